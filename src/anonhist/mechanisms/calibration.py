@@ -1,0 +1,147 @@
+"""How sharp the weighted exponential family on Young's lattice may be for a given epsilon."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from anonhist.errors import UsageError
+
+# The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2^40.
+MAX_DURFEE_SIZE = 2**20
+# Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
+BAND_DELTA = Fraction(1, 2**70)
+SMALLEST_EPSILON = Fraction(1, 1000)
+LN_3 = math.log(3)
+
+_WEIGHTED_FROM = Fraction(9, 20)
+_QUARTER = Fraction(1, 4)
+# Bisection and the formula itself are wrong by a few ulps; the answer is moved down by far more than that.
+_SAFETY = 1e-12
+
+
+@dataclass(frozen=True)
+class FamilyParameters:
+    """One member of the weighted exponential family: ``P(μ|λ) ∝ exp(−c·‖λ−μ‖₁) · h_z(μ)``.
+
+    Attributes
+    ----------
+    c
+        Exponent per cell, > 0: a float, taken as the exact dyadic number it is.
+    z
+        Weight of a flippable corner, 0 ≤ z ≤ min(1/4, q/(1+q)) with q = e^{−c}.
+    """
+
+    c: float
+    z: float
+
+    def __post_init__(self) -> None:
+        q = math.exp(-self.c) if self.c > 0 else 1.0
+        if not (self.c > 0 and math.isfinite(self.c)):
+            message = f"c must be a finite number greater than zero, not {self.c!r}."
+            raise UsageError(message)
+        if not 0 <= self.z <= min(0.25, q / (1 + q) * (1 + 1e-15)):
+            message = f"z must lie between 0 and min(1/4, q/(1+q)) with q = exp(-c), not {self.z!r} at c = {self.c!r}."
+            raise UsageError(message)
+
+
+def privacy_loss(parameters: FamilyParameters) -> float:
+    """Return the exact privacy loss per cell of a member of the family.
+
+    ``ε(c, z) = c + ln(1 + (1/q − 1)·(1 − (1 + qθ)/Z∅))`` with ``θ = 1 − z(1+q)/q`` and
+    ``Z∅ = Π_{k≥1} (1 − (1−θ)q^k)/(1 − q^k)``: attained between the empty profile and the profile of one item.
+
+    Examples
+    --------
+    >>> round(privacy_loss(FamilyParameters(c=1.0, z=0.0)), 4)
+    1.427
+    """
+    c, z = parameters.c, parameters.z
+    q = math.exp(-c)
+    theta = max(0.0, 1 - z * (1 + q) / q)
+    powers = np.exp(-c * np.arange(1, math.ceil(60 / c) + 2))
+    log_empty = float(np.sum(np.log1p(-(1 - theta) * powers) - np.log1p(-powers)))
+    return c + math.log1p(math.expm1(c) * (1 - (1 + q * theta) * math.exp(-log_empty)))
+
+
+@lru_cache(maxsize=256)
+def calibrate(epsilon: Fraction) -> FamilyParameters:
+    """Choose the member of the family for a budget per cell, by the budget alone.
+
+    z = 0 below 0.45; z = 1/4 from there to ln 3; above, z = q/(1+q), where c may be the whole budget. ``c`` is the
+    largest for which the loss, the rounding of floating point included (:func:`rounding_loss`), stays at or below
+    ``epsilon``.
+
+    Raises
+    ------
+    UsageError
+        If ``epsilon`` is below 1/1000, where the band would not fit in memory.
+    """
+    if epsilon < SMALLEST_EPSILON:
+        message = (
+            f"The partition mechanism needs an epsilon of at least {SMALLEST_EPSILON} per item, not {epsilon}; "
+            "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
+        )
+        raise UsageError(message)
+    z = 0.25 if epsilon >= _WEIGHTED_FROM else 0.0
+    target = float(epsilon) * (1 - _SAFETY)
+    geometric = target - rounding_loss(FamilyParameters(1.0, 0.25))
+    if geometric >= LN_3 * (1 + _SAFETY):
+        q = math.exp(-geometric)
+        return FamilyParameters(geometric, q / (1 + q))
+    low, high = target * 0.25, min(target, LN_3)
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        member = FamilyParameters(middle, z)
+        if privacy_loss(member) + rounding_loss(member) <= target:
+            low = middle
+        else:
+            high = middle
+    return FamilyParameters(low * (1 - _SAFETY), z)
+
+
+def band_width(parameters: FamilyParameters) -> int:
+    """Return w such that a draw leaves the band |d_c(μ) − d_c(λ)| ≤ w with probability at most :data:`BAND_DELTA`.
+
+    If content c of μ exceeds that of λ by u, then μ holds a u × u square of cells outside λ. Given everything outside
+    the quadrant of cells beyond the square's first, what μ holds of the quadrant is a partition in a box, drawn
+    with weight q^size, and boxes only make squares rarer: the probability is at most
+    ``(q;q)_∞ Σ_{k≥u} q^{k²}/(q;q)_k²``, that a random partition has Durfee size ≥ u. The same holds for missing
+    squares, turned by half a circle. It is summed over the 4(D+1) corners where a level can be extreme. For z > 0 the
+    weight h adds a factor of at most (2D+4)/(q;q)_∞. No step looks at the data.
+    """
+    c = parameters.c
+    factors = -np.expm1(-c * np.arange(1, math.ceil(60 / c) + 2))
+    log_factorials = np.concatenate((np.zeros(1), np.cumsum(np.log(factors))))
+    log_infinite = float(log_factorials[-1])
+    target = math.log(BAND_DELTA) - math.log(4 * (MAX_DURFEE_SIZE + 1))
+    if parameters.z > 0:
+        target -= math.log(2 * MAX_DURFEE_SIZE + 4) - log_infinite
+
+    k = np.arange(log_factorials.size)
+    log_terms = log_infinite - c * k * k - 2 * log_factorials
+    # Terms at least halve where q^(2k+1) ≤ (1 − q^(k+1))²/2: from there on the sum is below twice its first term.
+    halving = np.exp(-c * (2 * k + 1)) <= np.expm1(-c * (k + 1)) ** 2 / 2
+    enough = (log_terms + math.log(2) <= target) & halving
+    return max(1, int(np.argmax(enough)))
+
+
+def rounding_loss(parameters: FamilyParameters) -> float:
+    """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbours.
+
+    Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
+    A drawn profile's probability is a product over at most ``nodes`` decisions, each wrong by at most
+    ``terms + 8`` roundings of 2^−53, on both sides of the ratio. The bound holds for all profiles of the public
+    domain (Durfee size at most 2^20), so it depends on no data.
+    """
+    width = band_width(parameters)
+    states = 1 if parameters.z == 0 else 4
+    # At most 2·D runs, whose lengths add up to less than 2^64: 45 binary digits each on average suffice, and as many
+    # bisection steps for each of the drawn drops.
+    nodes = 2 * (2 * (MAX_DURFEE_SIZE + width + 1)) * 45
+    terms = (2 * width + 1) * states
+    return 2 * nodes * (terms + 8) * 2.0**-53

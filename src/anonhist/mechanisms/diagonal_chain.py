@@ -1,0 +1,195 @@
+"""Exact draws from the weighted exponential family on Young's lattice: two side chains, joined on the main diagonal.
+
+``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ. Going outwards from content 0 the lengths of the
+diagonals of μ
+are a Markov chain on each side; content 0 is a corner of μ iff the two edges that leave it are of the same type.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.band import DROP_P, DROP_T, STAY_P, STAY_T, band_of
+from anonhist.mechanisms.side_chain import SideChain
+from anonhist.profiles import FrobeniusCoordinates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.calibration import FamilyParameters
+    from anonhist.mechanisms.choices import Choices
+
+_STAY, _DROP = 0, 1
+_EDGES = ((_STAY, _STAY), (_STAY, _DROP), (_DROP, _STAY), (_DROP, _DROP))
+
+
+class DiagonalChain:
+    """The law of a family member around one reference partition, prepared for drawing.
+
+    Parameters
+    ----------
+    reference
+        Coordinates of λ.
+    parameters
+        The family member (c, z).
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (2w+1,)
+        Levels of μ at content 0 inside the band, as offsets from D.
+    log_normalizer : float
+        ``ln Z(λ)``, of the law inside the band.
+    """
+
+    def __init__(self, reference: FrobeniusCoordinates, parameters: FamilyParameters) -> None:
+        self.parameters = parameters
+        self.band = band_of(parameters)
+        self.durfee_size = reference.durfee_size
+        self.right = SideChain(reference.arms[reference.arms >= 1], self.band)
+        self.left = SideChain(reference.legs[reference.legs >= 1], self.band)
+        self.offsets = np.arange(-self.band.width, self.band.width + 1)
+        log_join = np.array([self._log_join(right, left) for right, left in _EDGES])
+        peak = float(log_join.max())
+        self._join = np.exp(log_join - peak)
+        exponents = (self.right.exponent + self.left.exponent) * math.log(2)
+        self.log_normalizer = peak + math.log(float(self._join.sum())) + exponents
+
+    def draw(self, size: int, choices: Choices) -> list[FrobeniusCoordinates]:
+        """Draw ``size`` independent partitions μ."""
+        picked = choices.rows(np.broadcast_to(self._join.ravel(), (size, self._join.size)))
+        edge, offset = np.divmod(picked, self.offsets.size)
+        level = self.durfee_size + self.offsets[offset]
+        edges = np.asarray(_EDGES)[edge]
+        left_state, right_state = (
+            self._state_number(side, level - edges[:, which], edges[:, which])
+            for which, side in ((1, self.left), (0, self.right))
+        )
+        corner = (edges[:, 0] == edges[:, 1]) & (self.band.states > 1)
+        left_state = self._flag_left(left_state, right_state, corner, choices)
+        legs = self.left.draw(left_state, choices)
+        right_state = self._flag_right(right_state, corner, edges[:, 1], legs, choices)
+        arms = self.right.draw(right_state, choices)
+        return [
+            FrobeniusCoordinates(_with_zero(arm, right), _with_zero(leg, left))
+            for arm, leg, (right, left) in zip(arms, legs, edges.tolist(), strict=True)
+        ]
+
+    def level_weights(self) -> NDArray[np.float64]:
+        """Return the weight of each level at content 0, all edges together; shape (2w+1,)."""
+        return np.asarray(self._join.sum(axis=0))
+
+    def start_weights(self, side: SideChain, other: SideChain) -> NDArray[np.float64]:
+        """Return the scaled weight of all that lies before content 1 of ``side``, for each level there (z = 0 only)."""
+        band = self.band
+        log_other = [self._log_future(other, edge) for edge in (_STAY, _DROP)]
+        log_before = np.logaddexp(*log_other) - self.parameters.c * np.abs(self.offsets)
+        log_start = np.full(2 * band.width + 1, -np.inf)
+        for edge in (_STAY, _DROP):
+            at = self.offsets + self.durfee_size - edge - side.levels_at_start + band.width
+            inside = (at >= 0) & (at < at.size)
+            log_start[at[inside]] = np.logaddexp(log_start[at[inside]], log_before[inside])
+        log_start += band.log_scale
+        with np.errstate(divide="ignore"):
+            peak = float((log_start + np.log(side.future[:, 0])).max())
+        return np.exp(np.minimum(log_start - peak, 600.0))
+
+    def _log_future(self, side: SideChain, edge: int) -> NDArray[np.float64]:
+        future, scale = self._futures(side, edge)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(future[:, 0]) + scale)
+
+    def _futures(self, side: SideChain, edge: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scaled futures with flag P and T at content 1, for each level at content 0 and this edge; plus their log scale."""
+        band = self.band
+        at = self.offsets + self.durfee_size - edge - side.levels_at_start + band.width
+        inside = (at >= 0) & (at < 2 * band.width + 1)
+        rows = np.zeros((at.size, band.states + 1))
+        rows[inside, :-1] = side.future[at[inside]]
+        rows[inside, -1] = band.log_scale[at[inside]]
+        first = 0 if band.states == 1 else (STAY_P, DROP_P)[edge]
+        last = 0 if band.states == 1 else (STAY_T, DROP_T)[edge]
+        return rows[:, [first, last]], rows[:, -1]
+
+    def _log_join(self, right_edge: int, left_edge: int) -> NDArray[np.float64]:
+        z = self.parameters.z
+        right, right_scale = self._futures(self.right, right_edge)
+        left, left_scale = self._futures(self.left, left_edge)
+        if self.band.states == 1 or right_edge != left_edge:
+            weight = right[:, 0] * left[:, 0]
+        else:
+            # 2P − T ≥ P: the one subtraction, of terms that never nearly cancel.
+            weight = (
+                (1 - 4 * z) * right[:, 0] * left[:, 0]
+                + 2 * z * left[:, 0] * right[:, 1]
+                + z * left[:, 1] * (2 * right[:, 0] - right[:, 1])
+            )
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(weight)
+        return log_weight + right_scale + left_scale - self.parameters.c * np.abs(self.offsets)
+
+    def _state_number(self, side: SideChain, level: NDArray[np.int64], edge: NDArray[np.int64]) -> NDArray[np.int64]:
+        band = self.band
+        flag = np.array([STAY_P, DROP_P])[edge] if band.states > 1 else 0
+        return (level - side.levels_at_start + band.width) * band.states + flag
+
+    def _flag_left(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], corner: NDArray[np.bool_], choices: Choices
+    ) -> NDArray[np.int64]:
+        """Draw the hidden flag of the left chain where content 0 is a corner."""
+        if not corner.any():
+            return left
+        z = self.parameters.z
+        ahead, behind = self.right.future.ravel(), self.left.future.ravel()
+        right_p, right_t = ahead[right[corner]], ahead[right[corner] + 1]
+        left_p, left_t = behind[left[corner]], behind[left[corner] + 1]
+        weights = np.stack(
+            (((1 - 4 * z) * right_p + 2 * z * right_t) * left_p, z * (2 * right_p - right_t) * left_t), axis=1
+        )
+        flagged = left.copy()
+        flagged[corner] += choices.rows(weights)
+        return flagged
+
+    def _flag_right(
+        self,
+        right: NDArray[np.int64],
+        corner: NDArray[np.bool_],
+        left_edges: NDArray[np.int64],
+        legs: list[NDArray[np.int64]],
+        choices: Choices,
+    ) -> NDArray[np.int64]:
+        """Draw the hidden flag of the right chain, given how many corners in a row the left one ended with."""
+        if not corner.any():
+            return right
+        ahead = self.right.future.ravel()
+        flagged = right.copy()
+        for index in np.flatnonzero(corner).tolist():
+            run = _corner_run(legs[index], int(left_edges[index]))
+            ratio = _run_ratio(run, self.parameters.z)
+            here = ahead[flagged[index] : flagged[index] + 2]
+            flagged[index] += int(choices.rows(np.array([[(2 - ratio) * here[0], (ratio - 1) * here[1]]]))[0])
+        return flagged
+
+
+def _with_zero(lengths: NDArray[np.int64], edge: int) -> NDArray[np.int64]:
+    """Append the arm (or leg) of length 0 where the edge that leaves content 0 drops."""
+    return np.append(lengths, 0) if edge == _DROP else lengths
+
+
+def _corner_run(legs: NDArray[np.int64], edge: int) -> int:
+    """Count the corners at contents −1, −2, … before the first content that is none."""
+    present = set(legs.tolist())
+    content = 1
+    while (following := _DROP if content in present else _STAY) != edge:
+        edge, content = following, content + 1
+    return content - 1
+
+
+def _run_ratio(run: int, z: float) -> float:
+    """Return ``I_j / I_{j+1}`` of the independence polynomials of a path at −z, in [1, 2]: ``r_m = 1 − z/r_{m−1}``."""
+    ratio = 1.0  # I_0 / I_{-1}, with I_{-1} = 1
+    for _ in range(run + 1):
+        ratio = 1 - z / ratio
+    return min(2.0, max(1.0, 1 / ratio))

@@ -1,0 +1,233 @@
+"""The diagonal chain on one side of the main diagonal: futures backwards, draws forwards, runs compressed.
+
+The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
+Between two
+lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the longest
+it is empty for ever (the tail, in closed form).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.band import STAY_P
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.band import Band
+    from anonhist.mechanisms.choices import Choices
+
+_BLOCK_BYTES = 2**26
+_BISECT_CELLS = 2**22
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of the chain: 2^exponent steps of a run, or the one step of the reference (exponent −1)."""
+
+    start: int
+    exponent: int
+    future: NDArray[np.float64]  # of the states at its end, flat
+
+
+class SideChain:
+    """One side: futures of every state at content 1, and draws of lengths from there.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64
+        Strictly decreasing, ≥ 1.
+    band
+        Matrices of the family member.
+
+    Attributes
+    ----------
+    future : ndarray of float64, shape (2w+1, m)
+        Scaled weight of everything from content 1 outwards for each state there, times 2^−exponent.
+    exponent : int
+        Binary exponent of :attr:`future`.
+    tail_start : int
+        First content beyond the longest length.
+    """
+
+    def __init__(self, lengths: NDArray[np.int64], band: Band) -> None:
+        self.band = band
+        self._steps = lengths[::-1]  # ascending: the order in which the chain meets them
+        self._runs = np.diff(self._steps, prepend=0) - 1
+        # Futures of one block of runs are kept, the others made again from the future at the block's end, bit for bit.
+        longest = int(self._runs.max(initial=0)).bit_length() + 1
+        self._block = max(1, _BLOCK_BYTES // (8 * band.size * min(longest, 8)))
+        self._ends: dict[int, NDArray[np.float64]] = {}
+        self._kept: tuple[int, list[list[Segment]]] = (-1, [])
+        self.tail_start = int(lengths[0]) + 1 if lengths.size else 1
+        self.exponent = 0
+        future = band.tail
+        for block in reversed(range(self._num_blocks)):
+            self._ends[block] = future
+            future, exponent = self._backward(block, future)
+            self.exponent += exponent
+        self.future = future
+
+    @property
+    def levels_at_start(self) -> int:
+        """Level of the reference at content 1: the number of lengths."""
+        return int(self._steps.size)
+
+    @property
+    def _num_blocks(self) -> int:
+        return -(-self._steps.size // self._block)
+
+    def _backward(self, block: int, future: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+        band, exponent = self.band, 0
+        runs: list[list[Segment]] = []
+        first = block * self._block
+        for index in reversed(range(first, min(first + self._block, self._steps.size))):
+            content = int(self._steps[index])
+            segments = [Segment(content, -1, future.ravel())]
+            future = band.step(future)
+            _, shift = np.frexp(future.max())
+            future = np.ldexp(future, -int(shift))
+            exponent += int(shift)
+            length = int(self._runs[index])
+            while length:
+                power = (length & -length).bit_length() - 1
+                length &= length - 1
+                content -= 1 << power
+                segments.append(Segment(content, power, future.ravel()))
+                future = band.run(future) if power == 0 else (band.power(power) @ future.ravel()).reshape(future.shape)
+            segments.reverse()
+            runs.append(segments)
+        runs.reverse()
+        self._kept = (block, runs)
+        return future, exponent
+
+    def segments(self) -> Iterator[list[list[Segment]]]:
+        """Yield block by block the pieces of each run, outwards, with the future of the states at their end."""
+        for block in range(self._num_blocks):
+            if self._kept[0] != block:
+                self._backward(block, self._ends[block])
+            yield self._kept[1]
+
+    def draw(self, starts: NDArray[np.int64], choices: Choices) -> list[NDArray[np.int64]]:
+        """Draw the lengths of one side for each start state at content 1.
+
+        Parameters
+        ----------
+        starts : ndarray of int64, shape (r,)
+            State numbers of :class:`~anonhist.mechanisms.band.Band`.
+        choices
+            Where decisions come from: exact for a release, fast for a simulation.
+
+        Returns
+        -------
+        list of ndarray of int64
+            Contents c after which the level drops, descending: the drawn arms (or legs) that are ≥ 1.
+        """
+        m = self.band.states
+        state = starts.copy()
+        drops: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # (which draw, content)
+        everyone = np.arange(starts.size)
+        for runs in self.segments():
+            open_pieces: dict[int, list[tuple[NDArray[np.int64], ...]]] = {}
+            for segment in (segment for segments in runs for segment in segments):
+                before = state
+                if segment.exponent < 0:
+                    state = self._draw_step(before, segment, choices)
+                    fell = state // m == before // m
+                    if fell.any():
+                        at = everyone[fell]
+                        drops.append((at, np.full(at.size, segment.start)))
+                    continue
+                state = self._draw_run(before, segment, choices)
+                moved = state // m != before // m
+                if moved.any():
+                    at = everyone[moved]
+                    piece = (at, np.full(at.size, segment.start), before[moved], state[moved])
+                    open_pieces.setdefault(segment.exponent, []).append(piece)
+            drops.extend(self._locate(open_pieces, choices))
+        which = np.concatenate([at for at, _ in drops]) if drops else np.zeros(0, dtype=np.int64)
+        where = np.concatenate([content for _, content in drops]) if drops else np.zeros(0, dtype=np.int64)
+        order = np.lexsort((where, which))
+        which, where = which[order], where[order]
+        borders = np.searchsorted(which, np.arange(starts.size + 1))
+        result = []
+        for index in range(starts.size):
+            inner = where[borders[index] : borders[index + 1]]
+            outer = self._draw_tail(int(state[index]), choices)
+            result.append(np.concatenate((inner, np.asarray(outer, dtype=np.int64)))[::-1])
+        return result
+
+    def _draw_step(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+        m = self.band.states
+        base = before // m * m
+        columns = base[:, None] + np.arange(2 * m)
+        np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
+        picked = choices.rows(self.band.step_rows[before] * segment.future[columns])
+        return base + picked
+
+    def _draw_run(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+        m = self.band.states
+        high = (int(before.max()) // m + 1) * m
+        low = max(0, int(before.min()) // m - (1 << min(segment.exponent, 40))) * m
+        weights = self.band.power(segment.exponent)[before, low:high] * segment.future[low:high]
+        return low + choices.rows(weights)
+
+    def _locate(
+        self, pieces: dict[int, list[tuple[NDArray[np.int64], ...]]], choices: Choices
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Find each drop inside the pieces whose ends differ, by halving: draw the middle given both ends."""
+        m = self.band.states
+        for exponent in range(max(pieces, default=0), 0, -1):
+            if not pieces.get(exponent):
+                continue
+            which, start, before, after = (np.concatenate(column) for column in zip(*pieces.pop(exponent), strict=True))
+            middle = np.empty_like(before)
+            half = self.band.power(exponent - 1)
+            chunk = max(1, _BISECT_CELLS // self.band.size)
+            for first in range(0, which.size, chunk):
+                part = slice(first, first + chunk)
+                low, high = int(after[part].min()) // m * m, (int(before[part].max()) // m + 1) * m
+                weights = half[before[part], low:high] * half[low:high, after[part]].T
+                middle[part] = low + choices.rows(weights)
+            offset = 1 << (exponent - 1)
+            for left, right, begin in ((before, middle, start), (middle, after, start + offset)):
+                moved = left // m != right // m
+                if moved.any():
+                    piece = (which[moved], begin[moved], left[moved], right[moved])
+                    pieces.setdefault(exponent - 1, []).append(piece)
+        for which, start, _, _ in pieces.get(0, []):
+            yield which, start
+
+    def _draw_tail(self, state: int, choices: Choices) -> list[int]:
+        """Draw on from where the reference is empty for ever: waiting times are geometric."""
+        band, m = self.band, self.band.states
+        content, level, inner = self.tail_start, state // m - band.width, state % m
+        drops = []
+        while level > 0:
+            at = level + band.width
+            if m == 1:
+                content += choices.geometric(band.parameters.c, level)
+                drops.append(content)
+                content, level = content + 1, level - 1
+                continue
+            if inner == STAY_P:
+                # From here each further stay has probability q^level: count them at once, then drop.
+                content += choices.geometric(band.parameters.c, level)
+                weights = band.run_drop[at] * band.drop[inner] * band.tail[at - 1]
+                drops.append(content)
+                content, level, inner = content + 1, level - 1, int(choices.rows(weights[None])[0])
+                continue
+            stay = band.weight[at] * band.stay[inner] * band.tail[at]
+            drop = band.run_drop[at] * band.drop[inner] * band.tail[at - 1]
+            picked = int(choices.rows(np.concatenate((stay, drop))[None])[0])
+            if picked >= m:
+                drops.append(content)
+                level -= 1
+            content, inner = content + 1, picked % m
+        return drops

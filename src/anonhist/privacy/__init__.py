@@ -1,0 +1,7 @@
+"""The words of the promise: frozen values, no data, no randomness."""
+
+from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
+from anonhist.privacy.guarantee import Guarantee, short_decimal
+from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
+
+__all__ = ["EpsilonLike", "Guarantee", "NeighboringRelation", "PrivacyUnit", "parse_epsilon", "short_decimal"]

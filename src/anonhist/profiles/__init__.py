@@ -1,0 +1,7 @@
+"""Profiles: sparse, exact, immutable; their coordinates and distances."""
+
+from anonhist.profiles.distances import sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf
+from anonhist.profiles.frobenius import FrobeniusCoordinates
+from anonhist.profiles.profile import Profile
+
+__all__ = ["FrobeniusCoordinates", "Profile", "sorted_l1", "sorted_l2", "sorted_l2_squared", "sorted_linf"]

@@ -1,0 +1,100 @@
+"""Frobenius coordinates: the diagonal of the Young diagram, and what hangs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.profiles.profile import Profile, whole_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.privacy import PrivacyUnit
+
+
+@dataclass(frozen=True, eq=False)
+class FrobeniusCoordinates:
+    """Arms and legs of a Young diagram.
+
+    With row lengths ``λ_k`` (counts in descending order) and column heights ``λ'_k = φ_{k+}``,
+    ``arm_k = λ_k − k`` and ``leg_k = λ'_k − k`` for k = 1..D, D the Durfee size. Both are strictly decreasing and
+    ≥ 0, and any two such sequences of one length are the coordinates of exactly one partition.
+
+    With both padded by zeros beyond D, ``|D − D'| + Σ|arm_k − arm'_k| + Σ|leg_k − leg'_k|`` is the sorted ℓ1 distance
+    of two profiles; adding one item therefore changes one coordinate, by one.
+
+    Attributes
+    ----------
+    arms, legs : ndarray of int64, shape (D,)
+        Strictly decreasing, ≥ 0.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> coordinates = FrobeniusCoordinates.of(Profile.from_partition([4, 3, 1]))
+    >>> coordinates.arms.tolist(), coordinates.legs.tolist()
+    ([3, 1], [2, 0])
+    >>> coordinates.profile().partition().tolist()
+    [4, 3, 1]
+    """
+
+    arms: NDArray[np.int64]
+    legs: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        arms, legs = whole_numbers(self.arms, name="arm"), whole_numbers(self.legs, name="leg")
+        if arms.size != legs.size:
+            raise DataError("Frobenius coordinates need as many arms as legs.")
+        for side in (arms, legs):
+            if side.size and (side[-1] < 0 or not bool(np.all(side[1:] < side[:-1]))):
+                raise DataError("Arms and legs must be strictly decreasing and at least 0.")
+            side.setflags(write=False)
+        object.__setattr__(self, "arms", arms)
+        object.__setattr__(self, "legs", legs)
+
+    @property
+    def durfee_size(self) -> int:
+        """D, the number of cells on the main diagonal."""
+        return int(self.arms.size)
+
+    @classmethod
+    def of(cls, profile: Profile) -> FrobeniusCoordinates:
+        """Read the coordinates off a profile in O(t + D) time and memory."""
+        size = profile.durfee_size
+        steps = np.arange(1, size + 1, dtype=np.int64)
+        # Row k is the count of the k-th label from the top: labels are numbered by the cumulative prevalences.
+        labels_from_top = np.cumsum(profile.prevalences[::-1])
+        rows = profile.counts[::-1][np.searchsorted(labels_from_top, steps)] if size else steps
+        return cls(rows - steps, profile.cumulative_prevalence(steps) - steps)
+
+    def profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
+        """Build the profile in O(D) time and memory.
+
+        Raises
+        ------
+        DataError
+            If the profile would hold more than 2^63 − 1 items.
+        """
+        size = self.durfee_size
+        if not size:
+            return Profile([], [], unit=unit)
+        steps = np.arange(1, size + 1, dtype=np.int64)
+        limit = 2**63 - 1 - size
+        if max(int(self.arms[0]), int(self.legs[0])) > limit:
+            raise DataError("This profile holds more than 2^63 − 1 items, the most that can be counted here.")
+        rows, columns = self.arms + steps, self.legs + steps
+        # Labels with counts below D + 1: φ_r is the drop from column r to column r + 1, the last one down to the D
+        # labels that reach the square; the D rows themselves carry the counts above D.
+        low = columns - np.append(columns[1:], size)
+        high, above = np.unique(rows, return_counts=True)
+        counts = np.concatenate((steps, high))
+        prevalences = np.concatenate((low, above))
+        if high[0] == size:
+            prevalences[size - 1] += prevalences[size]
+            counts, prevalences = np.delete(counts, size), np.delete(prevalences, size)
+        present = prevalences > 0
+        return Profile(counts[present], prevalences[present], unit=unit)

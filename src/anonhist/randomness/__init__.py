@@ -1,0 +1,36 @@
+"""The only door for entropy: secure bits and exact samplers, each with its pmf beside it.
+
+Every sampler takes its random words from an explicit ``source``; for privacy that is :class:`SystemSource`. The laws
+are exact, as docs/proofs/randomness.md proves. How long a draw takes varies a little with the random words, because a
+draw that its first bits leave open needs more of them; it does not vary with any data.
+"""
+
+from anonhist.randomness.bernoulli import bernoulli, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf
+from anonhist.randomness.categorical import categorical, categorical_pmf, categorical_rows
+from anonhist.randomness.discrete_laplace import (
+    discrete_laplace,
+    discrete_laplace_mean_absolute,
+    discrete_laplace_pmf,
+    discrete_laplace_variance,
+)
+from anonhist.randomness.geometric import geometric, geometric_mean, geometric_pmf
+from anonhist.randomness.source import RandomSource, SystemSource
+
+__all__ = [
+    "RandomSource",
+    "SystemSource",
+    "bernoulli",
+    "bernoulli_exp",
+    "bernoulli_exp_pmf",
+    "bernoulli_pmf",
+    "categorical",
+    "categorical_pmf",
+    "categorical_rows",
+    "discrete_laplace",
+    "discrete_laplace_mean_absolute",
+    "discrete_laplace_pmf",
+    "discrete_laplace_variance",
+    "geometric",
+    "geometric_mean",
+    "geometric_pmf",
+]

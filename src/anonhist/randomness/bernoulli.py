@@ -1,0 +1,153 @@
+"""Bernoulli bits, drawn exactly."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.randomness.arguments import checked_exponent, checked_probability, checked_size
+from anonhist.randomness.exponential import certified_floors, exp_bounds, float_rate
+from anonhist.randomness.inversion import CHUNK, SLOT_BITS, extend_slots, fresh_slots, resolve
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.randomness.inversion import Thresholds
+    from anonhist.randomness.source import RandomSource
+
+
+def bernoulli(probability: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+    """Draw bits that are True with an exact rational probability.
+
+    Parameters
+    ----------
+    probability
+        An exact rational (Fraction or int) from 0 to 1.
+    size
+        How many draws, ≥ 0.
+    source
+        Where the random words come from.
+
+    Returns
+    -------
+    ndarray of bool, shape (size,)
+
+    Raises
+    ------
+    UsageError
+        If the probability is not exact or not from 0 to 1, or the size is not a whole number ≥ 0.
+
+    Guarantees
+    ----------
+    ``P(True) = probability``, exactly. Sixteen random bits settle a draw but for a chance of 2^−16; how long that takes
+    depends on the random words. No words are used for probabilities 0 and 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.randomness import SystemSource
+    >>> bernoulli(Fraction(1), 3, source=SystemSource()).tolist()
+    [True, True, True]
+    """
+    exact = checked_probability(probability)
+    if exact.denominator == 1:
+        return np.full(checked_size(size), bool(exact))
+    return _below(lambda bits: [(exact.numerator << bits) // exact.denominator], size, source=source)
+
+
+def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+    """Draw bits that are True with probability ``e^(−γ)``.
+
+    Parameters
+    ----------
+    gamma
+        An exact rational (Fraction or int) of at least 0.
+    size
+        How many draws, ≥ 0.
+    source
+        Where the random words come from.
+
+    Returns
+    -------
+    ndarray of bool, shape (size,)
+
+    Raises
+    ------
+    UsageError
+        If γ is not exact or is negative, or the size is not a whole number ≥ 0.
+
+    Guarantees
+    ----------
+    ``P(True) = e^(−γ)``, exactly: random bits are compared with the binary expansion of e^(−γ), certified to as many
+    digits as the comparison needs. How long that takes depends on the random words.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.randomness import SystemSource
+    >>> bool(bernoulli_exp(Fraction(100), 1000, source=SystemSource()).any())
+    False
+    """
+    exact = checked_exponent(gamma)
+    if exact == 0:
+        return np.full(checked_size(size), fill_value=True)
+    return _below(
+        lambda bits: certified_floors(lambda precision: [exp_bounds(exact, bits=precision)], bits=bits),
+        size,
+        source=source,
+    )
+
+
+def bernoulli_pmf(probability: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+    """Return the probability of k: of 1 or True, of 0 or False, and 0 of anything else.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> bernoulli_pmf(Fraction(1, 4), [0, 1, 2]).tolist()
+    [0.75, 0.25, 0.0]
+    """
+    exact = checked_probability(probability)
+    return _two_point_pmf(float(1 - exact), float(exact), k)
+
+
+def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+    """Return the probability of k, ``e^(−γ)`` of 1 or True, ``1 − e^(−γ)`` of 0 or False, and 0 of anything else.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> bernoulli_exp_pmf(Fraction(1), [0, 1]).round(4).tolist()
+    [0.6321, 0.3679]
+    """
+    rate = float_rate(checked_exponent(gamma))
+    return _two_point_pmf(-math.expm1(-rate), math.exp(-rate), k)
+
+
+def _two_point_pmf(failure: float, success: float, k: ArrayLike) -> NDArray[np.float64]:
+    at = np.asarray(k).astype(np.int64)
+    return np.where(at == 1, success, np.where(at == 0, failure, 0.0))
+
+
+def _below(thresholds: Thresholds, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+    """Say of fresh uniform numbers which are below the one threshold."""
+    count = checked_size(size)
+    out = np.empty(count, dtype=np.bool_)
+    threshold = thresholds(64)[0]
+    slot = threshold >> (64 - SLOT_BITS)
+    for start in range(0, count, CHUNK):
+        part = out[start : start + CHUNK]
+        slots = fresh_slots(part.size, source=source)
+        np.less(slots, slot, out=part)
+        undecided = np.flatnonzero(slots == slot)
+        if undecided.size:
+            prefix = extend_slots(slots[undecided], source=source)
+            below = prefix < threshold
+            for i in np.flatnonzero(prefix == threshold).tolist():
+                below[i] = not resolve(int(prefix[i]), bits=64, thresholds=thresholds, source=source)
+            part[undecided] = below
+    return out

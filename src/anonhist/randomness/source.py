@@ -1,0 +1,53 @@
+"""Where random words come from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from anonhist.randomness.arguments import checked_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class RandomSource(Protocol):
+    """Whatever hands out independent uniform 64-bit words: the only thing a sampler asks for.
+
+    An implementation used for privacy must be cryptographically secure and must never hand out a word twice, not even
+    in two processes after a fork.
+    """
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return ``count`` ≥ 0 fresh words, an array of uint64, shape (count,), uniform on 0..2^64 − 1."""
+        ...  # pragma: no cover - a protocol has no body
+
+
+@dataclass(frozen=True)
+class SystemSource:
+    """The entropy of the operating system: what privacy noise is made from.
+
+    Guarantees
+    ----------
+    Every word comes from ``os.urandom`` in the call that asks for it. Nothing is kept between calls, so there is
+    nothing that a forked process could share, a snapshot could replay or a memory dump could show. A call for one
+    word costs about a microsecond, so a buffer would buy little.
+
+    Examples
+    --------
+    >>> SystemSource().words(3).shape
+    (3,)
+    """
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return ``count`` fresh words, read-only, shape (count,); byte order does not matter to a uniform word.
+
+        Raises
+        ------
+        UsageError
+            If ``count`` is not a whole number of at least 0.
+        """
+        return np.frombuffer(os.urandom(8 * checked_size(count, name="count")), dtype=np.uint64)

@@ -1,0 +1,7 @@
+"""Values that leave the house: releases and estimates, each with its uncertainty."""
+
+from anonhist.releases.error import ReleaseError, simulate_error
+from anonhist.releases.estimate import Estimate
+from anonhist.releases.release import DEFAULT_SIMULATIONS, Mechanism, Release
+
+__all__ = ["DEFAULT_SIMULATIONS", "Estimate", "Mechanism", "Release", "ReleaseError", "simulate_error"]

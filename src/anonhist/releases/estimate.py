@@ -1,0 +1,36 @@
+"""A number with its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number, how far off it may be, and on what that rests.
+
+    Attributes
+    ----------
+    value
+        The estimate.
+    standard_error
+        Root of the expected squared error.
+    interval
+        (low, high), a 95 % interval unless ``method`` says otherwise.
+    method
+        Where value and uncertainty come from, in a few words.
+
+    Examples
+    --------
+    >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
+    12 ± 2 (95 % interval 8 to 16)
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    method: str
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:,.6g} ± {self.standard_error:,.3g} (95 % interval {low:,.6g} to {high:,.6g})"

@@ -1,0 +1,91 @@
+"""What leaves the house: a private profile, what was promised, how far off it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from anonhist.releases.error import ReleaseError, simulate_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from anonhist.privacy import Guarantee
+    from anonhist.profiles import Profile
+    from anonhist.releases.estimate import Estimate
+
+DEFAULT_SIMULATIONS = 32
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """What a release remembers of the mechanism that made it: a frozen, public, printable value."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Its public parameters, enough to make it again: exact numbers are written as text ("1/2")."""
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
+        """Return ``size`` independent runs on a *public* profile, with simulation randomness."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private profile with its guarantee and its uncertainty.
+
+    Attributes
+    ----------
+    profile
+        The released profile; safe to publish under ``guarantee``.
+    guarantee
+        What was promised.
+    mechanism
+        The mechanism that made it, with its public parameters.
+    reason
+        One sentence: what was picked and why, from public facts and budgeted looks alone.
+    library_version
+        Version of this package that made the release.
+    simulations
+        How many runs :attr:`error` rests on.
+    """
+
+    profile: Profile
+    guarantee: Guarantee
+    mechanism: Mechanism
+    reason: str
+    library_version: str
+    simulations: int = DEFAULT_SIMULATIONS
+    recorded_error: ReleaseError | None = field(default=None, repr=False)
+
+    @cached_property
+    def error(self) -> ReleaseError:
+        """Expected errors, by re-simulating the mechanism on the released profile; computed when first asked for."""
+        if self.recorded_error is not None:
+            return self.recorded_error
+        return simulate_error(self.profile, self.mechanism, simulations=self.simulations, rng=np.random.default_rng())
+
+    def with_error(self, *, progress: Callable[[float], None] | None = None) -> Release:
+        """Return the same release with :attr:`error` computed and recorded."""
+        error = self.recorded_error or simulate_error(
+            self.profile,
+            self.mechanism,
+            simulations=self.simulations,
+            rng=np.random.default_rng(),
+            progress=progress,
+        )
+        return replace(self, recorded_error=error)
+
+    def prevalence(self, count: int) -> Estimate:
+        """Return how many labels have exactly this count, with a 95 % interval."""
+        return self.error.prevalence(self.profile, count)
+
+    def k_plus(self, k: int) -> Estimate:
+        """Return how many labels occur at least ``k`` times, with a 95 % interval."""
+        return self.error.k_plus(self.profile, k)

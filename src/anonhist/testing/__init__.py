@@ -1,0 +1,1 @@
+"""The test kit: sources that can be repeated and statistical assertions. Nothing shipped sees it."""

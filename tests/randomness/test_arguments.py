@@ -1,0 +1,105 @@
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.randomness import (
+    SystemSource,
+    bernoulli,
+    bernoulli_exp,
+    bernoulli_exp_pmf,
+    bernoulli_pmf,
+    categorical,
+    categorical_pmf,
+    categorical_rows,
+    discrete_laplace,
+    discrete_laplace_mean_absolute,
+    discrete_laplace_pmf,
+    discrete_laplace_variance,
+    geometric,
+    geometric_mean,
+    geometric_pmf,
+)
+from anonhist.testing.sources import TapeSource
+
+NOTHING = TapeSource([])
+RATED = [
+    partial(geometric, size=3, source=NOTHING),
+    partial(discrete_laplace, size=3, source=NOTHING),
+    partial(geometric_pmf, k=0),
+    partial(discrete_laplace_pmf, k=0),
+    geometric_mean,
+    discrete_laplace_mean_absolute,
+    discrete_laplace_variance,
+]
+NOT_EXACT = [0.5, "1/2", None, True, np.float64(1), float("nan")]
+
+
+@pytest.mark.parametrize("call", RATED)
+@pytest.mark.parametrize("gamma", [0, -1, Fraction(-1, 2), Fraction(1, 2**41), *NOT_EXACT])
+def test_a_rate_must_be_exact_and_not_too_small(call: Callable[[object], object], gamma: object) -> None:
+    with pytest.raises(UsageError, match="gamma must be"):
+        call(gamma)
+
+
+@pytest.mark.parametrize("call", [partial(bernoulli_exp, size=3, source=NOTHING), partial(bernoulli_exp_pmf, k=0)])
+@pytest.mark.parametrize("gamma", [-1, Fraction(-1, 2), *NOT_EXACT])
+def test_an_exponent_must_be_exact_and_not_negative(call: Callable[[object], object], gamma: object) -> None:
+    with pytest.raises(UsageError, match="gamma must be"):
+        call(gamma)
+
+
+@pytest.mark.parametrize("call", [partial(bernoulli, size=3, source=NOTHING), partial(bernoulli_pmf, k=0)])
+@pytest.mark.parametrize("probability", [-1, 2, Fraction(-1, 10**30), Fraction(10**30 + 1, 10**30), *NOT_EXACT])
+def test_a_probability_must_be_exact_and_from_0_to_1(call: Callable[[object], object], probability: object) -> None:
+    with pytest.raises(UsageError, match="probability must be"):
+        call(probability)
+
+
+@pytest.mark.parametrize("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
+@pytest.mark.parametrize("size", [-1, 1.0, "3", None, True])
+def test_a_size_must_be_a_whole_number(sampler: Callable[..., object], size: object) -> None:
+    for parameter in (1, Fraction(1, 3)):
+        with pytest.raises(UsageError, match="size must be a whole number of at least 0"):
+            sampler(parameter, size, source=NOTHING)
+
+
+def test_a_count_of_words_must_be_a_whole_number() -> None:
+    with pytest.raises(UsageError, match="count must be a whole number of at least 0, not -1"):
+        SystemSource().words(-1)
+
+
+@pytest.mark.parametrize("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
+def test_integers_are_exact_and_nothing_can_be_drawn(sampler: Callable[..., np.ndarray]) -> None:
+    assert sampler(1, np.int64(0), source=NOTHING).shape == (0,)
+    assert sampler(Fraction(1, 3), 0, source=NOTHING).shape == (0,)
+
+
+BAD_ROWS = [[1.0, -1.0], [0.0, 0.0], [np.nan, 1.0], [1.0, np.nan], [np.inf, 1.0], [0.0, np.inf], [-np.inf, np.inf]]
+
+
+@pytest.mark.parametrize("row", BAD_ROWS)
+def test_weights_must_be_finite_not_negative_and_not_all_zero(row: list[float]) -> None:
+    message = "weights must be finite, at least 0 and not all zero"
+    for words in ([0], [2**63], [2**64 - 1]):
+        with pytest.raises(UsageError, match=message):
+            categorical(np.array(row), source=TapeSource(words))
+        with pytest.raises(UsageError, match=message):
+            categorical_rows(np.array([[1.0, 1.0], row]), source=TapeSource([2**62, *words]))
+    with pytest.raises(UsageError, match=message):
+        categorical_pmf(np.array(row))
+
+
+@pytest.mark.parametrize("weights", [np.zeros(0), np.ones((2, 2)), np.float64(1)])
+def test_weights_of_one_draw_have_one_dimension(weights: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="weights must be an array with 1 dimension"):
+        categorical(weights, source=NOTHING)
+
+
+@pytest.mark.parametrize("weights", [np.zeros((3, 0)), np.ones(2), np.ones((1, 2, 2))])
+def test_weights_of_rows_have_two_dimensions(weights: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="weights must be an array with 2 dimension"):
+        categorical_rows(weights, source=NOTHING)
