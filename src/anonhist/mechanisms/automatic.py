@@ -61,7 +61,7 @@ def choose(
     if expected_items is not None and expected_items > MAX_DURFEE_SIZE**2:
         return frobenius, "More than 2^40 items are expected, beyond the partition mechanism's public domain."
     if per_cell >= _WHOLE_BUDGET and budget <= LARGEST_EPSILON:
-        reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism is the most accurate at every size."
+        reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least at any size."
         return PartitionMechanism(budget, unit, relation), reason
     reason = (
         f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism is the most accurate at every size."

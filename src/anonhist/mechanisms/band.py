@@ -4,7 +4,8 @@ Going outwards from the main diagonal, the level ``s_c = d_c(μ)`` (cells of μ 
 each step, with weight ``q^{|s_c − d_c|}`` at each diagonal, d_c the level of the reference. Inside the band
 ``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix.
 
-Levels are scaled by ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for u ≥ 0 and ``σ(−u) = Π_{k≤u} (1 − q^k)/q^{k−1}``: ``V(u) = σ(u)·V'(u)``.
+Levels are scaled by ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for u ≥ 0 and ``σ(−u) = Π_{k≤u} (1 − q^k)/q^{k−1}``:
+``V(u) = σ(u)·V'(u)``.
 Then a step along a run keeps level u ≥ 0 with weight q^u and drops with 1 − q^u, like the waiting times of the
 exact tail, and numbers stay near one at every epsilon.
 
@@ -51,8 +52,8 @@ class Band:
         c = parameters.c
         level = np.abs(self.levels).astype(np.float64)
         self.weight = np.exp(-c * level)
-        # Along a run: u → u with q^|u|; u → u − 1 with q^|u| σ(u−1)/σ(u), which is 1 − q^u above and 1 − q^{|u|+1}
-        below.self.run_drop = np.where(self.levels > 0, -np.expm1(-c * level), -np.expm1(-c * (level + 1)))
+        # Along a run: u → u with q^|u|; u → u − 1 with q^|u| σ(u−1)/σ(u): 1 − q^u above, 1 − q^{|u|+1} below.
+        self.run_drop = np.where(self.levels > 0, -np.expm1(-c * level), -np.expm1(-c * (level + 1)))
         # At a step of the reference: u → u + 1 (stay) with q^|u| σ(u+1)/σ(u), u → u (drop) with q^|u|.
         above = np.where(
             self.levels >= 0,

@@ -102,7 +102,7 @@ class DiagonalChain:
             return np.asarray(np.log(future[:, 0]) + scale)
 
     def _futures(self, side: SideChain, edge: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scaled futures with flag P and T at content 1, for each level at content 0 and this edge; plus their log scale."""
+        """Scaled futures (flags P, T) at content 1 for each level at content 0 and this edge, and their log scale."""
         band = self.band
         at = self.offsets + self.durfee_size - edge - side.levels_at_start + band.width
         inside = (at >= 0) & (at < 2 * band.width + 1)
