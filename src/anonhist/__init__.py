@@ -1,3 +1,89 @@
-"""anonhist: how often things occur, released with differential privacy."""
+"""anonhist: how often things occur, released with differential privacy.
+
+>>> import anonhist as ah
+>>> profile = ah.Profile.from_labels("abracadabra")
+>>> release = ah.release(profile, epsilon=1)
+>>> print(release.guarantee.epsilon)
+1
+
+Names are loaded when first asked for, so that ``import anonhist`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
+    from anonhist.formats import csv_text, read_release, to_arrow, write
+    from anonhist.ingest import read_profile
+    from anonhist.mechanisms import (
+        FrobeniusMechanism,
+        PartitionMechanism,
+        PrevalenceMechanism,
+        plan,
+        release,
+    )
+    from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+    from anonhist.profiles import Profile, sorted_l1, sorted_l2, sorted_linf
+    from anonhist.releases import Estimate, Release
+    from anonhist.report import plot, write_report
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnonhistError",
+    "DataError",
+    "Estimate",
+    "FrobeniusMechanism",
+    "Guarantee",
+    "MissingExtraError",
+    "NeighboringRelation",
+    "OutputError",
+    "PartitionMechanism",
+    "PrevalenceMechanism",
+    "PrivacyUnit",
+    "Profile",
+    "Release",
+    "UsageError",
+    "csv_text",
+    "plan",
+    "plot",
+    "read_profile",
+    "read_release",
+    "release",
+    "sorted_l1",
+    "sorted_l2",
+    "sorted_linf",
+    "to_arrow",
+    "write",
+    "write_report",
+]
+
+_ROOMS = {
+    "errors": ("AnonhistError", "DataError", "MissingExtraError", "OutputError", "UsageError"),
+    "formats": ("csv_text", "read_release", "to_arrow", "write"),
+    "ingest": ("read_profile",),
+    "mechanisms": ("FrobeniusMechanism", "PartitionMechanism", "PrevalenceMechanism", "plan", "release"),
+    "privacy": ("Guarantee", "NeighboringRelation", "PrivacyUnit"),
+    "profiles": ("Profile", "sorted_l1", "sorted_l2", "sorted_linf"),
+    "releases": ("Estimate", "Release"),
+    "report": ("plot", "write_report"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room when it is first asked for."""
+    if name not in _ROOM_OF:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"anonhist.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted([*__all__, "__version__"])

@@ -3,7 +3,7 @@
 from anonhist.mechanisms.automatic import MECHANISM_NAMES, CentralMechanism, choose, from_parameters, release
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.partition import PartitionMechanism
-from anonhist.mechanisms.plan import PlanRow, plan, staircase_profile, zipf_profile
+from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.prevalence import PrevalenceMechanism
 
 __all__ = [

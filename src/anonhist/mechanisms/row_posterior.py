@@ -109,7 +109,7 @@ class RowPosterior:
 
     def _likelihood(self, k: int) -> NDArray[np.float64]:
         arms = self._rows(k) - (k + 1)
-        weight = np.exp(-self.epsilon * np.abs(arms - self._noisy[:, k, None]))
+        weight: NDArray[np.float64] = np.exp(-self.epsilon * np.abs(arms - self._noisy[:, k, None]))
         weight[arms < 0] = 0.0
         if self._scales is not None:
             mean = self._step * (self._scales[:, None] / np.maximum(arms + (k + 1), 1)) ** 2

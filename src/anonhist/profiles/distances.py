@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,7 @@ def sorted_l2(first: Profile, second: Profile) -> float:
     >>> sorted_l2(Profile.from_counts([5]), Profile.from_counts([2]))
     3.0
     """
-    return float(sorted_l2_squared(first, second)) ** 0.5
+    return math.sqrt(sorted_l2_squared(first, second))
 
 
 def sorted_linf(first: Profile, second: Profile) -> int:

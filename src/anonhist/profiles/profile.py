@@ -188,7 +188,7 @@ class Profile:
 
     @property
     def durfee_size(self) -> int:
-        """Size D of the largest square in the Young diagram: the largest k such that k labels occur ≥ k times. D² ≤ n."""
+        """Size D of the largest square in the Young diagram: D labels occur at least D times each, and D² ≤ n."""
         if not self.counts.size:
             return 0
         # Row counts[i] reaches cumulative[i] rows: D is the largest min(row, rows) over the steps.
@@ -227,7 +227,7 @@ def _rebuild(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: Pr
     return Profile(counts, prevalences, unit=unit)
 
 
-def whole_numbers(values: ArrayLike, *, name: str) -> NDArray[np.int64]:
+def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     """Return a fresh one-dimensional int64 array, or refuse what is not made of whole numbers inside int64."""
     try:
         array = np.asarray(values)

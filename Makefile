@@ -1,0 +1,62 @@
+# make demo | make test: everything is set up on the first run, in .venv; needs python3 (3.11 or newer) and the package index.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/.run-stamp
+DEV := $(VENV)/.dev-stamp
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix bench clean
+
+help: ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(RUN) ## release real data privately, with a report
+	@mkdir -p demo-output
+	@echo "Releasing how often 32.6 million RockYou passwords were used, at epsilon 1:"
+	@$(BIN)/anonhist release data/pw_rockyou.csv --epsilon 1 --force \
+		-o demo-output/rockyou.json --report demo-output/rockyou.html
+	@echo "Releasing the trees of Barro Colorado Island, at epsilon 2:"
+	@$(BIN)/anonhist release data/bci_trees.csv --epsilon 2 --force -o demo-output/trees.csv
+	@echo "Open demo-output/rockyou.html in a browser."
+
+test: check ## run every check and every test
+	$(BIN)/python -m pytest -q
+
+check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: $(DEV) ## format, and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV) ## measure accuracy and speed (minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(BIN)/python bench/accuracy.py
+	$(BIN)/python bench/randomness.py
+	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/growth.py
+	$(BIN)/python bench/end_to_end.py
+
+clean: ## remove the environment and what was made
+	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; fi
+	@echo "Setting up .venv with $(PYTHON) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+
+$(RUN): pyproject.toml | $(BIN)/python
+	@echo "Installing anonhist and what it needs ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(DEV): pyproject.toml $(RUN) | $(BIN)/python
+	@echo "Installing what the tests need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint
+	@touch $@

@@ -1,0 +1,39 @@
+"""From options to values."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+from anonhist.errors import UsageError
+from anonhist.privacy import PrivacyUnit
+
+
+def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
+    """Return the unit that the options name, or None where they leave it to the data."""
+    if max_count is not None and unit != "label":
+        raise UsageError("--max-count belongs to --unit label.")
+    if unit == "label":
+        if max_count is None:
+            raise UsageError("--unit label needs --max-count C: counts from C on are taken together.")
+        if max_per_user is not None:
+            raise UsageError("--unit label protects labels, --max-per-user bounds users: choose one of the two.")
+        return PrivacyUnit.label(max_count=max_count)
+    if unit == "user":
+        if max_per_user is None:
+            raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
+        return PrivacyUnit.user(max_items=max_per_user)
+    return PrivacyUnit.item() if unit == "item" else None
+
+
+def whole_number(text: str | None, *, name: str) -> int | None:
+    """Read a whole number that may be written like 1e9."""
+    if text is None:
+        return None
+    try:
+        number = Decimal(text.replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or number < 1 or number > Decimal(2**63 - 1) or number != number.to_integral_value():
+        message = f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}."
+        raise UsageError(message)
+    return int(number)

@@ -1,0 +1,43 @@
+"""Progress bars on a terminal; nothing at all elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Receivers of the share done, or None where nobody watches."""
+
+    reading: Callable[[float], None] | None
+    simulating: Callable[[float], None] | None
+
+
+@contextmanager
+def progress_bars(*, shown: bool) -> Iterator[Bars]:
+    """Show two bars on stderr, one per phase, while the block runs."""
+    if not shown or not sys.stderr.isatty():
+        yield Bars(None, None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        reading: Any = progress.add_task("Reading", total=1.0)
+        simulating: Any = progress.add_task("Estimating errors", total=1.0, visible=False)
+
+        def read(share: float) -> None:
+            progress.update(reading, completed=share)
+
+        def simulated(share: float) -> None:
+            progress.update(reading, completed=1.0)
+            progress.update(simulating, completed=share, visible=True)
+
+        yield Bars(read, simulated)

@@ -1,0 +1,81 @@
+"""Writing releases by the path's ending."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.formats.atomic import check_free, write_whole
+from anonhist.formats.document import to_document
+from anonhist.formats.tables import csv_text, to_arrow
+
+if TYPE_CHECKING:
+    from anonhist.releases import Release
+
+ENDINGS = (".csv", ".json", ".parquet")
+
+
+def check_ending(path: str | Path) -> str:
+    """Return the ending, or refuse one that is not a release format."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        message = f"A release is written as {', '.join(ENDINGS)}, by the ending of its path; {str(path)!r} has none."
+        raise UsageError(message)
+    return ending
+
+
+def write(release: Release, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a release to a file, whole or not at all; the path's ending chooses the format.
+
+    Parameters
+    ----------
+    release
+        Its error is computed first if it has not been yet.
+    path
+        ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything in the
+        schema's metadata. ``.csv``: the table alone, for other programs; it does not carry the guarantee.
+    overwrite
+        Replace an existing file.
+
+    Raises
+    ------
+    UsageError
+        If the ending is none of the three, or the file exists.
+    OutputError
+        If it cannot be written; nothing is left behind.
+    """
+    ending = check_ending(path)
+    check_free(path, overwrite=overwrite)
+    write_whole(path, _ENCODERS[ending](release), overwrite=overwrite)
+
+
+def _csv(release: Release) -> bytes:
+    return csv_text(release).encode()
+
+
+def _json(release: Release) -> bytes:
+    document = to_document(release)
+    # Objects are spread out, lists stay on one line: readable, and no longer than needed.
+    return (_spread(document, 0) + "\n").encode()
+
+
+def _spread(value: object, depth: int) -> str:
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    inner = "  " * (depth + 1)
+    fields = [f"{inner}{json.dumps(name)}: {_spread(field, depth + 1)}" for name, field in value.items()]
+    return "{\n" + ",\n".join(fields) + "\n" + "  " * depth + "}"
+
+
+def _parquet(release: Release) -> bytes:
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(to_arrow(release), buffer)
+    return buffer.getvalue()
+
+
+_ENCODERS = {".csv": _csv, ".json": _json, ".parquet": _parquet}

@@ -1,0 +1,5 @@
+"""Reading: one group-by, on the engine that holds the data; only distinct counts reach Python."""
+
+from anonhist.ingest.read import FORMATS, read_profile
+
+__all__ = ["FORMATS", "read_profile"]

@@ -1,0 +1,206 @@
+"""From a source of events or counts to a profile."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.progress import followed
+from anonhist.ingest.query import (
+    Columns,
+    check_users,
+    counts_query,
+    dropped_query,
+    events_query,
+    fetch,
+    invalid_numbers,
+    profile_pairs,
+    require,
+)
+from anonhist.ingest.sources import opened, plain_labels
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORMATS = ("events", "labels", "counts", "prevalences")
+
+
+def read_profile(
+    source: Any,
+    *,
+    label: str | None = None,
+    user: str | None = None,
+    max_per_user: int | None = None,
+    order_by: str | None = None,
+    table: str | None = None,
+    format: str | None = None,  # noqa: A002  # the name users know
+    delimiter: str | None = None,
+    header: bool = True,
+    keep_null: bool = False,
+    unit: PrivacyUnit | None = None,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Profile:
+    """Read how often things occur, on the engine that holds the data.
+
+    Parameters
+    ----------
+    source
+        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too), a URL DuckDB can read, ``"-"`` for
+        standard input,
+        ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow, DuckDB or
+        Ibis table; a NumPy array or any iterable of labels.
+    label
+        Column of labels; may be left out where there is only one column. Labels are compared as text, as written.
+    user, max_per_user
+        Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
+        Rows without a user are always left out. The profile's unit becomes that user.
+    order_by
+        Column that decides which items of a user count.
+    table
+        Table of a database.
+    format
+        ``"events"`` (one row per item), ``"labels"`` (one label per line; the default on standard input), ``"counts"``
+        (columns label, count) or ``"prevalences"`` (columns count, prevalence). By default the header decides: a
+        table whose columns are exactly ``count,prevalence`` or ``label,count`` is already counted.
+    delimiter
+        What separates columns; by the file's ending by default.
+    header
+        Whether the first line of delimited text names the columns; without one they are column0, column1, ….
+    keep_null
+        Count rows without a label as one more label instead of leaving them out.
+    unit
+        Whom a release protects, where the source says nothing of users.
+    notify
+        Receives remarks for the operator's terminal, such as how many rows were left out. They are as private as
+        the data.
+    progress
+        Receives the share done, in [0, 1], while the engine works.
+
+    Returns
+    -------
+    Profile
+        Private: it holds the exact counts.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used; the message holds no value of theirs.
+    UsageError
+        If the call contradicts itself.
+
+    Examples
+    --------
+    >>> read_profile(["a", "b", "a"])
+    Profile(n=3, num_labels=2, {1: 1, 2: 1})
+    """
+    check_users(user, max_per_user, order_by)
+    if format is not None and format not in FORMATS:
+        message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
+        raise UsageError(message)
+    if max_per_user is not None:
+        if unit is not None and unit.kind == "label":
+            raise UsageError("A label unit protects labels, a user bound protects users: give one of the two.")
+        bounded = PrivacyUnit.user(max_items=max_per_user)
+        if unit is not None and not unit.protects(bounded):
+            message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."
+            raise UsageError(message)
+        unit = unit or bounded
+    labels = plain_labels(source)
+    if labels is not None:
+        return _from_labels(labels, label=label, user=user, keep_null=keep_null, unit=unit)
+    follow = followed(progress)
+    with (
+        opened(
+            source, table=table, format=format, delimiter=delimiter, header=header, attach=follow.attach
+        ) as opened_table,
+        follow,
+    ):
+        names = opened_table.collect_schema().names()
+        kind = format or _recognised(names, label)
+        if kind == "prevalences":
+            pairs = _prevalences(opened_table, names, notify)
+        elif kind == "counts":
+            pairs = _counts(opened_table, names)
+        else:
+            columns = Columns(_label_column(names, label), user, max_per_user, order_by, keep_null)
+            pairs = _events(opened_table, names, columns, notify)
+    if user is not None and kind in ("counts", "prevalences"):
+        raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
+    return Profile.from_prevalences(pairs, unit=unit)
+
+
+def _recognised(names: list[str], label: str | None) -> str:
+    if label is None and names == ["count", "prevalence"]:
+        return "prevalences"
+    if names == ["label", "count"] and label in (None, "label"):
+        return "counts"
+    return "events"
+
+
+def _label_column(names: list[str], label: str | None) -> str:
+    if label is not None:
+        require(names, label, role="label")
+        return label
+    if len(names) != 1:
+        message = f"Say which column holds the labels (--label); the columns are {', '.join(map(repr, names))}."
+        raise UsageError(message)
+    return names[0]
+
+
+def _events(
+    table: Any, names: list[str], columns: Columns, notify: Callable[[str], None] | None
+) -> list[tuple[int, int]]:
+    for wanted, role in ((columns.user, "user"), (columns.order_by, "order")):
+        if wanted is not None:
+            require(names, wanted, role=role)
+    pairs = profile_pairs(fetch(events_query(table, columns)), keep_null=columns.keep_null, notify=notify)
+    if columns.user is not None and notify is not None:
+        rows, missing = fetch(dropped_query(table, columns))[0]
+        kept = sum(count * prevalence for count, prevalence in pairs)
+        if int(rows) > kept:
+            notify(
+                f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the"
+                f" others without a label or beyond the first {columns.max_per_user} of their user."
+            )
+    return pairs
+
+
+def _checked(table: Any, names: list[str], wanted: list[str]) -> None:
+    for name in wanted:
+        require(names, name, role=name)
+    numbers = [name for name in wanted if name != "label"]
+    for name, wrong in zip(numbers, fetch(invalid_numbers(table, numbers))[0], strict=True):
+        if wrong:
+            message = f"The column {name!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else."
+            raise DataError(message)
+
+
+def _prevalences(table: Any, names: list[str], notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
+    import narwhals as nw
+
+    _checked(table, names, ["count", "prevalence"])
+    whole = table.select(count=nw.col("count").cast(nw.Int64), prevalence=nw.col("prevalence").cast(nw.Int64))
+    pairs = [(int(count), int(prevalence)) for count, prevalence in fetch(whole)]
+    if notify is not None and len({count for count, _ in pairs}) < len(pairs):
+        notify("Some counts are listed more than once; their prevalences were added up.")
+    return pairs
+
+
+def _counts(table: Any, names: list[str]) -> list[tuple[int, int]]:
+    _checked(table, names, ["label", "count"])
+    return [(int(count), int(prevalence)) for count, prevalence in fetch(counts_query(table))]
+
+
+def _from_labels(
+    labels: list[Any], *, label: str | None, user: str | None, keep_null: bool, unit: PrivacyUnit | None
+) -> Profile:
+    if label is not None or user is not None:
+        raise UsageError("A list of labels has no columns; pass a table to name a label or user column.")
+    texts = Counter(None if value is None or value != value else str(value) for value in labels)  # noqa: PLR0124  # NaN
+    if not keep_null:
+        texts.pop(None, None)
+    return Profile.from_prevalences(Counter(texts.values()), unit=unit)
