@@ -5,8 +5,8 @@
     AnonhistError
     ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other
     │   └── MissingExtraError    the call needs an optional dependency that is not installed
-    ├── DataError                the data cannot be used: not a profile, not what the file's ending says, a missing
-    column └── OutputError              the result could not be written
+    ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
+    └── OutputError              the result could not be written
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
 It never carries a value taken from private data.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
+from typing import Never
+from uuid import uuid4
 
 from anonhist.errors import OutputError, UsageError
 
@@ -13,22 +14,38 @@ from anonhist.errors import OutputError, UsageError
 def check_free(path: str | Path, *, overwrite: bool) -> Path:
     """Refuse a path that cannot be written to, before any budget is spent on what would go there.
 
+    Parameters
+    ----------
+    path
+        Where the file will be.
+    overwrite
+        Whether a file that is there already may be replaced.
+
+    Returns
+    -------
+    Path
+        The same path.
+
     Raises
     ------
     UsageError
-        If something is there already and ``overwrite`` is false.
+        If it is a folder, or something is there already and ``overwrite`` is false.
     OutputError
-        If its folder does not exist, or it is a folder itself.
+        If its folder does not exist or cannot be written to.
     """
     target = Path(path)
-    if target.is_dir():
+    # os.path answers False where pathlib may raise: names too long, folders that may not be looked into.
+    if os.path.isdir(target):  # noqa: PTH112
         message = f"{str(target)!r} is a folder; name a file."
         raise UsageError(message)
-    if not overwrite and target.exists():
-        message = f"{str(target)!r} exists already; choose another name or overwrite it (--force, overwrite=True)."
-        raise UsageError(message)
-    if not target.absolute().parent.is_dir():
+    if not overwrite and os.path.lexists(target):
+        _refuse(target)
+    folder = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120
+    if not os.path.isdir(folder):  # noqa: PTH112
         message = f"The folder of {str(target)!r} does not exist; make it first."
+        raise OutputError(message)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        message = f"The folder of {str(target)!r} cannot be written to; choose another."
         raise OutputError(message)
     return target
 
@@ -36,46 +53,65 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
 def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
     """Write ``data`` beside ``path`` and move it there in one step; on any failure, leave nothing behind.
 
-    Without ``overwrite`` the last step is a hard link, which fails if another process took the name meanwhile.
+    The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process
+    took the name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    path
+        Where the file will be.
+    data
+        All of it.
+    overwrite
+        Replace a file that is there already.
 
     Raises
     ------
     UsageError, OutputError
-        As for :func:`check_free`, and if the disk is full or the folder cannot be written to.
+        As for :func:`check_free`, and if the disk is full or the name cannot be used.
     """
     target = check_free(path, overwrite=overwrite)
-    beside: str | None = None
+    beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
     try:
-        handle, beside = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(0o666 & ~mask)
-        if overwrite:
-            Path(beside).replace(target)
-            beside = None
-        else:
-            _link(beside, target)
-    except OSError as error:
-        message = (
-            f"{str(target)!r} could not be written: {error.strerror or 'the system gave no reason'}; nothing is left."
-        )
-        raise OutputError(message) from None
-    finally:
-        if beside is not None:
+        try:
+            with beside.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if overwrite:
+                beside.replace(target)
+            else:
+                _move(beside, target)
+        finally:
             with contextlib.suppress(OSError):
-                Path(beside).unlink()
+                beside.unlink()
+    except UsageError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+        message = f"{str(target)!r} could not be written: {reason}; nothing was left behind."
+        raise OutputError(message) from None
 
 
-def _link(beside: str, target: Path) -> None:
+def _move(beside: Path, target: Path) -> None:
+    """Give the file its name unless the name is taken."""
     try:
         os.link(beside, target)
     except FileExistsError:
-        message = f"{str(target)!r} exists already; choose another name or overwrite it (--force, overwrite=True)."
-        raise UsageError(message) from None
+        _refuse(target)
     except OSError:
-        # File systems without hard links: the check above is all there is.
-        Path(beside).replace(target)
+        # A file system without hard links: take the name with an empty file first, then replace that.
+        try:
+            target.open("xb").close()
+        except FileExistsError:
+            _refuse(target)
+        try:
+            beside.replace(target)
+        except BaseException:
+            target.unlink()
+            raise
+
+
+def _refuse(target: Path) -> Never:
+    message = f"{str(target)!r} exists already; choose another name or overwrite it (--force, overwrite=True)."
+    raise UsageError(message) from None

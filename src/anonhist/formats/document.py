@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +13,25 @@ from anonhist.mechanisms import from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
-from anonhist.releases.error import METHOD
+from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
 FORMAT, VERSION = "anonhist.release", 1
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
+_LONGEST_TEXT = 4096
+_LARGEST_FLOAT = sys.float_info.max
 
 
 def to_document(release: Release) -> dict[str, Any]:
-    """Return everything a release says, as JSON values; exact numbers are text."""
+    """Return everything a release says, as JSON values.
+
+    Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
+    is read back is the rest. The keys and what they mean are fixed for version 1.
+    """
     guarantee, error = release.guarantee, release.error
     return {
         "format": FORMAT,
@@ -53,71 +62,94 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def from_document(document: object) -> Release:
-    """Rebuild a release, refusing whatever a release cannot be."""
+    """Rebuild a release, refusing whatever a release cannot be.
+
+    Raises
+    ------
+    DataError
+        With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
+    """
     top = _mapping(document, _FIELDS, "a release")
     if top["format"] != FORMAT:
-        raise DataError("This is not a release file: its format is not 'anonhist.release'.")
-    if top["version"] != VERSION or isinstance(top["version"], bool):
-        message = f"This release file is of version {top['version']!r}; this program reads version {VERSION}."
+        message = f"its format is not {FORMAT!r}"
+        raise DataError(message)
+    if type(top["version"]) is not int or top["version"] != VERSION:
+        message = f"its version is not {VERSION}, the one that this program reads; a newer program may read it"
         raise DataError(message)
     try:
-        guarantee = _guarantee(top["guarantee"])
-        mechanism = _mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
-        parameters = mechanism["parameters"]
-        if not isinstance(parameters, dict):
-            raise DataError("The mechanism's parameters must be an object.")
-        profile = _mapping(top["profile"], {"counts", "prevalences"}, "the profile")
-        return Release(
-            profile=Profile(
-                _whole(profile["counts"], "counts"), _whole(profile["prevalences"], "prevalences"), unit=guarantee.unit
-            ),
-            guarantee=guarantee,
-            mechanism=from_parameters(_text(mechanism["name"], "the mechanism's name"), parameters),
-            reason=_text(top["reason"], "the reason"),
-            library_version=_text(top["library_version"], "the library version"),
-            simulations=(error := _error(top["error"])).simulations,
-            recorded_error=error,
-        )
-    except UsageError as error_in_values:
-        message = f"The release file is invalid: {error_in_values}"
-        raise DataError(message) from None
+        return _release(top)
+    except UsageError as error:
+        raise DataError(_clause(error)) from None
+
+
+def _release(top: Mapping[str, Any]) -> Release:
+    guarantee = _guarantee(top["guarantee"])
+    made_by = _mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
+    if not isinstance(made_by["parameters"], dict):
+        raise DataError("the mechanism's parameters must be an object")
+    mechanism = from_parameters(_text(made_by["name"], "the mechanism's name"), made_by["parameters"])
+    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
+        raise DataError("the guarantee and the mechanism name different units or relations")
+    if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
+        raise DataError("the guarantee and the mechanism name different epsilons")
+    fields = _mapping(top["profile"], {"counts", "prevalences"}, "the profile")
+    counts, prevalences = (_whole(fields[name], name) for name in ("counts", "prevalences"))
+    profile = Profile(counts, prevalences, unit=guarantee.unit)
+    error = _error(top["error"])
+    if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
+        raise DataError("the levels of the error must be 1 and every released count, at least")
+    return Release(
+        profile=profile,
+        guarantee=guarantee,
+        mechanism=mechanism,
+        reason=_text(top["reason"], "the reason"),
+        library_version=_text(top["library_version"], "the library version"),
+        simulations=error.simulations,
+        recorded_error=error,
+    )
 
 
 def _guarantee(value: object) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
     fields = _mapping(value, names, "the guarantee")
+    _text(fields["sentence"], "the sentence of the guarantee")
     relations = {relation.value: relation for relation in NeighboringRelation}
-    if fields["relation"] not in relations:
-        raise DataError("The guarantee names an unknown relation.")
-    if not isinstance(fields["bound"], int) or isinstance(fields["bound"], bool):
-        raise DataError("The bound of the guarantee's unit must be a whole number.")
+    relation = relations.get(_text(fields["relation"], "the relation"))
+    if relation is None:
+        message = f"the relation must be one of {', '.join(relations)}"
+        raise DataError(message)
+    if type(fields["bound"]) is not int:
+        raise DataError("the bound of the unit must be a whole number")
     spending = fields["spending"]
     if not isinstance(spending, list) or not all(isinstance(step, list) and len(step) == 2 for step in spending):
-        raise DataError("The steps of the guarantee must be pairs.")
+        raise DataError("the steps of the guarantee must be pairs")
     delta = _text(fields["delta"], "delta")
     return Guarantee(
         PrivacyUnit(_text(fields["unit"], "the unit"), fields["bound"]),
-        relations[fields["relation"]],
+        relation,
         parse_epsilon(_text(fields["epsilon"], "epsilon")),
         Fraction(0) if delta == "0" else parse_epsilon(delta, name="delta"),
         _text(fields["arithmetic"], "the clause on arithmetic"),
-        tuple((_text(purpose, "a purpose"), parse_epsilon(_text(spent, "a step"))) for purpose, spent in spending),
+        tuple(
+            (_text(purpose, "the purpose of a step"), parse_epsilon(_text(spent, "what a step spent")))
+            for purpose, spent in spending
+        ),
     )
 
 
 def _error(value: object) -> ReleaseError:
     names = {"method", "simulations", "sorted_l1", "levels", "prevalence_standard_errors", "k_plus_standard_errors"}
     fields = _mapping(value, names, "the error")
-    mean = _mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
+    expected = _mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
-    if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
-        raise DataError("The number of simulations must be a whole number of at least 2.")
-    center, spread = (float(_floats([mean[name]], name)[0]) for name in ("mean", "standard_error"))
-    if min(center, spread) < 0:
-        raise DataError("The expected sorted ℓ1 error must not be negative.")
-    half = 1.959963984540054 * spread
+    if type(simulations) is not int or simulations < 2:
+        raise DataError("the number of simulations must be a whole number of at least 2")
+    mean, spread = (float(_floats([expected[name]], name)[0]) for name in ("mean", "standard_error"))
+    if min(mean, spread) < 0:
+        raise DataError("the expected sorted ℓ1 error must not be negative")
+    half = NORMAL_95 * spread
     return ReleaseError(
-        Estimate(center, spread, (max(0.0, center - half), center + half), METHOD),
+        Estimate(mean, spread, (max(0.0, mean - half), mean + half), _text(fields["method"], "the method")),
         simulations,
         _whole(fields["levels"], "levels"),
         _floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
@@ -127,31 +159,38 @@ def _error(value: object) -> ReleaseError:
 
 def _mapping(value: object, names: set[str], what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict) or set(value) != names:
-        message = f"The file does not describe {what}: it must have exactly the fields {', '.join(sorted(names))}."
+        message = f"it must describe {what} by exactly the fields {', '.join(sorted(names))}"
         raise DataError(message)
     return value
 
 
 def _text(value: object, what: str) -> str:
-    if not isinstance(value, str) or len(value) > 4096:
-        message = f"In the release file, {what} must be text."
+    # Control characters could take over the terminal the text is shown on; half characters could not be written.
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not all(map(_is_plain, value)):
+        message = f"{what} must be plain text"
         raise DataError(message)
     return value
 
 
-def _whole(value: object, what: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _is_plain(character: str) -> bool:
+    return character.isprintable() or character in "\n\t"
+
+
+def _whole(value: object, what: str) -> NDArray[np.int64]:
     if not isinstance(value, list) or not all(type(number) is int and abs(number) < 2**63 for number in value):
-        message = f"In the release file, {what} must be a list of whole numbers below 2^63."
+        message = f"{what} must be a list of whole numbers below 2^63"
         raise DataError(message)
     return np.array(value, dtype=np.int64)
 
 
-def _floats(value: object, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
-        message = f"In the release file, {what} must be a list of numbers."
+def _floats(value: object, what: str) -> NDArray[np.float64]:
+    numbers: list[Any] = value if isinstance(value, list) else [None]
+    # The comparison also refuses infinities and NaN; whole numbers may be longer than a float can hold.
+    if not all(type(number) in (int, float) and abs(number) <= _LARGEST_FLOAT for number in numbers):
+        message = f"{what} must be finite numbers"
         raise DataError(message)
-    array = np.array(value, dtype=np.float64)
-    if not bool(np.all(np.isfinite(array))):
-        message = f"In the release file, {what} must be finite."
-        raise DataError(message)
-    return array
+    return np.array(numbers, dtype=np.float64)
+
+
+def _clause(error: UsageError) -> str:
+    return str(error).removesuffix(".")

@@ -8,31 +8,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.formats.document import to_document
+from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from anonhist.releases import Release
 
-_NORMAL_95 = 1.959963984540054
+METADATA_KEY = b"anonhist.release"
 
 
-def columns(release: Release) -> dict[str, Any]:
-    """Return the columns of a release: count, prevalence and k+ with standard errors and 95 % intervals."""
+def columns(release: Release) -> dict[str, NDArray[Any]]:
+    """Return the columns of a release, each of shape (t,), ascending in the count.
+
+    ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
+    (``…_standard_error``) and the ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
+    """
     profile, error = release.profile, release.error
-    at = np.maximum(np.searchsorted(error.levels, profile.counts, side="right") - 1, 0)
-    k_plus = profile.cumulative_prevalence(profile.counts)
-    table: dict[str, Any] = {"count": profile.counts, "prevalence": profile.prevalences}
+    at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
+    table: dict[str, NDArray[Any]] = {"count": profile.counts}
     for name, value, errors in (
-        ("prevalence", profile.prevalences, error.prevalence_errors),
-        ("k_plus", k_plus, error.k_plus_errors),
+        ("prevalence", profile.prevalences, error.prevalence_errors[at]),
+        ("k_plus", profile.cumulative_prevalence(profile.counts), error.k_plus_errors[at]),
     ):
-        spread = errors[at] if errors.size else np.zeros(0)
         table |= {
             name: value,
-            f"{name}_standard_error": spread,
-            f"{name}_low": np.maximum(0.0, value - _NORMAL_95 * spread),
-            f"{name}_high": value + _NORMAL_95 * spread,
+            f"{name}_standard_error": errors,
+            f"{name}_low": np.maximum(0.0, value - NORMAL_95 * errors),
+            f"{name}_high": value + NORMAL_95 * errors,
         }
     return table
 
@@ -40,20 +44,40 @@ def columns(release: Release) -> dict[str, Any]:
 def csv_text(release: Release) -> str:
     """Return the table of a release as CSV text: a header line, then a line per released count, ascending.
 
-    Errors are written with six digits; counts and prevalences are exact.
+    Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals. It does
+    not carry the guarantee: CSV has no place for it that other programs would leave alone.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> csv_text(release(Profile.from_counts([8, 8, 3]), epsilon=1)).splitlines()[0]
+    'count,prevalence,prevalence_standard_error,prevalence_low,prevalence_high,k_plus,k_plus_standard_error,k_plus_low,k_plus_high'
     """
     table = columns(release)
     lines = [",".join(table)]
-    lines.extend(
-        ",".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in row)
-        for row in zip(*(values.tolist() for values in table.values()), strict=True)
-    )
+    lines.extend(",".join(map(_cell, row)) for row in zip(*(each.tolist() for each in table.values()), strict=True))
     return "\n".join(lines) + "\n"
 
 
 def to_arrow(release: Release) -> pa.Table:
-    """Return the table of a release as an Arrow table; the whole release document is in its schema's metadata."""
+    """Return the table of a release as an Arrow table.
+
+    The whole release, guarantee included, is JSON in the schema's metadata under ``anonhist.release``.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> table = to_arrow(release(Profile.from_counts([8, 8, 3]), epsilon=1))
+    >>> table.column_names[:2], list(table.schema.metadata)
+    (['count', 'prevalence'], [b'anonhist.release'])
+    """
     import pyarrow as pa
 
     table = pa.table(columns(release))
-    return table.replace_schema_metadata({"anonhist.release": json.dumps(to_document(release))})
+    return table.replace_schema_metadata({METADATA_KEY: json.dumps(to_document(release))})
+
+
+def _cell(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")

@@ -19,10 +19,12 @@ ENDINGS = (".csv", ".json", ".parquet")
 
 
 def check_ending(path: str | Path) -> str:
-    """Return the ending, or refuse one that is not a release format."""
+    """Return the ending in small letters, or refuse one that is not a release format."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
-        message = f"A release is written as {', '.join(ENDINGS)}, by the ending of its path; {str(path)!r} has none."
+        message = (
+            f"A release is written as {', '.join(ENDINGS)}, by the ending of its path; {str(path)!r} ends in none."
+        )
         raise UsageError(message)
     return ending
 
@@ -36,7 +38,8 @@ def write(release: Release, path: str | Path, *, overwrite: bool = False) -> Non
         Its error is computed first if it has not been yet.
     path
         ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything in the
-        schema's metadata. ``.csv``: the table alone, for other programs; it does not carry the guarantee.
+        schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it does
+        not carry the guarantee and is not read back.
     overwrite
         Replace an existing file.
 

@@ -11,7 +11,15 @@ from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.partition import LARGEST_EPSILON, PartitionMechanism
 from anonhist.mechanisms.prevalence import PrevalenceMechanism
-from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
+from anonhist.mechanisms.setting import check_unit, whole_items
+from anonhist.privacy import (
+    EpsilonLike,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+    short_decimal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,27 +50,48 @@ def choose(
 ) -> tuple[CentralMechanism, str]:
     """Pick the mechanism that is most accurate at every size, by the promise alone; also return why, in one sentence.
 
-    Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up the partition mechanism, which loses
-    nothing of
-    the budget there; below, the Frobenius mechanism, whose posterior beats the exponential mechanism on data of every
-    size tried (docs/benchmarks.md). So no look at the data is ever needed, and none is paid for.
+    Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up (and a whole budget of at most 40) the
+    partition mechanism, which loses nothing of the budget there; below, the Frobenius mechanism, whose posterior beats
+    the exponential mechanism on data of every size tried (docs/benchmarks.md). So no look at the data is ever needed,
+    and none is paid for.
 
     Parameters
     ----------
+    epsilon, unit, relation
+        The promise, as in :func:`release`.
     expected_items
         A public guess of n: above 2^40, where the partition mechanism's public domain may end, the Frobenius
         mechanism is picked at every epsilon.
+
+    Returns
+    -------
+    mechanism, reason
+
+    Raises
+    ------
+    UsageError
+        If epsilon, the unit or the guess is impossible.
+
+    Examples
+    --------
+    >>> mechanism, _ = choose(epsilon="0.5", unit=PrivacyUnit.item())
+    >>> mechanism.name
+    'frobenius'
     """
     budget = parse_epsilon(epsilon)
+    check_unit(unit)
+    items = None if expected_items is None else whole_items(expected_items, name="expected_items")
     if unit.kind == "label":
         return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
     frobenius = FrobeniusMechanism(budget, unit, relation)
     per_cell = frobenius.epsilon_per_cell
-    if expected_items is not None and expected_items > MAX_DURFEE_SIZE**2:
+    if items is not None and items > MAX_DURFEE_SIZE**2:
         return frobenius, "More than 2^40 items are expected, beyond the partition mechanism's public domain."
     if per_cell >= _WHOLE_BUDGET and budget <= LARGEST_EPSILON:
         reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least at any size."
         return PartitionMechanism(budget, unit, relation), reason
+    if per_cell >= _WHOLE_BUDGET:
+        return frobenius, f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
     reason = (
         f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism is the most accurate at every size."
     )
@@ -92,7 +121,8 @@ def release(
     unit
         Whom to protect; the profile's own unit by default (an item where it has none). Less is refused.
     relation
-        Neighbours differ by a unit added or removed (default) or exchanged for another (twice the noise).
+        Neighbours differ by a unit added or removed (default) or exchanged for another (twice the noise); as epsilon
+        and unit, for a mechanism's name only.
     mechanism
         ``"auto"``, a name of ``MECHANISM_NAMES``, or a mechanism.
     expected_items
@@ -110,7 +140,10 @@ def release(
     Raises
     ------
     UsageError
-        If epsilon is missing or impossible, the unit protects less than the profile's, or the name is unknown.
+        If epsilon is missing or impossible, the unit protects less than the profile's, the name is unknown, or a
+        mechanism is given together with a promise of its own. Nothing is spent then.
+    DataError
+        If the profile is beyond what the mechanism can hold.
 
     Examples
     --------
@@ -119,20 +152,24 @@ def release(
     >>> released.guarantee.epsilon
     Fraction(1, 2)
     """
-    if expected_items is not None and (isinstance(expected_items, bool) or expected_items < 1):
-        message = f"expected_items must be a whole number of at least 1, not {expected_items!r}."
-        raise UsageError(message)
+    if expected_items is not None:
+        whole_items(expected_items, name="expected_items")
+    runs = None if simulations is None else parse_whole_number(simulations, name="simulations", least=2)
     reason = None
     if isinstance(mechanism, str):
-        chosen, reason = _named(mechanism, epsilon, unit or profile.unit, relation, expected_items)
-    else:
+        chosen, reason = _named(mechanism, epsilon, profile.unit if unit is None else unit, relation, expected_items)
+    elif isinstance(mechanism, CentralMechanism):
         chosen = mechanism
-        if epsilon is not None or unit is not None:
+        is_default = relation is NeighboringRelation.ADD_OR_REMOVE
+        if epsilon is not None or unit is not None or not (is_default or relation is chosen.relation):
             raise UsageError(
-                "A mechanism brings its own epsilon and unit: leave those out, or give a mechanism's name."
+                "A mechanism brings its own epsilon, unit and relation: leave those out, or give a mechanism's name."
             )
+    else:
+        message = f"mechanism must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
+        raise UsageError(message)
     released = chosen.release(profile, source=source, reason=reason)
-    return released if simulations is None else replace(released, simulations=simulations)
+    return released if runs is None else replace(released, simulations=runs)
 
 
 def _named(
@@ -159,19 +196,32 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
     ------
     DataError
         If the name is unknown or the parameters are not those of such a mechanism.
+
+    Examples
+    --------
+    >>> mechanism = FrobeniusMechanism("1/3")
+    >>> from_parameters(mechanism.name, mechanism.parameters) == mechanism
+    True
     """
     made_by = _MECHANISMS.get(name)
     if made_by is None:
         message = f"The file names a mechanism unknown to this version: {name!r}."
         raise DataError(message)
     try:
-        if set(parameters) != {"epsilon", "unit", "bound", "relation"}:
-            raise UsageError("a parameter is missing or unknown")
-        kind, bound = parameters["unit"], parameters["bound"]
-        if not isinstance(kind, str) or not isinstance(bound, int) or not isinstance(parameters["epsilon"], str):
-            raise UsageError("a parameter is of the wrong type")
-        relation = NeighboringRelation(parameters["relation"])
-        return made_by(parse_epsilon(parameters["epsilon"]), PrivacyUnit(kind, bound), relation)
-    except ValueError as error:
+        return _made_by(made_by, parameters)
+    except UsageError as error:
         message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
         raise DataError(message) from None
+
+
+def _made_by(mechanism: type[CentralMechanism], parameters: Mapping[str, object]) -> CentralMechanism:
+    if set(parameters) != {"epsilon", "unit", "bound", "relation"}:
+        raise UsageError("they must be epsilon, unit, bound and relation.")
+    epsilon, kind, bound, relation = (parameters[name] for name in ("epsilon", "unit", "bound", "relation"))
+    if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
+        raise UsageError("epsilon and unit must be text, and the bound a whole number.")
+    relations = {known.value: known for known in NeighboringRelation}
+    if not isinstance(relation, str) or relation not in relations:
+        message = f"the relation must be {' or '.join(relations)}."
+        raise UsageError(message)
+    return mechanism(parse_epsilon(epsilon), PrivacyUnit(kind, bound), relations[relation])

@@ -15,6 +15,7 @@ import numpy as np
 
 from anonhist.mechanisms.calibration import FamilyParameters
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.side_chain import within_int64
 from anonhist.profiles import FrobeniusCoordinates
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _lengths(side: SideChain, start: NDArray[np.float64], size: int) -> NDArray[
         if now != level:
             drops.append(content)
         content, level = content + 1, now
-    return np.array(drops[::-1], dtype=np.int64)
+    return within_int64(drops)[::-1]
 
 
 def _search(

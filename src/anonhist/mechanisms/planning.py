@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.automatic import choose
+from anonhist.mechanisms.setting import whole_items
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, simulate_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
 
 _SIMULATIONS = 8
@@ -49,7 +50,7 @@ class PlanRow:
 
 def plan(
     *,
-    epsilons: Sequence[EpsilonLike],
+    epsilons: Iterable[EpsilonLike],
     items: int | None = None,
     shape: str | Profile = "zipf",
     unit: PrivacyUnit | None = None,
@@ -71,9 +72,19 @@ def plan(
     unit, relation
         As in :func:`release`; the item unit by default.
     simulations
-        Runs per row.
+        Runs per row, ≥ 2.
     rng
         Simulation randomness.
+
+    Returns
+    -------
+    tuple of PlanRow
+        One per budget, in the order given. Where labels are protected, errors are those of the capped counts.
+
+    Raises
+    ------
+    UsageError
+        If a budget, the number of items, the shape or the unit is impossible.
 
     Examples
     --------
@@ -82,22 +93,24 @@ def plan(
     'partition'
     """
     if isinstance(shape, Profile):
-        profile = shape if items is None else _scaled(shape, _checked(items))
+        profile = shape if items is None else _scaled(shape, whole_items(items, name="items", most=LARGEST_PLAN))
     elif items is None:
         raise UsageError("items is missing: say how many items to plan for, such as items=10**6.")
     elif shape == "zipf":
-        profile = zipf_profile(_checked(items))
+        profile = zipf_profile(items)
     elif shape == "worst":
-        profile = staircase_profile(_checked(items))
+        profile = staircase_profile(items)
     else:
         message = f"shape must be 'zipf', 'worst' or a released profile, not {shape!r}."
         raise UsageError(message)
-    protected = unit or profile.unit
+    protected = profile.unit if unit is None else unit
     generator = rng or np.random.default_rng()
+    if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
+        raise UsageError("epsilons must be a list of budgets, such as [0.1, 1].")
     rows = []
     for epsilon in epsilons:
         mechanism, _ = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=max(1, profile.n))
-        error = simulate_error(profile, mechanism, simulations=simulations, rng=generator)
+        error = simulate_error(mechanism.admit(profile), mechanism, simulations=simulations, rng=generator)
         relative = error.sorted_l1.value / max(1, profile.n)
         rows.append(PlanRow(parse_epsilon(epsilon), mechanism.name, profile.n, error.sorted_l1, relative))
     return tuple(rows)
@@ -106,40 +119,72 @@ def plan(
 def zipf_profile(items: int) -> Profile:
     """Return a profile of about ``items`` items in which the k-th most frequent label occurs ⌊C/k⌋ times.
 
+    C is the largest whole number for which there are at most ``items``, so n falls short of it by less than the number
+    of divisors of C + 1. O(√C) memory.
+
+    Parameters
+    ----------
+    items
+        From 1 to 10^15.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number in that range.
+
     Examples
     --------
     >>> zipf_profile(27)
     Profile(n=27, num_labels=10, {1: 5, 2: 2, 3: 1, 5: 1, 10: 1})
     """
-    low, high = 1, items
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _zipf(middle).n <= items:
-            low = middle
-        else:
-            high = middle - 1
+    number = whole_items(items, name="items", most=LARGEST_PLAN)
+    low, high = 1, 2
+    while _zipf_items(high) <= number:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _zipf_items(middle) <= number else (low, middle)
     return _zipf(low)
+
+
+def _zipf_items(top: int) -> int:
+    """Return ``Σ_{k ≤ top} ⌊top/k⌋``, by Dirichlet's hyperbola: pairs (k, j) with k·j ≤ top, split at √top."""
+    root = math.isqrt(top)
+    return 2 * int((top // np.arange(1, root + 1, dtype=np.int64)).sum()) - root**2
 
 
 def _zipf(top: int) -> Profile:
     # Labels up to √top one by one, the counts below by how many k have ⌊top/k⌋ = r.
     root = math.isqrt(top)
-    rows = top // np.arange(1, root + 1, dtype=np.int64)
-    counts = np.arange(1, int(rows[-1]) if root else 1, dtype=np.int64)
-    prevalences = top // counts - top // (counts + 1)
-    pairs = [*zip(rows.tolist(), [1] * root, strict=True), *zip(counts.tolist(), prevalences.tolist(), strict=True)]
-    return Profile.from_prevalences([pair for pair in pairs if pair[1]])
+    rows = top // np.arange(root, 0, -1, dtype=np.int64)
+    low = np.arange(1, rows[0], dtype=np.int64)
+    prevalences = top // low - top // (low + 1)
+    present = prevalences > 0
+    return Profile(
+        np.concatenate((low[present], rows)), np.concatenate((prevalences[present], np.ones(root, dtype=np.int64)))
+    )
 
 
 def staircase_profile(items: int) -> Profile:
-    """Return a profile of at most ``items`` items with counts 1, 2, 3, …, each of one label.
+    """Return a profile of at most ``items`` items with counts 1, 2, 3, …, each of one label; O(√items) memory.
+
+    Parameters
+    ----------
+    items
+        From 1 to 10^15.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number in that range.
 
     Examples
     --------
     >>> staircase_profile(7)
     Profile(n=6, num_labels=3, {1: 1, 2: 1, 3: 1})
     """
-    steps = (math.isqrt(8 * items + 1) - 1) // 2
+    number = whole_items(items, name="items", most=LARGEST_PLAN)
+    steps = (math.isqrt(8 * number + 1) - 1) // 2
     return Profile(np.arange(1, steps + 1), np.ones(steps, dtype=np.int64))
 
 
@@ -149,10 +194,3 @@ def _scaled(shape: Profile, items: int) -> Profile:
         raise UsageError("The released profile is empty: there is no shape to plan by; use shape='zipf'.")
     scaled = [max(1, phi * items // shape.n) for phi in shape.prevalences.tolist()]
     return Profile(shape.counts, scaled, unit=shape.unit)
-
-
-def _checked(items: int) -> int:
-    if isinstance(items, bool) or int(items) != items or not 1 <= items <= LARGEST_PLAN:
-        message = f"items must be a whole number from 1 to 10^15, not {items!r}."
-        raise UsageError(message)
-    return int(items)

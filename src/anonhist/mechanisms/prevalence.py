@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.numeric import decreasing_fit
 from anonhist.profiles import Profile
 from anonhist.randomness import SystemSource, discrete_laplace
+from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,11 +41,16 @@ class PrevalenceMechanism(Setting):
     unit
         ``PrivacyUnit.label(max_count=c)``; it has no default here. c is at most 2^24.
 
+    Raises
+    ------
+    UsageError
+        If the unit is not a label, c is above 2^24, or epsilon is below s·2^−40.
+
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for the label unit: the vector (φ_1, …, φ_c) changes by s in ℓ1 between
-    neighbours.
-    Noise is exact and added to whole numbers, so floating point costs nothing. Proof: docs/proofs/prevalence.md.
+    Pure ``epsilon``-differential privacy for the label unit: the vector (φ_1, …, φ_c) changes by at most s in ℓ1
+    between neighbours. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    docs/proofs/prevalence.md.
 
     Examples
     --------
@@ -52,6 +59,9 @@ class PrevalenceMechanism(Setting):
     >>> mechanism.release(Profile.from_counts([5, 3, 9, 1])).guarantee.delta
     Fraction(0, 1)
     """
+
+    # The noise on a prevalence does not grow with c: what counts is epsilon / s, checked below.
+    smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,6 +72,9 @@ class PrevalenceMechanism(Setting):
             )
         if self.unit.bound > LARGEST_COUNT:
             message = f"The prevalence mechanism takes a max_count of at most 2^24, not {self.unit.bound}."
+            raise UsageError(message)
+        if self.epsilon / self.relation.steps < SMALLEST_GAMMA:
+            message = f"The prevalence mechanism needs an epsilon of at least {self.relation.steps}·2^-40, about 1e-12."
             raise UsageError(message)
 
     @property
@@ -95,7 +108,9 @@ class PrevalenceMechanism(Setting):
 def _published(prevalences: NDArray[np.int64], noise: NDArray[np.int64]) -> Profile:
     # Floats are exact to 2^53; beyond, noise of a few units is lost beside the rounding, which is post-processing.
     noisy = np.cumsum((prevalences.astype(np.float64) + noise)[::-1])[::-1]
-    fitted = np.clip(np.rint(decreasing_fit(noisy)), 0, 2**62 // max(1, noisy.size)).astype(np.int64)
+    fit = np.clip(np.rint(decreasing_fit(noisy)), 0, 2.0**62)
+    # n = Σ_r φ_{r+} must stay inside int64.
+    fitted = (fit if float(fit.sum()) <= 2.0**62 else np.minimum(fit, 2**62 // fit.size)).astype(np.int64)
     kept = fitted - np.append(fitted[1:], 0)
     counts = np.flatnonzero(kept > 0)
     return Profile(counts + 1, kept[counts])

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from anonhist import __version__
 from anonhist.errors import UsageError
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
+from anonhist.privacy import (
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+    short_decimal,
+)
 from anonhist.profiles import Profile
 from anonhist.releases import DEFAULT_SIMULATIONS, Release
 
@@ -30,7 +39,20 @@ class Setting:
         Whom the promise protects.
     relation
         What neighbouring means.
+
+    Raises
+    ------
+    UsageError
+        If epsilon is impossible, or so small per cell that the noise would not fit in memory.
+
+    Examples
+    --------
+    >>> Setting("0.5", PrivacyUnit.user(max_items=5)).epsilon_per_cell
+    Fraction(1, 10)
     """
+
+    # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
+    smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
     epsilon: Fraction
     unit: PrivacyUnit = PrivacyUnit.item()  # noqa: RUF009  # a frozen value
@@ -38,6 +60,16 @@ class Setting:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
+        check_unit(self.unit)
+        if not isinstance(self.relation, NeighboringRelation):
+            message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {self.relation!r}."
+            raise UsageError(message)
+        if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
+            message = (
+                f"epsilon = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
+                f"{short_decimal(self.smallest_epsilon_per_cell * self.cells)}, or protect a smaller unit."
+            )
+            raise UsageError(message)
 
     @property
     def cells(self) -> int:
@@ -60,7 +92,13 @@ class Setting:
         }
 
     def admit(self, profile: Profile) -> Profile:
-        """Check that this promise covers whom the profile names, and cap counts where the unit says so."""
+        """Check that this promise covers whom the profile names, and cap counts where the unit says so.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more.
+        """
         if not self.unit.protects(profile.unit):
             message = (
                 f"The profile was read to protect {profile.unit}; {self.unit} is less. "
@@ -72,12 +110,27 @@ class Setting:
         return capped(profile, self.unit.bound)
 
 
+def check_unit(unit: object) -> None:
+    """Refuse what is no privacy unit, such as its name."""
+    if not isinstance(unit, PrivacyUnit):
+        message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+        raise UsageError(message)
+
+
 def capped(profile: Profile, max_count: int) -> Profile:
-    """Return the profile with every count above ``max_count`` set to it: "max_count or more"."""
-    low = profile.counts < max_count
-    pairs = list(zip(profile.counts[low].tolist(), profile.prevalences[low].tolist(), strict=True))
-    above = profile.num_labels - int(profile.prevalences[low].sum())
-    return Profile.from_prevalences([*pairs, (max_count, above)] if above else pairs, unit=profile.unit)
+    """Return the profile with every count above ``max_count`` set to it: "max_count or more".
+
+    Examples
+    --------
+    >>> capped(Profile.from_counts([1, 3, 7, 9]), 5)
+    Profile(n=14, num_labels=4, {1: 1, 3: 1, 5: 2})
+    """
+    reach = profile.k_plus(max_count)
+    if not reach:
+        return profile
+    below = profile.counts < max_count
+    counts, prevalences = np.append(profile.counts[below], max_count), np.append(profile.prevalences[below], reach)
+    return Profile(counts, prevalences, unit=profile.unit)
 
 
 def make_release(
@@ -99,3 +152,16 @@ def make_release(
         library_version=__version__,
         simulations=DEFAULT_SIMULATIONS,
     )
+
+
+def whole_items(value: object, *, name: str, most: int = 2**63 - 1) -> int:
+    """Return a public number of items, at least 1; a float such as 1e9 is taken where it is whole and exact.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number from 1 to ``most``.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    return parse_whole_number(value, name=name, most=most)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 2**26
 _BISECT_CELLS = 2**22
+LARGEST_LENGTH = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class SideChain:
         for index in range(starts.size):
             inner = where[borders[index] : borders[index + 1]]
             outer = self._draw_tail(int(state[index]), choices)
-            result.append(np.concatenate((inner, np.asarray(outer, dtype=np.int64)))[::-1])
+            result.append(np.concatenate((inner, outer))[::-1])
         return result
 
     def _draw_step(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
@@ -204,7 +205,7 @@ class SideChain:
         for which, start, _, _ in pieces.get(0, []):
             yield which, start
 
-    def _draw_tail(self, state: int, choices: Choices) -> list[int]:
+    def _draw_tail(self, state: int, choices: Choices) -> NDArray[np.int64]:
         """Draw on from where the reference is empty for ever: waiting times are geometric."""
         band, m = self.band, self.band.states
         content, level, inner = self.tail_start, state // m - band.width, state % m
@@ -230,4 +231,11 @@ class SideChain:
                 drops.append(content)
                 level -= 1
             content, inner = content + 1, picked % m
-        return drops
+        return within_int64(drops)
+
+
+def within_int64(drops: list[int]) -> NDArray[np.int64]:
+    """Return ascending lengths as int64, those beyond it pressed together just below its end: post-processing."""
+    last = len(drops) - 1
+    pressed = [min(length, LARGEST_LENGTH - (last - index)) for index, length in enumerate(drops)]
+    return np.array(pressed, dtype=np.int64)

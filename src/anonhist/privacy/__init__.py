@@ -3,5 +3,14 @@
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
+from anonhist.privacy.whole import parse_whole_number
 
-__all__ = ["EpsilonLike", "Guarantee", "NeighboringRelation", "PrivacyUnit", "parse_epsilon", "short_decimal"]
+__all__ = [
+    "EpsilonLike",
+    "Guarantee",
+    "NeighboringRelation",
+    "PrivacyUnit",
+    "parse_epsilon",
+    "parse_whole_number",
+    "short_decimal",
+]

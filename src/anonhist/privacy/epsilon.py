@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-import numbers
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 
 from anonhist.errors import UsageError
 
-type_names = "int, str, float, Decimal or Fraction"
-
 # What may be passed as a privacy parameter; the result is always a Fraction.
 EpsilonLike = int | float | str | Decimal | Fraction
+
+# Nobody needs more, and without an end "1e999999999" would fill the memory. All that is accepted can be written down
+# as a fraction and read again.
+LARGEST_POWER = 64
+LONGEST_NUMBER = 10**256
+
+_DECIMAL = re.compile(r"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_FRACTION = re.compile(r"\+?[0-9]+/[0-9]+")
 
 
 def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
@@ -21,8 +28,9 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     Parameters
     ----------
     value
-        An int, str, ``Decimal``, ``Fraction``, or float. A float means its shortest decimal: ``0.1`` is one tenth,
-        not the binary number nearest to it. Strings are decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``).
+        An int, str, ``Decimal``, ``Fraction``, or float; NumPy's integers and 64-bit floats are ints and floats. A
+        float means its shortest decimal: ``0.1`` is one tenth, not the binary number nearest to it. Strings are
+        decimals (``"0.5"``, ``"1e-3"``) or fractions (``"1/3"``), spaces around them allowed.
     name
         What to call the parameter in an error.
 
@@ -34,43 +42,65 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     Raises
     ------
     UsageError
-        For booleans, NaN, infinities, zero, negative numbers, and anything that is not a number.
+        For truth values, NaN, infinities, zero, negative numbers, anything that is not a number, and numbers beyond
+        all reason: outside 10^−64 to 10^64, or a fraction with more than 256 digits above or below.
 
     Examples
     --------
     >>> parse_epsilon(0.1)
     Fraction(1, 10)
+    >>> parse_epsilon("1/3")
+    Fraction(1, 3)
     """
     parsed = _exact(value)
-    if parsed is None:
-        message = f"{name} must be a finite number greater than zero, such as 0.5, not {value!r}."
+    if parsed is None or parsed <= 0:
+        is_known = isinstance(value, str | float | Decimal | Rational) and not isinstance(value, bool)
+        hint = "such as 0.5" if is_known else "as an int, str, float, Decimal or Fraction"
+        message = f"{name} must be a finite number greater than zero, {hint}, not {_shown(value)}."
+        raise UsageError(message)
+    too_long = max(parsed.numerator, parsed.denominator) > LONGEST_NUMBER
+    if too_long or not Fraction(1, 10**LARGEST_POWER) <= parsed <= 10**LARGEST_POWER:
+        message = f"{name} must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER} and have at most 256 digits."
         raise UsageError(message)
     return parsed
 
 
 def _exact(value: object) -> Fraction | None:
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    """Return the number that is meant, or None where there is none; far out, any number that is as far out."""
+    if isinstance(value, bool):
         return None
-    try:
-        if isinstance(value, float):
-            parsed = Fraction(float.__repr__(value)) if math.isfinite(value) else None
-        elif isinstance(value, Decimal):
-            parsed = Fraction(value) if value.is_finite() else None
-        elif isinstance(value, str):
-            parsed = _from_text(value)
-        elif isinstance(value, numbers.Rational):
-            parsed = Fraction(int(value.numerator), int(value.denominator))
-        else:
-            parsed = None
-    except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError):
-        return None
-    return parsed if parsed is not None and parsed > 0 else None
+    if isinstance(value, float):
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return _from_decimal(value) if value.is_finite() else None
+    if isinstance(value, str):
+        return _from_text(value.strip())
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return None
+
+
+def _from_decimal(value: Decimal) -> Fraction:
+    power = value.adjusted() if value else 0
+    if abs(power) <= 2 * LARGEST_POWER:
+        return Fraction(value)
+    # Far beyond what is accepted: written out, it would have as many digits as its exponent says.
+    size = Fraction(10) ** (2 * LARGEST_POWER if power > 0 else -2 * LARGEST_POWER)
+    return -size if value.is_signed() else size
 
 
 def _from_text(text: str) -> Fraction | None:
-    # A huge exponent would build a number of as many digits: no privacy parameter needs one.
-    mantissa, _, exponent = text.lower().partition("e")
-    if len(text) > 64 or (exponent and abs(int(exponent)) > 64):
+    if len(text) > 1024:
         return None
-    del mantissa
-    return Fraction(text)
+    if _FRACTION.fullmatch(text):
+        above, below = map(int, text.split("/"))
+        return Fraction(above, below) if below else None
+    return _from_decimal(Decimal(text)) if _DECIMAL.fullmatch(text) else None
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits
+        return "a number too long to show"
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from anonhist.errors import UsageError
@@ -28,44 +29,81 @@ class Guarantee:
     arithmetic
         One clause: what floating point costs in the program that ran, and where that is accounted for.
     spending
-        (purpose, epsilon) of each budgeted step, when there was more than one; they add up to ``epsilon``.
+        (purpose, epsilon) of each budgeted step, when there was more than one; each is > 0, and they add up to
+        ``epsilon``.
+
+    Raises
+    ------
+    UsageError
+        If a number is not an exact Fraction in its range, the steps do not add up, or a field is of another type.
+
+    Notes
+    -----
+    ``str(guarantee)`` is the promise in one sentence. It rounds δ up to two digits, never down.
 
     Examples
     --------
-    >>> print(Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 2), Fraction(0)))
-    0.5-differentially private (δ = 0) when one item is added or removed; integer arithmetic throughout.
+    >>> relation = NeighboringRelation.ADD_OR_REMOVE
+    >>> print(Guarantee(PrivacyUnit.item(), relation, Fraction(1, 2), arithmetic="noise is exact"))
+    0.5-differentially private (δ = 0) when one item is added or removed; noise is exact.
     """
 
     unit: PrivacyUnit
     relation: NeighboringRelation
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    arithmetic: str = "integer arithmetic throughout"
-    spending: tuple[tuple[str, Fraction], ...] = field(default=())
+    arithmetic: str = "what floating-point rounding costs is not accounted for"
+    spending: tuple[tuple[str, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.epsilon, Fraction) or self.epsilon <= 0:
-            message = f"epsilon of a guarantee must be an exact Fraction greater than zero, not {self.epsilon!r}."
+        if not isinstance(self.unit, PrivacyUnit) or not isinstance(self.relation, NeighboringRelation):
+            raise UsageError("A guarantee needs a PrivacyUnit and a NeighboringRelation.")
+        if not _is_exact(self.epsilon) or self.epsilon <= 0:
+            message = f"epsilon of a guarantee must be an exact Fraction greater than zero, not {self.epsilon!r:.80}."
             raise UsageError(message)
-        if not isinstance(self.delta, Fraction) or not 0 <= self.delta < 1:
+        if not _is_exact(self.delta) or not 0 <= self.delta < 1:
             message = (
-                f"delta of a guarantee must be an exact Fraction from 0 up to, not including, 1, not {self.delta!r}."
+                "delta of a guarantee must be an exact Fraction from 0 up to, not including, 1,"
+                f" not {self.delta!r:.80}."
             )
             raise UsageError(message)
+        if not isinstance(self.arithmetic, str) or not self.arithmetic:
+            raise UsageError("A guarantee must say, in a clause of text, what arithmetic costs.")
+        if not all(_is_exact(spent) and spent > 0 for _, spent in self.spending):
+            raise UsageError("Each step of a guarantee must spend an exact Fraction greater than zero.")
         if self.spending and sum(spent for _, spent in self.spending) != self.epsilon:
             raise UsageError("The steps of a guarantee must add up to its epsilon.")
 
     def __str__(self) -> str:
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
-        delta = "δ = 0" if self.delta == 0 else f"δ = {float(self.delta):.1e}"
-        parts = "".join(f", of which {short_decimal(spent)} {purpose}" for purpose, spent in self.spending[:-1])
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
+        spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
+        steps = f", spent in steps ({spent})" if spent else ""
         return (
-            f"{short_decimal(self.epsilon)}-differentially private ({delta}) when {self.unit} is {change}{parts}; "
+            f"{short_decimal(self.epsilon)}-differentially private ({delta}) when {self.unit} is {change}{steps}; "
             f"{self.arithmetic}."
         )
 
 
 def short_decimal(value: Fraction) -> str:
-    """Write an exact number as a decimal where that is exact and short, else as a fraction."""
-    as_float = float(value)
+    """Write an exact number as a decimal where that is exact and short, else as a fraction.
+
+    Examples
+    --------
+    >>> short_decimal(Fraction(1, 10)), short_decimal(Fraction(1, 3))
+    ('0.1', '1/3')
+    """
+    try:
+        as_float = float(value)
+    except OverflowError:
+        return str(value)
     return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else str(value)
+
+
+def _is_exact(value: object) -> bool:
+    return isinstance(value, Fraction)
+
+
+def _rounded_up(value: Fraction) -> str:
+    context = Context(prec=2, rounding=ROUND_CEILING)
+    return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"

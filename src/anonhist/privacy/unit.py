@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from enum import Enum
 
 from anonhist.errors import UsageError
+from anonhist.privacy.whole import parse_whole_number
 
 
 class NeighboringRelation(Enum):
@@ -14,6 +14,11 @@ class NeighboringRelation(Enum):
 
     ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is exchanged for another; such data sets
     are two add-or-remove steps apart, so the same promise costs twice the noise.
+
+    Examples
+    --------
+    >>> NeighboringRelation.SUBSTITUTE.steps
+    2
     """
 
     ADD_OR_REMOVE = "add-or-remove"
@@ -36,7 +41,12 @@ class PrivacyUnit:
     kind
         ``"item"``, ``"user"`` or ``"label"``.
     bound
-        ``m`` of :meth:`user`, ``c`` of :meth:`label`, 1 for :meth:`item`.
+        ``m`` of :meth:`user`, ``c`` of :meth:`label`, 1 for :meth:`item`; from 1 to 2^62.
+
+    Raises
+    ------
+    UsageError
+        If the kind is another, or the bound not a whole number in that range.
 
     Examples
     --------
@@ -51,23 +61,24 @@ class PrivacyUnit:
         if self.kind not in ("item", "user", "label"):
             message = f"A privacy unit is an item, a user or a label, not {self.kind!r}."
             raise UsageError(message)
-        object.__setattr__(self, "bound", _positive(self.bound, self.kind))
+        name = {"user": "max_items", "label": "max_count"}.get(self.kind, "bound")
+        object.__setattr__(self, "bound", parse_whole_number(self.bound, name=name))
         if self.kind == "item" and self.bound != 1:
             raise UsageError("The item unit protects exactly one item; use PrivacyUnit.user(max_items=m) for more.")
 
     @classmethod
     def item(cls) -> PrivacyUnit:
-        """One item (one event): neighbours differ in one cell of the Young diagram."""
+        """Protect one item (one event): neighbours differ in one cell of the Young diagram."""
         return cls("item", 1)
 
     @classmethod
     def user(cls, *, max_items: int) -> PrivacyUnit:
-        """One user with at most ``max_items`` items: neighbours differ in at most that many cells."""
+        """Protect one user with at most ``max_items`` items: neighbours differ in at most that many cells."""
         return cls("user", max_items)
 
     @classmethod
     def label(cls, *, max_count: int) -> PrivacyUnit:
-        """One label, where the label itself is the person; counts are capped at ``max_count`` ("c or more")."""
+        """Protect one label, where the label itself is the person; counts are capped at ``max_count`` ("c or more")."""
         return cls("label", max_count)
 
     @property
@@ -76,31 +87,27 @@ class PrivacyUnit:
         return self.bound
 
     def protects(self, other: PrivacyUnit) -> bool:
-        """Whether a promise for this unit covers whoever ``other`` names.
+        """Whether a release for this unit may be made of data that were read for ``other``.
 
-        An item is covered by every unit, a user with at most m items by users with at least m. Users and labels
-        are different people, so neither covers the other. A label covers each single item that carries it, but
-        moving one item changes a label's count: that is a label removed and another added, two steps.
+        Items are what data are read for where nothing is said of users or labels, so any unit may be asked of them;
+        the promise made is the one for the unit asked. (To a single item, a promise for users is at least as good. A
+        promise for labels is half as good: one item more takes a label of count r away and adds one of count r + 1,
+        two steps.) A user with at most m items is covered by users with at least m. A label is covered whatever the
+        cap, which only says which counts are taken together. Users and labels are different people: neither covers
+        the other.
+
+        Examples
+        --------
+        >>> PrivacyUnit.user(max_items=5).protects(PrivacyUnit.user(max_items=3))
+        True
         """
         if other.kind == "item":
             return True
-        return self.kind == other.kind and self.bound >= other.bound
+        return self.kind == other.kind and (self.kind == "label" or self.bound >= other.bound)
 
     def __str__(self) -> str:
         if self.kind == "item":
             return "one item"
         if self.kind == "user":
             return f"one user with at most {self.bound:,} item{'s' if self.bound > 1 else ''}"
-        return f"one label with all its items, counts of {self.bound:,} or more taken together"
-
-
-def _positive(value: object, kind: str) -> int:
-    name = {"user": "max_items", "label": "max_count"}.get(kind, "bound")
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # the check is what this function is for
-    except TypeError:
-        number = 0
-    if isinstance(value, bool) or not 1 <= number < 2**62:
-        message = f"{name} must be a whole number of at least 1, not {value!r}."
-        raise UsageError(message)
-    return number
+        return f"one label with all its items (counts of {self.bound:,} or more are taken together)"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.profiles.profile import Profile, whole_numbers
+from anonhist.profiles.profile import Profile
+from anonhist.profiles.whole import whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,12 @@ class FrobeniusCoordinates:
     Attributes
     ----------
     arms, legs : ndarray of int64, shape (D,)
-        Strictly decreasing, ≥ 0.
+        Strictly decreasing, ≥ 0. Read-only copies of what is given.
+
+    Raises
+    ------
+    DataError
+        If the two are not of one length, not whole, not strictly decreasing, or negative.
 
     Examples
     --------
@@ -66,13 +72,15 @@ class FrobeniusCoordinates:
         """Read the coordinates off a profile in O(t + D) time and memory."""
         size = profile.durfee_size
         steps = np.arange(1, size + 1, dtype=np.int64)
-        # Row k is the count of the k-th label from the top: labels are numbered by the cumulative prevalences.
-        labels_from_top = np.cumsum(profile.prevalences[::-1])
-        rows = profile.counts[::-1][np.searchsorted(labels_from_top, steps)] if size else steps
-        return cls(rows - steps, profile.cumulative_prevalence(steps) - steps)
+        # Labels with at least each count, from the largest count down. Row k is the count of label k from the top,
+        # column k the number of labels with count ≥ k: both are step functions, written out as far as D.
+        labels = np.cumsum(profile.prevalences[::-1])
+        rows = np.repeat(profile.counts[::-1], np.diff(np.minimum(labels, size), prepend=0))
+        columns = np.repeat(labels[::-1], np.diff(np.minimum(profile.counts, size), prepend=0))
+        return cls(rows - steps, columns - steps)
 
     def profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
-        """Build the profile in O(D) time and memory.
+        """Build the profile in O(D) time and memory; its unit is an item unless another is given.
 
         Raises
         ------
@@ -90,7 +98,9 @@ class FrobeniusCoordinates:
         # Labels with counts below D + 1: φ_r is the drop from column r to column r + 1, the last one down to the D
         # labels that reach the square; the D rows themselves carry the counts above D.
         low = columns - np.append(columns[1:], size)
-        high, above = np.unique(rows, return_counts=True)
+        ascending = rows[::-1]
+        first = np.flatnonzero(np.diff(ascending, prepend=0))
+        high, above = ascending[first], np.diff(first, append=size)
         counts = np.concatenate((steps, high))
         prevalences = np.concatenate((low, above))
         if high[0] == size:

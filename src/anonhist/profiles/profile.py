@@ -5,17 +5,17 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 from anonhist.privacy import PrivacyUnit
+from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-MAX_ITEMS = 2**63 - 1
 
 
 class Profile:
@@ -23,9 +23,18 @@ class Profile:
 
     The prevalence ``φ_r`` is the number of labels that occur exactly ``r`` times. A profile is the same information as
     an integer partition of n, the counts in descending order. It is immutable and takes O(t) memory, t the number of
-    distinct counts: never more than √(2n).
+    distinct counts: never more than √(2n), however large the counts and however many the labels.
 
-    Make one with :meth:`from_counts`, :meth:`from_prevalences`, :meth:`from_labels` or :meth:`from_partition`.
+    Most are made with :meth:`from_counts`, :meth:`from_prevalences`, :meth:`from_labels` or :meth:`from_partition`.
+
+    Parameters
+    ----------
+    counts
+        Distinct counts, ascending, ≥ 1, shape (t,): whole numbers, as integers or as floats below 2^53.
+    prevalences
+        Number of labels with each count, ≥ 1, shape (t,).
+    unit
+        Whom a release of this profile protects at least; one item by default.
 
     Attributes
     ----------
@@ -39,6 +48,11 @@ class Profile:
         Number of labels, ``Σ φ_r``.
     unit : PrivacyUnit
         Whom a release of this profile protects unless it is told to protect more.
+
+    Raises
+    ------
+    DataError
+        If the numbers are not whole, not positive or not ascending, or n would pass 2^63 − 1.
 
     Examples
     --------
@@ -59,7 +73,10 @@ class Profile:
     _cumulative: NDArray[np.int64]
 
     def __init__(self, counts: ArrayLike, prevalences: ArrayLike, *, unit: PrivacyUnit | None = None) -> None:
-        """Check and freeze ascending distinct ``counts`` ≥ 1 and their ``prevalences`` ≥ 1."""
+        """Check and freeze the counts and their prevalences."""
+        if unit is not None and not isinstance(unit, PrivacyUnit):
+            message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+            raise UsageError(message)
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
         if count.shape != prevalence.shape:
@@ -69,11 +86,7 @@ class Profile:
         if not bool(np.all(count[1:] > count[:-1])):
             raise DataError("Counts of a profile must be distinct and ascending; Profile.from_prevalences sorts them.")
         # Σ φ_r ≤ Σ r·φ_r, so the one bound on n keeps every sum below inside int64.
-        total = sum(map(operator.mul, count.tolist(), prevalence.tolist()))
-        if total > MAX_ITEMS:
-            raise DataError(
-                "This profile holds more than 2^63 − 1 items, the most that can be counted here; split the data."
-            )
+        total = _items(count, prevalence)
         cumulative = np.zeros(count.size + 1, dtype=np.int64)
         cumulative[:-1] = np.cumsum(prevalence[::-1])[::-1]
         for array in (count, prevalence, cumulative):
@@ -102,35 +115,52 @@ class Profile:
     ) -> Self:
         """Make a profile from ``{count: prevalence}`` or pairs, in any order; equal counts are added up.
 
+        Raises
+        ------
+        DataError
+            If the numbers are not whole or below 1, or n would pass 2^63 − 1.
+
         Examples
         --------
         >>> Profile.from_prevalences([(8, 1), (3, 1), (8, 1)]).n
         19
         """
-        pairs = list(prevalences.items() if isinstance(prevalences, Mapping) else prevalences)
-        count = whole_numbers([pair[0] for pair in pairs], name="count")
-        prevalence = whole_numbers([pair[1] for pair in pairs], name="prevalence")
+        if isinstance(prevalences, Mapping):
+            counts, values = [*prevalences.keys()], [*prevalences.values()]
+        else:
+            counts, values = _columns(prevalences)
+        count, prevalence = whole_numbers(counts, name="count"), whole_numbers(values, name="prevalence")
         if count.size and (count.min() < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences must be at least 1; leave out what does not occur.")
-        distinct, where = np.unique(count, return_inverse=True)
-        if distinct.size == count.size:
-            return cls(distinct, prevalence[np.argsort(count)], unit=unit)
-        added = [0] * distinct.size
-        for index, value in zip(where.tolist(), prevalence.tolist(), strict=True):
-            added[index] += value
-        return cls(distinct, added, unit=unit)
+        if not count.size:
+            return cls(count, prevalence, unit=unit)
+        order = np.argsort(count, kind="stable")
+        first = np.flatnonzero(np.diff(count[order], prepend=0))
+        _items(count, prevalence)  # more than fits is refused here, so no sum of prevalences can overflow
+        return cls(count[order][first], np.add.reduceat(prevalence[order], first), unit=unit)
 
     @classmethod
     def from_counts(cls, counts: ArrayLike | Iterable[int], *, unit: PrivacyUnit | None = None) -> Self:
         """Make a profile from one count per label, in any order; zeros (labels never seen) are left out.
+
+        Raises
+        ------
+        DataError
+            If a count is not whole or negative, or n would pass 2^63 − 1.
+        UsageError
+            For a mapping, whose values are needed, and for a set, which holds equal counts once.
 
         Examples
         --------
         >>> Profile.from_counts([8, 0, 8, 3])
         Profile(n=19, num_labels=3, {3: 1, 8: 2})
         """
-        listed = counts if isinstance(counts, np.ndarray) else list(counts)  # type: ignore[arg-type]  # any iterable
-        count = whole_numbers(listed, name="count")
+        if isinstance(counts, Mapping | AbstractSet):
+            raise UsageError(
+                "from_counts takes a list with one count per label: give a mapping's .values(), or use "
+                "from_prevalences for {count: prevalence}; a set would drop equal counts."
+            )
+        count = whole_numbers(counts, name="count")
         if count.size and count.min() < 0:
             raise DataError("Counts must not be negative.")
         distinct, prevalence = np.unique(count[count > 0], return_counts=True)
@@ -138,20 +168,45 @@ class Profile:
 
     @classmethod
     def from_labels(cls, labels: Iterable[Hashable], *, unit: PrivacyUnit | None = None) -> Self:
-        """Make a profile from one label per item.
+        """Make a profile from one label per item; labels are the same where Python holds them equal.
+
+        Raises
+        ------
+        DataError
+            If a label is not hashable, or the labels are not a one-dimensional list.
+        UsageError
+            For a mapping: it would count each key once.
 
         Examples
         --------
         >>> Profile.from_labels("abracadabra")
         Profile(n=11, num_labels=5, {1: 2, 2: 2, 5: 1})
         """
-        return cls.from_prevalences(Counter(Counter(labels).values()), unit=unit)
+        if isinstance(labels, Mapping):
+            raise UsageError("from_labels takes one label per item: for {label: count}, use from_counts(x.values()).")
+        if len(getattr(labels, "shape", (0,))) != 1 or not isinstance(labels, Iterable):
+            raise DataError("The labels must be a one-dimensional list; of a table, give one column.")
+        try:
+            tally = Counter(labels)
+        except TypeError:
+            raise DataError("Each label must be hashable, such as text, a number or a tuple of them.") from None
+        return cls.from_prevalences(Counter(tally.values()), unit=unit)
 
     @classmethod
     def from_partition(cls, parts: ArrayLike | Iterable[int], *, unit: PrivacyUnit | None = None) -> Self:
-        """Make a profile from the counts in descending order, each at least 1; the inverse of :meth:`partition`."""
-        listed = parts if isinstance(parts, np.ndarray) else list(parts)  # type: ignore[arg-type]  # any iterable
-        part = whole_numbers(listed, name="count")
+        """Make a profile from the counts in descending order, each at least 1; the inverse of :meth:`partition`.
+
+        Raises
+        ------
+        DataError
+            If the counts are not whole, below 1 or not descending, or n would pass 2^63 − 1.
+
+        Examples
+        --------
+        >>> Profile.from_partition([8, 8, 3])
+        Profile(n=19, num_labels=3, {3: 1, 8: 2})
+        """
+        part = whole_numbers(parts, name="count")
         if part.size and (part[-1] < 1 or not bool(np.all(part[1:] <= part[:-1]))):
             raise DataError(
                 "A partition lists counts in descending order, each at least 1; from_counts takes any order."
@@ -163,13 +218,32 @@ class Profile:
         return type(self)(self.counts, self.prevalences, unit=unit)
 
     def partition(self) -> NDArray[np.int64]:
-        """Return the counts in descending order, one per label: the long form, O(num_labels) memory."""
+        """Return the counts in descending order, one per label: the long form, O(num_labels) memory.
+
+        Returns
+        -------
+        ndarray of int64, shape (num_labels,)
+
+        Examples
+        --------
+        >>> Profile.from_prevalences({3: 1, 8: 2}).partition().tolist()
+        [8, 8, 3]
+        """
         return np.repeat(self.counts[::-1], self.prevalences[::-1])
 
     def prevalence(self, count: int) -> int:
-        """Return ``φ_r``: how many labels have exactly this count."""
-        at = int(np.searchsorted(self.counts, count))
-        return int(self.prevalences[at]) if at < self.counts.size and self.counts[at] == count else 0
+        """Return ``φ_r``: how many labels have exactly this count; 0 for any whole number that is none of the counts.
+
+        Examples
+        --------
+        >>> Profile.from_prevalences({3: 1, 8: 2}).prevalence(8)
+        2
+        """
+        level = _level(count)
+        if not 1 <= level <= MAX_ITEMS:
+            return 0
+        at = int(np.searchsorted(self.counts, level))
+        return int(self.prevalences[at]) if at < self.counts.size and self.counts[at] == level else 0
 
     def cumulative_prevalence(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return ``φ_{r+}``, the number of labels with count ≥ r, for each r; the conjugate partition.
@@ -177,14 +251,35 @@ class Profile:
         Parameters
         ----------
         counts
-            Whole numbers, any shape. For r ≤ 1 the answer is the number of labels.
+            Whole numbers r below 2^63, any shape. For r ≤ 1 the answer is the number of labels.
+
+        Returns
+        -------
+        ndarray of int64, of the shape of ``counts``
+
+        Raises
+        ------
+        UsageError
+            If the r are not whole numbers below 2^63.
+
+        Examples
+        --------
+        >>> Profile.from_prevalences({3: 1, 8: 2}).cumulative_prevalence([1, 3, 4, 9]).tolist()
+        [3, 3, 2, 0]
         """
-        at = np.searchsorted(self.counts, np.asarray(counts, dtype=np.int64), side="left")
-        return self._cumulative[at]
+        at = np.searchsorted(self.counts, whole_levels(counts), side="left")
+        return np.asarray(self._cumulative[at])
 
     def k_plus(self, k: int) -> int:
-        """Return how many labels occur at least ``k`` times."""
-        return int(self.cumulative_prevalence(min(k, MAX_ITEMS)))
+        """Return ``φ_{k+}``: how many labels occur at least ``k`` times; all of them for any whole k ≤ 1.
+
+        Examples
+        --------
+        >>> Profile.from_prevalences({3: 1, 8: 2}).k_plus(4)
+        2
+        """
+        level = max(_level(k), 1)
+        return int(self.cumulative_prevalence(level)) if level <= MAX_ITEMS else 0
 
     @property
     def durfee_size(self) -> int:
@@ -214,7 +309,7 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        return _rebuild, (self.counts, self.prevalences, self.unit)
+        return _rebuild, (type(self), self.counts, self.prevalences, self.unit)
 
     def __repr__(self) -> str:
         """Show n, the number of labels and up to six prevalences."""
@@ -223,35 +318,38 @@ class Profile:
         return f"Profile(n={self.n}, num_labels={self.num_labels}, {{{', '.join(pairs)}{more}}})"
 
 
-def _rebuild(counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit) -> Profile:
-    return Profile(counts, prevalences, unit=unit)
+def _rebuild(
+    made_by: type[Profile], counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit
+) -> Profile:
+    return made_by(counts, prevalences, unit=unit)
 
 
-def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
-    """Return a fresh one-dimensional int64 array, or refuse what is not made of whole numbers inside int64."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError):
-        message = f"Each {name} must be one whole number."
-        raise DataError(message) from None
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if array.ndim != 1:
-        message = f"The {name}s must be a one-dimensional list."
-        raise DataError(message)
-    if array.dtype.kind == "u":
-        fits = bool(array.max() <= MAX_ITEMS)
-    elif array.dtype.kind == "f":
-        # Floats hold whole numbers exactly only up to 2^53: beyond, the count that was meant is already lost.
-        fits = bool(np.all(np.isfinite(array)) and np.all(np.abs(array) <= 2**53) and np.all(array == np.rint(array)))
-    elif array.dtype.kind == "O":
-        fits = all(
-            isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) <= MAX_ITEMS
-            for value in array.tolist()
+def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:
+    """Return ``Σ r·φ_r`` exactly, or refuse what int64 cannot hold."""
+    # The float sum is right to a relative (t + 2)·2^−53: below 2^62 the sum in int64 cannot overflow.
+    if float(counts.astype(np.float64) @ prevalences.astype(np.float64)) < 2.0**62:
+        return int(counts @ prevalences)
+    total: int = sum(map(operator.mul, counts.tolist(), prevalences.tolist()))
+    if total > MAX_ITEMS:
+        raise DataError(
+            "This profile holds more than 2^63 − 1 items, the most that can be counted here; split the data."
         )
-    else:
-        fits = array.dtype.kind == "i"
-    if not fits:
-        message = f"Each {name} must be a whole number below 2^63; fractions, NaN, text and truth values are not."
-        raise DataError(message)
-    return array.astype(np.int64)
+    return total
+
+
+def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Take pairs apart, or refuse what is not made of pairs."""
+    try:
+        listed = list(pairs)
+        counts, prevalences = zip(*listed, strict=True) if listed else ((), ())
+    except (TypeError, ValueError):
+        raise DataError("Prevalences must be a mapping {count: prevalence} or pairs (count, prevalence).") from None
+    return [*counts], [*prevalences]
+
+
+def _level(count: object) -> int:
+    try:
+        return operator.index(count)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
+    except TypeError:
+        message = f"A count to look up must be a whole number, not {count!r}."
+        raise UsageError(message) from None

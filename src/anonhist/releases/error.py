@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError
+from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.releases.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
     from anonhist.releases.release import Mechanism
 
-_NORMAL_95 = 1.959963984540054
+NORMAL_95 = 1.959963984540054
+# A mechanism prepares once per batch: large enough to share that, small enough to show progress.
+_BATCH = 16
 METHOD = "normal interval from re-simulating the mechanism on the released profile"
 
 
@@ -29,17 +33,33 @@ class ReleaseError:
     With R the released profile and R*_b, b = 1..``simulations``, independent runs of the same mechanism on R, the
     standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``: bias of the mechanism included.
 
+    Errors are kept at the *levels*: 1, and r and r + 1 for each released count r. At a level, its own row answers.
+    Between two levels the released φ_r and φ_{r+} do not change, and the larger error of the two rows answers: the
+    φ_{r+} of a run lies between its values at the two levels, so it is never farther off than at both of them, and
+    noise puts labels next to a released count rather than far from all. Above the last level its row answers.
+
     Attributes
     ----------
     sorted_l1
-        Expected sorted ℓ1 distance: mean over the simulations; its ``standard_error`` is that of the mean.
+        Expected sorted ℓ1 distance in items: mean over the simulations; its ``standard_error`` is that of the mean.
     simulations
         Number of runs, ≥ 2.
     levels : ndarray of int64, shape (v,)
-        Counts at which errors are kept, ascending: each released count r, and r + 1. In between, nothing changes in
-        the release, and the row of the largest level ≤ r answers for r.
+        Counts at which errors are kept, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
-        Standard errors of φ_r and φ_{r+} at the levels, ≥ 0.
+        Standard errors of φ_r and φ_{r+} at the levels, in labels, ≥ 0.
+
+    Raises
+    ------
+    DataError
+        If the table is not of this shape, or an error is negative or not finite.
+
+    Examples
+    --------
+    >>> l1 = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
+    >>> error = ReleaseError(l1, 32, np.array([1, 3]), np.array([2.0, 4.0]), np.array([1.0, 0.0]))
+    >>> print(error.prevalence(Profile.from_counts([3] * 10), 3))
+    10 ± 4 (95 % interval 2.16014 to 17.8399)
     """
 
     sorted_l1: Estimate
@@ -49,16 +69,17 @@ class ReleaseError:
     k_plus_errors: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        shapes = {self.levels.shape, self.prevalence_errors.shape, self.k_plus_errors.shape}
-        if len(shapes) != 1 or self.levels.ndim != 1:
+        levels = whole_numbers(self.levels, name="level")
+        errors = [np.array(table, dtype=np.float64) for table in (self.prevalence_errors, self.k_plus_errors)]
+        if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
-        if self.levels.size and (self.levels[0] < 1 or not bool(np.all(np.diff(self.levels) > 0))):
+        if levels.size and (levels[0] < 1 or not bool(np.all(levels[1:] > levels[:-1]))):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
-        for errors in (self.prevalence_errors, self.k_plus_errors):
-            if not bool(np.all(np.isfinite(errors)) and np.all(errors >= 0)):
-                raise DataError("Standard errors must be finite and not negative.")
-        for array in (self.levels, self.prevalence_errors, self.k_plus_errors):
+        if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
+            raise DataError("Standard errors must be finite and not negative.")
+        for name, array in zip(("levels", "prevalence_errors", "k_plus_errors"), (levels, *errors), strict=True):
             array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
@@ -69,8 +90,12 @@ class ReleaseError:
         return _estimate(profile.k_plus(k), self._at(self.k_plus_errors, k))
 
     def _at(self, errors: NDArray[np.float64], level: int) -> float:
-        at = int(np.searchsorted(self.levels, level, side="right")) - 1
-        return float(errors[max(at, 0)]) if errors.size else 0.0
+        if not errors.size:
+            return 0.0
+        inside = min(max(level, int(self.levels[0])), int(self.levels[-1]))
+        above = int(np.searchsorted(self.levels, inside, side="left"))
+        below = int(np.searchsorted(self.levels, inside, side="right")) - 1
+        return float(max(errors[below], errors[above]))
 
 
 def simulate_error(
@@ -87,41 +112,61 @@ def simulate_error(
     ----------
     profile
         The released profile: public, so this costs no privacy.
+    mechanism
+        What released it.
     simulations
         Number of runs, ≥ 2.
     rng
         Simulation randomness; nothing secret depends on it.
     progress
         Called with the share done, in (0, 1], after each batch.
+
+    Raises
+    ------
+    UsageError
+        If ``simulations`` is not a whole number of at least 2.
+
+    Examples
+    --------
+    >>> class AddsOneItem:
+    ...     def simulate(self, profile, *, size, rng):
+    ...         return [Profile.from_counts([*profile.partition(), 1])] * size
+    >>> error = simulate_error(
+    ...     Profile.from_counts([5, 3]), AddsOneItem(), simulations=4, rng=np.random.default_rng(0)
+    ... )
+    >>> error.sorted_l1.value, error.levels.tolist(), error.k_plus_errors.tolist()
+    (1.0, [1, 3, 4, 5, 6], [1.0, 0.0, 0.0, 0.0, 0.0])
     """
-    if isinstance(simulations, bool) or simulations < 2:
-        message = f"simulations must be a whole number of at least 2, not {simulations!r}."
-        raise UsageError(message)
-    levels = np.unique(np.concatenate((profile.counts, profile.counts + 1, np.ones(1, dtype=np.int64))))
-    levels = levels[levels > 0]  # counts of 2^63 − 1 have no next one
-    truth = profile.cumulative_prevalence(levels)
-    truth_next = profile.cumulative_prevalence(levels + 1) if levels.size else truth
-    squares = np.zeros((2, levels.size))
-    distances: list[int] = []
-    batch = 16
-    while len(distances) < simulations:
-        size = min(batch, simulations - len(distances))
+    runs = parse_whole_number(simulations, name="simulations", least=2)
+    # The largest count there can be has no next one.
+    after = profile.counts[profile.counts < MAX_ITEMS] + 1
+    levels = np.unique(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    truth = _table(profile, levels)
+    squares = np.zeros(truth.shape)
+    distances: list[float] = []
+    while len(distances) < runs:
+        size = min(_BATCH, runs - len(distances))
         for simulated in mechanism.simulate(profile, size=size, rng=rng):
-            distances.append(sorted_l1(profile, simulated))
-            here = simulated.cumulative_prevalence(levels)
-            above = simulated.cumulative_prevalence(levels + 1)
-            squares[0] += ((here - above) - (truth - truth_next)).astype(np.float64) ** 2
-            squares[1] += (here - truth).astype(np.float64) ** 2
+            distances.append(float(sorted_l1(profile, simulated)))
+            squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
         if progress is not None:
-            progress(len(distances) / simulations)
-    roots = np.sqrt(squares / simulations)
+            progress(len(distances) / runs)
+    roots = np.sqrt(squares / runs)
     mean = float(np.mean(distances))
-    spread = float(np.std(distances, ddof=1)) / simulations**0.5
-    half = _NORMAL_95 * spread
+    spread = float(np.std(distances, ddof=1)) / runs**0.5
+    half = NORMAL_95 * spread
     expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
-    return ReleaseError(expected, simulations, levels, roots[0], roots[1])
+    return ReleaseError(expected, runs, levels, roots[0], roots[1])
+
+
+def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return φ_r and φ_{r+} at the levels, shape (2, v)."""
+    at = np.searchsorted(profile.counts, levels)
+    is_count = np.append(profile.counts, 0)[at] == levels
+    exactly = np.where(is_count, np.append(profile.prevalences, 0)[at], 0)
+    return np.stack((exactly, profile.cumulative_prevalence(levels)))
 
 
 def _estimate(value: int, error: float) -> Estimate:
-    half = _NORMAL_95 * error
+    half = NORMAL_95 * error
     return Estimate(float(value), error, (max(0.0, value - half), value + half), METHOD)

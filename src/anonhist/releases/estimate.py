@@ -12,11 +12,11 @@ class Estimate:
     Attributes
     ----------
     value
-        The estimate.
+        The estimate, in the unit of what is estimated (labels, items).
     standard_error
-        Root of the expected squared error.
+        Root of the expected squared error, ≥ 0, in the same unit.
     interval
-        (low, high), a 95 % interval unless ``method`` says otherwise.
+        (low, high), low ≤ high, a 95 % interval unless ``method`` says otherwise.
     method
         Where value and uncertainty come from, in a few words.
 

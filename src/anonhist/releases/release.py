@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from anonhist.privacy import parse_whole_number
 from anonhist.releases.error import ReleaseError, simulate_error
 
 if TYPE_CHECKING:
@@ -53,7 +54,14 @@ class Release:
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` rests on.
+        How many runs :attr:`error` rests on when it is computed, ≥ 2.
+    recorded_error
+        The errors, where they were computed before.
+
+    Raises
+    ------
+    UsageError
+        If ``simulations`` is not a whole number of at least 2.
     """
 
     profile: Profile
@@ -64,28 +72,38 @@ class Release:
     simulations: int = DEFAULT_SIMULATIONS
     recorded_error: ReleaseError | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        runs = parse_whole_number(self.simulations, name="simulations", least=2)
+        object.__setattr__(self, "simulations", runs)
+
     @cached_property
     def error(self) -> ReleaseError:
         """Expected errors, by re-simulating the mechanism on the released profile; computed when first asked for."""
-        if self.recorded_error is not None:
-            return self.recorded_error
-        return simulate_error(self.profile, self.mechanism, simulations=self.simulations, rng=np.random.default_rng())
+        return self._simulated(None) if self.recorded_error is None else self.recorded_error
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> Release:
-        """Return the same release with :attr:`error` computed and recorded."""
-        error = self.recorded_error or simulate_error(
-            self.profile,
-            self.mechanism,
-            simulations=self.simulations,
-            rng=np.random.default_rng(),
-            progress=progress,
+        """Return the same release with :attr:`error` recorded; it is computed only if it never was.
+
+        Parameters
+        ----------
+        progress
+            Called with the share done, in (0, 1], now and then.
+        """
+        # Two simulations differ by chance: one release must not say two things.
+        if "error" not in self.__dict__ and self.recorded_error is None:
+            self.__dict__["error"] = self._simulated(progress)
+        return replace(self, recorded_error=self.error)
+
+    def _simulated(self, progress: Callable[[float], None] | None) -> ReleaseError:
+        generator = np.random.default_rng()
+        return simulate_error(
+            self.profile, self.mechanism, simulations=self.simulations, rng=generator, progress=progress
         )
-        return replace(self, recorded_error=error)
 
     def prevalence(self, count: int) -> Estimate:
-        """Return how many labels have exactly this count, with a 95 % interval."""
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval."""
         return self.error.prevalence(self.profile, count)
 
     def k_plus(self, k: int) -> Estimate:
-        """Return how many labels occur at least ``k`` times, with a 95 % interval."""
+        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval."""
         return self.error.k_plus(self.profile, k)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import io
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from anonhist.errors import UsageError
 from anonhist.formats import check_free, write_whole
-from anonhist.privacy import NeighboringRelation, short_decimal
-from anonhist.report.figures import guessing_figure, k_plus_figure, plot
+from anonhist.privacy import short_decimal
+from anonhist.releases.error import NORMAL_95
+from anonhist.report.figures import k_plus_figure, plot
+from anonhist.report.guessing import Guessing, guessing_figure
+from anonhist.report.svg import inline_svg
+from anonhist.report.wording import interval, not_covered, percent, promise, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from matplotlib.figure import Figure
-
-    from anonhist.privacy import Guarantee
     from anonhist.releases import Release
 
-_ROWS = 15
+_ROWS = 12
 _LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
@@ -35,7 +37,7 @@ def write_report(release: Release, path: str | Path, *, command: str | None = No
     path
         Must end in ``.html``.
     command
-        The command that makes such a release again, with new noise.
+        The command that makes such a release again, with new noise. It is published with the page.
     overwrite
         Replace an existing file.
 
@@ -45,10 +47,22 @@ def write_report(release: Release, path: str | Path, *, command: str | None = No
         If the path does not end in ``.html`` or exists already.
     OutputError
         If it cannot be written; nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "out.html"
+    ...     write_report(release(Profile.from_counts([8, 8, 3]), epsilon=1), page)
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
     """
     check_report_path(path)
     check_free(path, overwrite=overwrite)
-    write_whole(path, _page(release, command).encode(), overwrite=overwrite)
+    # Arguments of a shell need not be valid text; what is not is shown escaped.
+    write_whole(path, _page(release, command).encode("utf-8", "backslashreplace"), overwrite=overwrite)
 
 
 def check_report_path(path: str | Path) -> None:
@@ -60,79 +74,78 @@ def check_report_path(path: str | Path) -> None:
 
 def _page(release: Release, command: str | None) -> str:
     template = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
-    profile, error = release.profile, release.error
-    reproduce = (
-        f"<h2>Make one like it</h2><p>The same command draws new noise, and spends the budget again.</p>"
-        f"<pre>{escape(command)}</pre>"
-        if command
-        else ""
-    )
-    relative = f" ({error.sorted_l1.value / profile.n:.2%} of the released items)" if profile.n else ""
+    profile, error, guarantee = release.profile, release.error, release.guarantee
+    guessing = Guessing.of(release)
+    half = NORMAL_95 * guessing.items_error
+    largest = int(profile.counts[-1]) if len(profile) else 1
+    words = {
+        "items": f"{profile.n:,}",
+        "items_interval": interval(max(0.0, profile.n - half), profile.n + half),
+        "labels": f"{profile.num_labels:,}",
+        "labels_interval": interval(*release.k_plus(1).interval),
+        "epsilon": short_decimal(guarantee.epsilon),
+        "unit": str(guarantee.unit),
+        "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
+        "relative": f", {percent(error.sorted_l1.value / profile.n)} of those released" if profile.n else "",
+        "guarantee": str(guarantee),
+        "promise": promise(guarantee),
+        "mechanism": release.mechanism.name,
+        "reason": release.reason,
+        "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
+        "simulations": str(error.simulations),
+        "guessing_runs": str(guessing.runs),
+        "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
+        "version": release.library_version,
+    }
     return template.substitute(
-        items=f"{profile.n:,}",
-        labels=f"{profile.num_labels:,}",
-        distinct=f"{len(profile):,}",
-        epsilon=escape(short_decimal(release.guarantee.epsilon)),
-        l1=f"{error.sorted_l1.value:,.4g}",
-        l1_error=f"{error.sorted_l1.standard_error:,.2g}",
-        relative=relative,
-        simulations=error.simulations,
-        guarantee=escape(str(release.guarantee)),
-        promise=_promise(release.guarantee),
-        mechanism=escape(release.mechanism.name),
-        reason=escape(release.reason),
-        parameters=escape(", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())),
-        plot=_svg(plot(release), "Released prevalences against counts, log-log, with 95 % intervals"),
-        k_plus=_svg(k_plus_figure(release), "Labels with at least a given count, log-log, with a 95 % band"),
-        guessing=_svg(guessing_figure(release), "Share of items covered by the most frequent labels"),
+        {name: escape(text) for name, text in words.items()},
+        not_covered="".join(f"<li>{escape(each)}</li>" for each in not_covered(guarantee.unit)),
+        plot=inline_svg(
+            lambda: plot(release),
+            name="prevalences",
+            description="Released prevalences against counts, both on log scales, with 95 % intervals",
+        ),
+        k_plus=inline_svg(
+            lambda: k_plus_figure(release),
+            name="k-plus",
+            description="Labels with at least a given count, both on log scales, with a 95 % band",
+        ),
+        guessing=inline_svg(
+            lambda: guessing_figure(release, guessing=guessing),
+            name="guessing",
+            description="Share of items covered by the most frequent labels, with a 95 % band",
+        ),
         prevalence_rows=_rows(
-            (f"{r:,}", release.prevalence(r).value, release.prevalence(r).interval)
+            (f"{r:,}", f"{release.prevalence(r).value:,.0f}", interval(*release.prevalence(r).interval))
             for r in profile.counts[:_ROWS].tolist()
         ),
-        more=f"<p class='quiet'>The first {_ROWS} of {len(profile):,} released counts.</p>"
-        if len(profile) > _ROWS
-        else "",
         k_plus_rows=_rows(
-            (f"{k:,} or more", release.k_plus(k).value, release.k_plus(k).interval)
+            (f"{k:,} or more", f"{release.k_plus(k).value:,.0f}", interval(*release.k_plus(k).interval))
             for k in _LEVELS
-            if not len(profile) or k <= int(profile.counts[-1])
+            if k <= largest
         ),
-        reproduce=reproduce,
-        version=escape(release.library_version),
+        guessing_rows=_rows(_guessing_rows(guessing)) if len(profile) else "",
+        reproduce=_reproduce(command),
     )
 
 
-def _promise(guarantee: Guarantee) -> str:
-    change = (
-        f"{guarantee.unit} had been added to the data or removed from them"
-        if guarantee.relation is NeighboringRelation.ADD_OR_REMOVE
-        else f"{guarantee.unit} had been exchanged for another"
-    )
-    odds = (
-        "" if guarantee.epsilon > 10 else f" (a factor of at most {2.718281828459045 ** float(guarantee.epsilon):,.3g})"
-    )
-    return (
-        f"Whatever anyone does with this page, they could conclude nearly the same if {escape(change)}: no conclusion "
-        f"becomes more than e<sup>{escape(short_decimal(guarantee.epsilon))}</sup> times as likely or unlikely{odds}."
-    )
+def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
+    for power in range(len(str(guessing.labels[-1]))):
+        at = int(np.searchsorted(guessing.labels, 10**power))
+        share, half = float(guessing.share[at]), float(NORMAL_95 * guessing.share_errors[at])
+        low, high = 100 * max(0.0, share - half), 100 * min(1.0, share + half)
+        yield f"{10**power:,}", f"{100 * share:.2f} %", f"{interval(low, high, places=2)} %"
 
 
-def _rows(rows: Iterable[tuple[str, float, tuple[float, float]]]) -> str:
+def _reproduce(command: str | None) -> str:
+    if command is None:
+        return ""
+    note = "The same command draws new noise, and spends the budget once more."
+    return f"<h2>Make one like it</h2><p>{note}</p><pre>{escape(command)}</pre>"
+
+
+def _rows(rows: Iterable[tuple[str, str, str]]) -> str:
     return "".join(
-        f"<tr><td>{escape(name)}</td><td>{value:,.0f}</td><td>{low:,.0f} to {high:,.0f}</td></tr>"
-        for name, value, (low, high) in rows
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td><td>{escape(ends)}</td></tr>'
+        for name, value, ends in rows
     )
-
-
-def _svg(figure: Figure, description: str) -> str:
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    FigureCanvasSVG(figure)
-    buffer = io.StringIO()
-    # Fixed salt and no date: the same release draws the same bytes.
-    with rc_context({"svg.hashsalt": description, "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    svg = text[text.index("<svg") :]
-    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)

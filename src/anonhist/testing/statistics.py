@@ -215,7 +215,7 @@ def _window(pmf: Callable[[Any], Any]) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 def _p_value(samples: Iterable[Hashable], pmf: Pmf) -> tuple[float, str]:
     """Return a bound of the probability of samples as unlikely as these, and what is unlikely about them."""
-    from scipy.stats import binom  # type: ignore[import-untyped]  # SciPy ships no types
+    from scipy.stats import binom
 
     groups = _Groups.of(pmf)
     counts, impossible = groups.counts(samples)

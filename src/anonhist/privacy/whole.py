@@ -1,0 +1,44 @@
+"""Whole numbers that people pass as settings: sizes, bounds, repeats. Public values, never data."""
+
+from __future__ import annotations
+
+import operator
+
+from anonhist.errors import UsageError
+
+
+def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
+    """Return a setting as an int, or refuse what is not a whole number in its range.
+
+    Parameters
+    ----------
+    value
+        An int or a NumPy integer. Truth values, text and floats are refused.
+    name
+        What to call the setting in an error.
+    least, most
+        The range, both ends included.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number from ``least`` to ``most``.
+
+    Examples
+    --------
+    >>> parse_whole_number(32, name="simulations", least=2)
+    32
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or not least <= number <= most:
+        message = f"{name} must be a whole number from {least} to {_shown(most)}, not {value!r:.80}."
+        raise UsageError(message)
+    return number
+
+
+def _shown(number: int) -> str:
+    power = number.bit_length() - 1
+    return f"2^{power}" if number == 1 << power and power > 15 else f"{number:,}"

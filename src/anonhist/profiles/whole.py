@@ -1,0 +1,109 @@
+"""What counts and prevalences may be: whole numbers, checked once, at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MAX_ITEMS = 2**63 - 1
+
+
+def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
+    """Return a fresh one-dimensional int64 array, or refuse what is not made of whole numbers inside int64.
+
+    Parameters
+    ----------
+    values
+        Whole numbers, shape (k,): any array of integers or of floats without fractions, or any iterable of ints.
+    name
+        What one of them is called in an error.
+
+    Raises
+    ------
+    DataError
+        For truth values, text, fractions, NaN, infinities, masked values, numbers beyond int64, floats of 2^53 or more
+        (they skip whole numbers, so the count that was meant may already be lost), and any shape but a list.
+
+    Examples
+    --------
+    >>> whole_numbers([3.0, 8.0], name="count").tolist()
+    [3, 8]
+    """
+    array = _array(values, name=name)
+    if array.ndim != 1:
+        message = f"The {name}s must be a one-dimensional list of whole numbers."
+        raise DataError(message)
+    if not array.size:
+        return np.zeros(0, dtype=np.int64)
+    if bool(np.any(getattr(array, "mask", False))):
+        message = f"No {name} may be masked: leave out what is missing."
+        raise DataError(message)
+    kind = array.dtype.kind
+    if kind == "f":
+        whole = bool(np.all(np.isfinite(array)) and np.all(array == np.rint(array)))
+        if whole and not bool(np.all(np.abs(array) < 2.0 ** min(53, np.finfo(array.dtype).nmant + 1))):
+            message = f"A {name} this large cannot be told exactly from a float: give whole numbers as integers."
+            raise DataError(message)
+    else:
+        whole = kind == "i" or (kind == "u" and bool(array.max() <= MAX_ITEMS))
+    if not whole:
+        raise _not_whole(name)
+    return np.array(array, dtype=np.int64)
+
+
+def whole_levels(values: ArrayLike) -> NDArray[np.int64]:
+    """Return counts to look up as int64, any shape, or refuse what int64 would change.
+
+    Raises
+    ------
+    UsageError
+        For anything but whole numbers inside int64: rounding a level would answer another question.
+    """
+    array = np.asarray(values)
+    if not array.size:
+        return array.astype(np.int64)
+    if array.dtype.kind == "i" or (array.dtype.kind == "u" and bool(array.max() <= MAX_ITEMS)):
+        return array.astype(np.int64, copy=False)
+    raise UsageError("Counts to look up must be whole numbers below 2^63.")
+
+
+def _array(values: object, *, name: str) -> NDArray[Any]:
+    array = values if isinstance(values, np.ndarray) else None
+    if array is None and hasattr(values, "__array__"):
+        array = np.asarray(values)
+    if array is not None and (array.dtype != object or array.ndim != 1):
+        return array
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        message = f"The {name}s must be a one-dimensional list of whole numbers."
+        raise DataError(message)
+    listed = list(values) if array is None else array.tolist()
+    kinds = set(map(type, listed))
+    # bool is an int to Python, and a time span an integer to NumPy.
+    if any(
+        issubclass(kind, bool | np.timedelta64) or not issubclass(kind, int | float | np.integer | np.floating)
+        for kind in kinds
+    ):
+        raise _not_whole(name)
+    floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
+    if floats and floats != kinds:
+        # NumPy would round [2**53 + 1, 2.0] to floats: integers and floats are read apart.
+        floating = np.array([type(value) in floats for value in listed])
+        numbers = np.empty(len(listed), dtype=np.int64)
+        numbers[floating] = whole_numbers([value for value in listed if type(value) in floats], name=name)
+        numbers[~floating] = whole_numbers([value for value in listed if type(value) not in floats], name=name)
+        return numbers
+    try:
+        return np.array(listed) if floats else np.array(listed, dtype=np.int64)
+    except OverflowError:
+        raise _not_whole(name) from None
+
+
+def _not_whole(name: str) -> DataError:
+    return DataError(f"Each {name} must be a whole number below 2^63; fractions, NaN, text and truth values are not.")

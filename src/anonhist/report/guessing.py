@@ -1,0 +1,115 @@
+"""The guessing curve: which share of all items the most frequent labels cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.releases.error import NORMAL_95
+from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+    from anonhist.releases import Release
+
+_POINTS = 400
+_RUNS, _BATCH = 16, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Guessing:
+    """The guessing curve of a release, with its uncertainty.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (v,)
+        Numbers β of most frequent labels, ascending, ≥ 1, evenly spread on the log scale; each power
+        of ten up to the number of labels among them.
+    share, share_errors : ndarray of float64, shape (v,)
+        ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error.
+    items_error
+        Standard error of the number of released items.
+    runs
+        How many new runs of the mechanism on the released profile the errors come from.
+    """
+
+    labels: NDArray[np.int64]
+    share: NDArray[np.float64]
+    share_errors: NDArray[np.float64]
+    items_error: float
+    runs: int
+
+    @classmethod
+    def of(cls, release: Release) -> Guessing:
+        """Read the curve off the released profile and simulate its errors: post-processing, free.
+
+        The standard error of a number f(R) of the released profile R is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over new
+        runs R*_b of the mechanism on R, as for the other errors of a release. The same release gives the same errors.
+        """
+        profile = release.profile
+        total = max(1, profile.num_labels)
+        # Whole numbers of Python: the largest of 64 bits would round to one too many.
+        marks = {min(total, round(mark)) for mark in np.geomspace(1, total, _POINTS).tolist()}
+        marks |= {10**power for power in range(len(str(total)))}
+        labels = np.array(sorted(marks), dtype=np.int64)
+        share = covered_share(profile, labels)
+        squares, items_square = np.zeros(labels.size), 0.0
+        rng = np.random.default_rng(0)
+        for _ in range(_RUNS // _BATCH):
+            for simulated in release.mechanism.simulate(profile, size=_BATCH, rng=rng):
+                squares += (covered_share(simulated, labels) - share) ** 2
+                items_square += float(simulated.n - profile.n) ** 2
+        return cls(labels, share, np.sqrt(squares / _RUNS), (items_square / _RUNS) ** 0.5, _RUNS)
+
+
+def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return ``λ_β = Σ_{i≤β} λ_i / n``, the share of items that the β most frequent labels cover.
+
+    Parameters
+    ----------
+    labels
+        Each β, ≥ 0. Beyond the number of labels the share is 1; of an empty profile it is 0.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> covered_share(Profile.from_counts([6, 3, 1]), np.array([0, 1, 2, 9])).tolist()
+    [0.0, 0.6, 0.9, 1.0]
+    """
+    if not len(profile):
+        return np.zeros(labels.shape)
+    ends = np.append(0, np.cumsum(profile.prevalences[::-1]))
+    covered = np.append(0, np.cumsum((profile.counts * profile.prevalences)[::-1]))
+    return np.interp(labels, ends, covered / profile.n)
+
+
+def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
+    """Draw which share of all items the β most frequent labels cover, β on a log scale, with a 95 % band.
+
+    The 95 % are meant at each β for itself, not for the whole curve at once.
+
+    Parameters
+    ----------
+    guessing
+        The curve of this release, if it has been computed already.
+    """
+    curve = guessing or Guessing.of(release)
+    figure, axes = canvas("share of items covered", "most frequent labels (β)")
+    if not len(release.profile):
+        say_empty(axes)
+        return figure
+    spread = NORMAL_95 * curve.share_errors
+    low, high = np.maximum(curve.share - spread, 0), np.minimum(curve.share + spread, 1)
+    axes.fill_between(curve.labels, low, high, color=BAND, linewidth=0, label="95 % interval")
+    mark = "-" if curve.labels.size > 1 else "o"
+    axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
+    axes.set_ylim(0, 1.02)
+    axes.set_xscale("log")
+    axes.set_xlim(0.8, max(2.0, float(curve.labels[-1]) * 1.25))
+    add_legend(axes, "upper left")
+    return figure

@@ -1,0 +1,50 @@
+"""A figure as SVG to put inside a page."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from anonhist.report.figures import BAND, BLUE, GRID, INK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+_COLOURS = {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)"}
+_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
+
+
+def inline_svg(draw: Callable[[], Figure], *, name: str, description: str) -> str:
+    """Draw a figure as an ``<svg>`` element that takes its colours from the page.
+
+    Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
+    bytes: no date, no random names, and no settings of the user.
+
+    Parameters
+    ----------
+    draw
+        Makes the figure.
+    name
+        Set before all names in the element, which must differ between the figures of a page.
+    description
+        Read out to those who cannot see it.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
+    buffer = io.StringIO()
+    with mpl.rc_context({**defaults, "svg.hashsalt": name, "svg.fonttype": "path"}):
+        figure = draw()
+        FigureCanvasSVG(figure)
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = _NAMES.sub(rf"\g<1>{name}-", text)
+    for colour, variable in _COLOURS.items():
+        text = text.replace(colour, variable)
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)

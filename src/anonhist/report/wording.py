@@ -1,0 +1,95 @@
+"""What a page says in words and numbers; everything here is plain text, not yet HTML."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from anonhist.privacy import NeighboringRelation, short_decimal
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee, PrivacyUnit
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Say what the guarantee means for whoever is in the data.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+    >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
+    >>> promise(made).split(":")[0]
+    'Had one item been exchanged for another, everything here would be nearly as likely'
+    """
+    change = (
+        "added to the data or removed from them"
+        if guarantee.relation is NeighboringRelation.ADD_OR_REMOVE
+        else "exchanged for another"
+    )
+    power = float(guarantee.epsilon)
+    factor = f" (some {math.exp(power):,.3g})" if power <= 10 else ""
+    beyond = ", give or take δ" if guarantee.delta else ""
+    return (
+        f"Had {guarantee.unit} been {change}, everything here would be nearly as likely: no chance of any result grows "
+        f"or shrinks by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}{beyond}. "
+        "Whatever is done with this page, that stays true."
+    )
+
+
+def not_covered(unit: PrivacyUnit) -> list[str]:
+    """Say what the promise does not cover, first what follows from the unit."""
+    of_unit = {
+        "item": "Anyone with several items: the promise is for one item, and for k items of one person ε is k times as"
+        " large.",
+        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user: the rest of them were left"
+        " out before anything was counted.",
+        "label": f"How often a label occurs beyond {unit.bound:,} times: such counts were taken together.",
+    }
+    return [
+        of_unit[unit.kind],
+        "Further releases of the same data: their budgets add up.",
+        "What the running time or memory use of the program tells someone who watches the machine.",
+        "The data themselves, which stay where they were.",
+    ]
+
+
+def with_error(value: float, error: float) -> str:
+    """Write a number and its standard error, both cut where the error has two digits.
+
+    Examples
+    --------
+    >>> with_error(15166.8, 89.43), with_error(48020, 1234.0), with_error(7, 0)
+    ('15,167 ± 89', '48,000 ± 1,200', '7 ± 0')
+    """
+    if not error:
+        return f"{value:,.6g} ± 0" if value < 1e6 else f"{value:,.0f} ± 0"
+    places = 1 - math.floor(math.log10(error))
+    shown = min(max(places, 0), 6)
+    return f"{round(value, places):,.{shown}f} ± {round(error, places):,.{shown}f}"
+
+
+def interval(low: float, high: float, *, places: int = 0) -> str:
+    """Write an interval, its ends rounded outwards.
+
+    Examples
+    --------
+    >>> interval(2.4, 5.1), interval(0.123, 0.128, places=2)
+    ('2 to 6', '0.12 to 0.13')
+    """
+    scale = 10**places
+    return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent with two digits, however small.
+
+    Examples
+    --------
+    >>> percent(0.0000524), percent(0.25), percent(0)
+    ('0.0052 %', '25 %', '0 %')
+    """
+    if share <= 0:
+        return "0 %"
+    places = max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:,.{min(places, 12)}f} %"

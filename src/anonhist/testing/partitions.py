@@ -1,0 +1,83 @@
+"""All small partitions, their neighbours, and corner weights from the definition: oracles, slow and plain."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Partition = tuple[int, ...]
+
+
+@lru_cache(maxsize=64)
+def partitions(size: int, largest: int | None = None) -> tuple[Partition, ...]:
+    """Return all partitions of ``size`` into parts of at most ``largest``, parts in descending order."""
+    if size == 0:
+        return ((),)
+    bound = size if largest is None else min(size, largest)
+    return tuple((part, *rest) for part in range(bound, 0, -1) for rest in partitions(size - part, part))
+
+
+def partitions_up_to(size: int) -> tuple[Partition, ...]:
+    """Return all partitions of 0, 1, …, ``size``."""
+    return tuple(partition for n in range(size + 1) for partition in partitions(n))
+
+
+def larger_neighbors(partition: Partition) -> Iterator[Partition]:
+    """Yield every partition with one cell more."""
+    rows = [*partition, 0]
+    for index, row in enumerate(rows):
+        if index == 0 or rows[index - 1] > row:
+            grown = rows.copy()
+            grown[index] += 1
+            yield tuple(part for part in grown if part)
+
+
+def distance(first: Partition, second: Partition) -> int:
+    """Return the sorted ℓ1 distance, row by row."""
+    return sum(abs(a - b) for a, b in zip_longest(first, second, fillvalue=0))
+
+
+def corners(partition: Partition) -> list[tuple[int, int]]:
+    """Return the (row, column) of all addable and removable cells, from 0."""
+    rows = [*partition, 0]
+    addable = [(i, row) for i, row in enumerate(rows) if i == 0 or rows[i - 1] > row]
+    removable = [(i, row - 1) for i, row in enumerate(partition) if rows[i + 1] < row]
+    return addable + removable
+
+
+@lru_cache(maxsize=65536)
+def corner_weight(partition: Partition, z: float) -> float:
+    """Return ``h_z(μ) = Σ (−z)^|S|`` over the sets S of corners that can be flipped together, from the definition.
+
+    A set can be flipped together iff the diagram is still one after flipping any part of it; two corners are enough to
+    check, because conflicts are between pairs.
+    """
+    cells = corners(partition)
+    conflicts = {
+        frozenset(pair)
+        for pair in combinations(range(len(cells)), 2)
+        if not _is_partition(_flipped(partition, [cells[index] for index in pair]))
+        or any(not _is_partition(_flipped(partition, [cells[index]])) for index in pair)
+    }
+    total = 0.0
+    for size in range(len(cells) + 1):
+        for chosen in combinations(range(len(cells)), size):
+            if not any(frozenset(pair) in conflicts for pair in combinations(chosen, 2)):
+                total += (-z) ** size
+    return total
+
+
+def _flipped(partition: Partition, cells: list[tuple[int, int]]) -> list[set[int]]:
+    rows = [set(range(part)) for part in (*partition, 0)]
+    for row, column in cells:
+        rows[row] ^= {column}
+    return rows
+
+
+def _is_partition(rows: list[set[int]]) -> bool:
+    solid = all(row == set(range(len(row))) for row in rows)
+    return solid and all(len(a) >= len(b) for a, b in pairwise(rows))

@@ -1,0 +1,206 @@
+"""Hypothesis strategies: profiles, partitions, neighbouring pairs, privacy parameters and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+MAX_ITEMS = 2**63 - 1
+
+# The same examples in every run, however slow the machine: ``@repeatable`` above ``@given(…)``.
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=200)
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Two profiles one unit apart.
+
+    Attributes
+    ----------
+    first, second
+        The profiles; both carry the unit.
+    distance
+        The largest sorted ℓ1 distance that such neighbours may have.
+    """
+
+    first: Profile
+    second: Profile
+    distance: int
+
+
+def units() -> SearchStrategy[PrivacyUnit]:
+    """Return a strategy for privacy units with bounds up to 20.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> str(find(units(), lambda unit: unit.kind == "user" and unit.bound > 2))
+    'one user with at most 3 items'
+    """
+    bounds = st.integers(1, 20)
+    return st.one_of(
+        st.just(PrivacyUnit.item()),
+        bounds.map(lambda bound: PrivacyUnit.user(max_items=bound)),
+        bounds.map(lambda bound: PrivacyUnit.label(max_count=bound)),
+    )
+
+
+def partitions(*, max_items: int = 60) -> SearchStrategy[tuple[int, ...]]:
+    """Return a strategy for partitions of 0 to ``max_items``: counts in descending order, each at least 1.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(partitions(), lambda partition: len(partition) > 1 and partition[0] > partition[1])
+    (2, 1)
+    """
+    return _partitions(max_items)
+
+
+@st.composite
+def _partitions(draw: DrawFn, max_items: int) -> tuple[int, ...]:
+    left = draw(st.integers(0, max_items))
+    parts: list[int] = []
+    while left:
+        parts.append(draw(st.integers(1, min(left, parts[-1]) if parts else left)))
+        left -= parts[-1]
+    return tuple(parts)
+
+
+def profiles(
+    *, max_distinct: int = 12, max_items: int = MAX_ITEMS, unit: SearchStrategy[PrivacyUnit] | None = None
+) -> SearchStrategy[Profile]:
+    """Return a strategy for sparse profiles, small numbers first but as large as int64 allows.
+
+    Parameters
+    ----------
+    max_distinct
+        Most distinct counts.
+    max_items
+        Largest n.
+    unit
+        A strategy for the unit they carry; an item by default.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(profiles(), lambda profile: profile.n > 10**15).n > 10**15
+    True
+    """
+    return _profiles(max_distinct, max_items, st.just(PrivacyUnit.item()) if unit is None else unit)
+
+
+@st.composite
+def _profiles(draw: DrawFn, max_distinct: int, max_items: int, unit: SearchStrategy[PrivacyUnit]) -> Profile:
+    prevalences: dict[int, int] = {}
+    left = max_items
+    for _ in range(draw(st.integers(0, max_distinct))):
+        count = draw(_sizes(left))
+        if count in prevalences:
+            continue
+        prevalences[count] = draw(_sizes(left // count))
+        left -= count * prevalences[count]
+        if not left:
+            break
+    return Profile.from_prevalences(prevalences, unit=draw(unit))
+
+
+def _sizes(largest: int) -> SearchStrategy[int]:
+    """Whole numbers from 1 to ``largest``: mostly small, now and then of any order of magnitude."""
+    return st.one_of(st.integers(1, min(largest, 9)), st.integers(1, min(largest, 10**6)), st.integers(1, largest))
+
+
+def neighboring_profiles(
+    *,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    max_items: int = 60,
+) -> SearchStrategy[Neighbors]:
+    """Return a strategy for pairs of neighbouring profiles.
+
+    Parameters
+    ----------
+    unit
+        Whose presence differs; an item by default. An item or a user changes up to 1 or m items, each a cell of the
+        Young diagram, taken from or added to any label; a label comes or goes with all its items, counts capped.
+    relation
+        Whether the unit is in only one of the data sets, or another stands in its place.
+    max_items
+        Items the two have in common, at most.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> pair = find(neighboring_profiles(), lambda pair: pair.second.n > pair.first.n)
+    >>> pair.first, pair.second
+    (Profile(n=0, num_labels=0, {}), Profile(n=1, num_labels=1, {1: 1}))
+    """
+    return _neighbors(unit or PrivacyUnit.item(), relation, max_items)
+
+
+@st.composite
+def _neighbors(draw: DrawFn, unit: PrivacyUnit, relation: NeighboringRelation, max_items: int) -> Neighbors:
+    shared = list(draw(partitions(max_items=max_items)))
+    sides = [shared, _with_one_more(draw, shared, unit)]
+    if relation is NeighboringRelation.SUBSTITUTE:
+        sides[0] = _with_one_more(draw, shared, unit)
+    elif draw(st.booleans()):
+        sides.reverse()
+    if unit.kind == "label":
+        sides = [[min(count, unit.bound) for count in side] for side in sides]
+    first, second = (Profile.from_counts(side, unit=unit) for side in sides)
+    return Neighbors(first, second, unit.max_distance * relation.steps)
+
+
+def _with_one_more(draw: DrawFn, counts: list[int], unit: PrivacyUnit) -> list[int]:
+    if unit.kind == "label":
+        return [*counts, draw(st.integers(1, 2 * unit.bound))]
+    grown = counts.copy()
+    for _ in range(draw(st.integers(1, unit.bound))):
+        label = draw(st.integers(0, len(grown)))
+        if label == len(grown):
+            grown.append(1)
+        else:
+            grown[label] += 1
+    return grown
+
+
+def epsilons(
+    *, smallest: Fraction = Fraction(1, 1000), largest: Fraction = Fraction(10)
+) -> SearchStrategy[tuple[int | float | str | Decimal | Fraction, Fraction]]:
+    """Return a strategy for (what a user may pass, the exact value it means), from ``smallest`` to ``largest``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(epsilons(), lambda pair: isinstance(pair[0], float) and pair[1] < 1)[1] < 1
+    True
+    """
+    fractions = st.fractions(smallest, largest, max_denominator=10**9)
+    decimals = st.decimals(
+        Decimal(smallest.numerator) / smallest.denominator,
+        Decimal(largest.numerator) / largest.denominator,
+        allow_nan=False,
+        places=6,
+    )
+    floats = decimals.map(float)
+    whole = [number for number in range(1, 11) if smallest <= number <= largest]
+    return st.one_of(
+        *([st.sampled_from([(number, Fraction(number)) for number in whole])] if whole else []),
+        fractions.map(lambda value: (value, value)),
+        decimals.map(lambda value: (value, Fraction(value))),
+        floats.map(lambda value: (value, Fraction(repr(value)))),
+        fractions.map(lambda value: (str(value), value)),
+        decimals.map(lambda value: (str(value), Fraction(value))),
+    )

@@ -1,0 +1,83 @@
+"""Releases to write and read, made without noise: what is tested here is the files."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import Estimate, Release, ReleaseError
+from anonhist.releases.error import METHOD, NORMAL_95
+
+MakeRelease = Callable[..., Release]
+
+
+def _made(
+    profile: Profile,
+    mechanism: CentralMechanism,
+    *,
+    epsilon: Fraction | None = None,
+    delta: Fraction = Fraction(0),
+    spending: tuple[tuple[str, Fraction], ...] = (),
+    spread: float = 3.0,
+) -> Release:
+    counts = profile.counts.tolist()
+    levels = np.array(sorted({1, *counts, *(count + 1 for count in counts if count < 2**63 - 1)}), dtype=np.int64)
+    half = NORMAL_95 * 0.25
+    return Release(
+        profile=profile.with_unit(mechanism.unit),
+        guarantee=Guarantee(
+            mechanism.unit, mechanism.relation, epsilon or mechanism.epsilon, delta, "noise is exact", spending
+        ),
+        mechanism=mechanism,
+        reason="At 1/3 per cell it errs least, „so“ <b>it</b> is.",
+        library_version="0.1.0",
+        recorded_error=ReleaseError(
+            Estimate(3.5, 0.25, (3.5 - half, 3.5 + half), METHOD),
+            32,
+            levels,
+            np.linspace(0, spread, levels.size),
+            np.linspace(spread / 3, 0.1, levels.size),
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def make_release() -> MakeRelease:
+    return _made
+
+
+@pytest.fixture(scope="session")
+def releases() -> dict[str, Release]:
+    third = Fraction(1, 3)
+    return {
+        "frobenius": _made(
+            Profile([1, 2, 7, 2**62 + 1], [4, 3, 2, 1]),
+            FrobeniusMechanism(third, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE),
+            epsilon=third + Fraction(1, 100),
+            spending=(("the noisy size", Fraction(1, 100)), ("the profile", third)),
+        ),
+        "partition": _made(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2)), delta=Fraction(3, 2**68)),
+        "prevalence": _made(
+            Profile([1, 5], [40, 2]), PrevalenceMechanism(Fraction(1, 2), PrivacyUnit.label(max_count=5))
+        ),
+        "empty": _made(Profile([], []), FrobeniusMechanism(Fraction(1, 1000))),
+    }
+
+
+@pytest.fixture(scope="session")
+def assert_same() -> Callable[[Release, Release], None]:
+    def parts(release: Release) -> list[Any]:
+        error = release.error
+        tables = [table.tolist() for table in (error.levels, error.prevalence_errors, error.k_plus_errors)]
+        told = (release.reason, release.library_version, release.simulations, error.simulations, error.sorted_l1)
+        return [release.profile, release.guarantee, release.mechanism, told, *tables]
+
+    def compare(first: Release, second: Release) -> None:
+        assert parts(first) == parts(second)
+
+    return compare

@@ -1,0 +1,287 @@
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats import read_release, to_arrow
+from anonhist.formats.document import to_document
+from anonhist.releases import Release
+
+ABSENT = object()
+
+# Where, what is put there, and what the refusal says. The good document is releases["frobenius"].
+BAD = [
+    ("format", "anonhist.sketch", "format"),
+    ("format", ["anonhist.release"], "format"),
+    ("version", 2, "version"),
+    ("version", 0, "version"),
+    ("version", 1.0, "version"),
+    ("version", True, "version"),
+    ("version", "1", "version"),
+    ("version", [1] * 1000, "version"),
+    ("library_version", None, "library version"),
+    ("library_version", 1, "library version"),
+    ("reason", 5, "reason"),
+    ("reason", "\x1b[2J the screen is mine", "reason"),
+    ("reason", "half a character: \ud800", "reason"),
+    ("reason", "x" * 5000, "reason"),
+    ("extra", 1, "exactly the fields"),
+    ("profile", ABSENT, "exactly the fields"),
+    ("profile", None, "the profile"),
+    ("profile", [], "the profile"),
+    ("profile.counts", ABSENT, "the profile"),
+    ("profile.more", 1, "the profile"),
+    ("profile.counts", [2, 1, 7, 2**62 + 1], "ascending"),
+    ("profile.counts", [1, 1, 7, 2**62 + 1], "ascending"),
+    ("profile.counts", [0, 2, 7, 2**62 + 1], "at least 1"),
+    ("profile.counts", [-1, 2, 7, 2**62 + 1], "at least 1"),
+    ("profile.counts", [1, 2, 7, 2**63], "below 2\\^63"),
+    ("profile.counts", [1, 2, 7.0, 2**62 + 1], "whole numbers"),
+    ("profile.counts", [1, 2, "7", 2**62 + 1], "whole numbers"),
+    ("profile.counts", [True, 2, 7, 2**62 + 1], "whole numbers"),
+    ("profile.counts", [1, 2, None, 2**62 + 1], "whole numbers"),
+    ("profile.counts", [1, 2, [7], 2**62 + 1], "whole numbers"),
+    ("profile.counts", {"1": 4}, "whole numbers"),
+    ("profile.counts", [1, 2, 7], "as many"),
+    ("profile.counts", [1, 2, 70, 2**62 + 1], "every released count"),
+    ("profile.prevalences", [4, 3, 2, 2], "2\\^63"),
+    ("profile.prevalences", [4, 3, -2, 1], "at least 1"),
+    ("profile.prevalences", [4, 3, 0, 1], "at least 1"),
+    ("profile.prevalences", [4, 3, 1.5, 1], "whole numbers"),
+    ("guarantee", 1, "the guarantee"),
+    ("guarantee.sentence", 1, "sentence"),
+    ("guarantee.sentence", ABSENT, "the guarantee"),
+    ("guarantee.epsilon", "0", "epsilon"),
+    ("guarantee.epsilon", "-1", "epsilon"),
+    ("guarantee.epsilon", "nan", "epsilon"),
+    ("guarantee.epsilon", "inf", "epsilon"),
+    ("guarantee.epsilon", "1/0", "epsilon"),
+    ("guarantee.epsilon", "1e999999999", "epsilon"),
+    ("guarantee.epsilon", "one", "epsilon"),
+    ("guarantee.epsilon", 1, "epsilon"),
+    ("guarantee.epsilon", 0.5, "epsilon"),
+    ("guarantee.epsilon", "1/2", "add up"),
+    ("guarantee.delta", "1", "delta"),
+    ("guarantee.delta", "3/2", "delta"),
+    ("guarantee.delta", "-1/2", "delta"),
+    ("guarantee.delta", 0, "delta"),
+    ("guarantee.unit", "family", "unit"),
+    ("guarantee.unit", ["item"], "unit"),
+    ("guarantee.unit", "item", "exactly one item"),
+    ("guarantee.unit", "label", "different units"),
+    ("guarantee.bound", 0, "max_items"),
+    ("guarantee.bound", 4, "different units"),
+    ("guarantee.bound", 5.0, "bound"),
+    ("guarantee.bound", True, "bound"),
+    ("guarantee.relation", "replace", "relation"),
+    ("guarantee.relation", ["substitute"], "relation"),
+    ("guarantee.relation", "add-or-remove", "relations"),
+    ("guarantee.arithmetic", None, "arithmetic"),
+    ("guarantee.arithmetic", "", "arithmetic"),
+    ("guarantee.spending", [["all", "1/2"]], "add up"),
+    ("guarantee.spending", [["the noisy size", "103/300"], ["nothing", "0"]], "greater than zero"),
+    ("guarantee.spending", [["all"]], "pairs"),
+    ("guarantee.spending", {"all": "103/300"}, "pairs"),
+    ("guarantee.spending", [[1, "103/300"]], "purpose"),
+    ("guarantee.spending", [["all", 0.5]], "step"),
+    ("guarantee.spending", [], "epsilons"),
+    ("mechanism", "frobenius", "the mechanism"),
+    ("mechanism.name", "laplace", "laplace"),
+    ("mechanism.name", "auto", "auto"),
+    ("mechanism.name", None, "name"),
+    ("mechanism.name", "prevalence", "labels"),
+    ("mechanism.parameters", [], "parameters"),
+    ("mechanism.parameters", {}, "parameter"),
+    ("mechanism.parameters.seed", 1, "parameter"),
+    ("mechanism.parameters.epsilon", "2", "epsilons"),
+    ("mechanism.parameters.epsilon", 1, "must be text"),
+    ("mechanism.parameters.relation", ["substitute"], "relation|parameters"),
+    ("mechanism.parameters.bound", 6, "different units"),
+    ("mechanism.parameters.bound", 1.5, "whole number"),
+    ("error", None, "the error"),
+    ("error.method", 3, "method"),
+    ("error.simulations", 1, "simulations"),
+    ("error.simulations", 2.0, "simulations"),
+    ("error.simulations", True, "simulations"),
+    ("error.sorted_l1", 3.5, "sorted ℓ1"),
+    ("error.sorted_l1.mean", -1, "negative"),
+    ("error.sorted_l1.mean", None, "mean"),
+    ("error.sorted_l1.mean", 10**400, "finite"),
+    ("error.sorted_l1.standard_error", -0.5, "negative"),
+    ("error.sorted_l1.standard_error", "0.5", "standard_error"),
+    ("error.levels", [], "row per level"),
+    ("error.levels", [0, 1, 2, 3, 7, 8, 2**62 + 1], "at least 1"),
+    ("error.levels", [2, 3, 7, 8, 9, 10, 2**62 + 1], "every released count"),
+    ("error.levels", [1, 2, 3, 8, 9, 10, 2**62 + 1], "every released count"),
+    ("error.levels", [1, 3, 2, 7, 8, 9, 2**62 + 1], "ascending"),
+    ("error.prevalence_standard_errors", [0.5], "row per level"),
+    ("error.prevalence_standard_errors", [-0.5] * 7, "not negative"),
+    ("error.k_plus_standard_errors", 0.5, "finite"),
+    ("error.k_plus_standard_errors", [10**400] * 7, "finite"),
+    ("error.k_plus_standard_errors", [True] * 7, "finite"),
+]
+
+
+def changed(document: dict[str, Any], where: str, value: object) -> dict[str, Any]:
+    whole = deepcopy(document)
+    *path, last = where.split(".")
+    inside = whole
+    for name in path:
+        inside = inside[name]
+    if value is ABSENT:
+        del inside[last]
+    else:
+        inside[last] = value
+    return whole
+
+
+def as_json(tmp_path: Path, document: object) -> Path:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def as_parquet(tmp_path: Path, release: Release, document: object) -> Path:
+    path = tmp_path / "bad.parquet"
+    pq.write_table(to_arrow(release).replace_schema_metadata({"anonhist.release": json.dumps(document)}), path)
+    return path
+
+
+@pytest.mark.parametrize(("where", "value", "reason"), BAD, ids=[f"{where}-{i}" for i, (where, *_) in enumerate(BAD)])
+def test_bad_documents_are_refused_through_every_way_in(
+    tmp_path: Path, releases: dict[str, Release], where: str, value: object, reason: str
+) -> None:
+    release = releases["frobenius"]
+    document = changed(to_document(release), where, value)
+    for path in (as_json(tmp_path, document), as_parquet(tmp_path, release, document)):
+        with pytest.raises(DataError, match=reason) as caught:
+            read_release(path)
+        message = str(caught.value)
+        assert message.startswith(f"'{path}' is not a release that can be read: ")
+        assert message.endswith(".")
+        assert message.count("\n") == 0
+        assert len(message) < 600
+
+
+def test_the_good_document_is_read(tmp_path: Path, releases: dict[str, Release]) -> None:
+    # Without this, the test above could pass for another reason than the one it names.
+    release = releases["frobenius"]
+    assert read_release(as_json(tmp_path, to_document(release))).profile == release.profile
+    assert read_release(as_parquet(tmp_path, release, to_document(release))).profile == release.profile
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "not valid JSON"),
+        (b"[]", "exactly the fields"),
+        (b"null", "exactly the fields"),
+        (b'"anonhist.release"', "exactly the fields"),
+        (b"\xff\xfe{}", "not valid JSON"),
+        (b'{"a": "\xff"}', "not valid JSON"),
+        (b"[" * 200_000, "not valid JSON"),
+        (b'{"a": ' * 100_000, "not valid JSON"),
+        (b"9" * 10_000, "not valid JSON"),
+        (b'{"format": 1, "format": 1}', "twice"),
+        (b'{"error": {"levels": NaN}}', "NaN"),
+        (b'{"error": -Infinity}', "Infinity"),
+        (b"PAR1", "not valid JSON"),
+    ],
+)
+def test_bad_json(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=reason):
+        read_release(path)
+
+
+@pytest.mark.parametrize("name", ["mean", "standard_error"])
+def test_numbers_beyond_a_float_are_refused(tmp_path: Path, releases: dict[str, Release], name: str) -> None:
+    document = to_document(releases["partition"])
+    document["error"]["sorted_l1"][name] = 123456.75
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(document).replace("123456.75", "1e999"), encoding="utf-8")
+    with pytest.raises(DataError, match="finite"):
+        read_release(path)
+
+
+def test_bad_parquet(tmp_path: Path, releases: dict[str, Release]) -> None:
+    release, path = releases["frobenius"], tmp_path / "bad.parquet"
+    good = tmp_path / "good.parquet"
+    pq.write_table(to_arrow(release), good)
+    whole = good.read_bytes()
+    for content in (b"", b"PAR1", b"{}", whole[:-1], whole[4:], whole[: len(whole) // 2], whole[:-8] + b"\xff" * 8):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
+            read_release(path)
+    pq.write_table(to_arrow(release).replace_schema_metadata({}), path)
+    with pytest.raises(DataError, match="not one of a release"):
+        read_release(path)
+
+
+def test_parquet_whose_rows_were_changed(tmp_path: Path, releases: dict[str, Release]) -> None:
+    table, path = to_arrow(releases["frobenius"]), tmp_path / "bad.parquet"
+    more = pa.array([4, 3, 2, 2], pa.int64())
+    with_null = pa.array([1, 2, 7, None], pa.int64())
+    for other in (
+        table.slice(1),
+        table.take(np.array([1, 0, 2, 3])),
+        table.drop_columns("count"),
+        table.drop_columns("prevalence"),
+        table.set_column(1, "prevalence", more),
+        table.set_column(0, "count", with_null),
+        table.set_column(0, "count", table.column("count").cast(pa.float64(), safe=False)),
+        table.set_column(1, "prevalence", table.column("prevalence").cast(pa.string())),
+    ):
+        pq.write_table(other.replace_schema_metadata(table.schema.metadata), path)
+        with pytest.raises(DataError, match="changed later"):
+            read_release(path)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150, database=None)
+@given(places=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4))
+def test_damaged_files_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, releases: dict[str, Release], places: list[tuple[float, int]]
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    release = releases["partition"]
+    sink = pa.BufferOutputStream()
+    pq.write_table(to_arrow(release), sink)
+    for name, content in (
+        ("damaged.parquet", sink.getvalue().to_pybytes()),
+        ("damaged.json", json.dumps(to_document(release)).encode()),
+    ):
+        damaged = bytearray(content)
+        for place, byte in places:
+            damaged[int(place * len(damaged))] = byte
+        path = folder / name
+        path.write_bytes(damaged)
+        try:
+            read = read_release(path)
+        except DataError:
+            continue
+        assert read.profile.n >= 1
+
+
+def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
+    for name in ("none.json", "none.parquet", "x" * 300 + ".json", "nul\0.json"):
+        with pytest.raises(DataError, match="cannot be read"):
+            read_release(tmp_path / name)
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(DataError, match="directory"):
+        read_release(tmp_path / "folder.json")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a", "a.json.gz"])
+def test_other_endings_are_wrong(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"\.json or \.parquet"):
+        read_release(tmp_path / name)

@@ -1,0 +1,167 @@
+import csv
+import io
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonhist.errors import OutputError, UsageError
+from anonhist.formats import csv_text, read_release, to_arrow, write
+from anonhist.formats.document import from_document, to_document
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import Release
+
+GOLDEN = Path(__file__).parent / "golden"
+NAMES = ["frobenius", "partition", "prevalence", "empty"]
+Compare = Callable[[Release, Release], None]
+
+
+@pytest.mark.parametrize("ending", [".json", ".parquet", ".JSON"])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_written_is_read(
+    tmp_path: Path, releases: dict[str, Release], assert_same: Compare, name: str, ending: str
+) -> None:
+    path = tmp_path / f"release{ending}"
+    write(releases[name], path)
+    assert_same(read_release(path), releases[name])
+
+
+units = st.one_of(
+    st.just(PrivacyUnit.item()),
+    st.builds(lambda m: PrivacyUnit.user(max_items=m), st.integers(1, 1000)),
+    st.builds(lambda c: PrivacyUnit.label(max_count=c), st.integers(1, 1000)),
+)
+positive = st.fractions(min_value=Fraction(1, 2), max_value=30, max_denominator=10**20)
+profiles = st.dictionaries(st.integers(1, 2**40), st.integers(1, 2**15), max_size=12).map(Profile.from_prevalences)
+
+
+@settings(derandomize=True, deadline=None, max_examples=80, database=None)
+@given(
+    profile=profiles,
+    mechanism=st.builds(FrobeniusMechanism, positive, units, st.sampled_from(NeighboringRelation)),
+    delta=st.fractions(0, Fraction(1, 2), max_denominator=10**30),
+    look=st.none() | positive,
+    spread=st.floats(0, 1e300),
+)
+def test_every_release_survives(
+    make_release: Callable[..., Release],
+    assert_same: Compare,
+    *,
+    profile: Profile,
+    mechanism: FrobeniusMechanism,
+    delta: Fraction,
+    look: Fraction | None,
+    spread: float,
+) -> None:
+    spending = () if look is None else (("a look, „first“", look), ("the profile", mechanism.epsilon))
+    total = mechanism.epsilon + (look or 0)
+    release = make_release(profile, mechanism, epsilon=total, delta=delta, spending=spending, spread=spread)
+    assert_same(from_document(json.loads(json.dumps(to_document(release)))), release)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_version_1_are_read_for_ever(releases: dict[str, Release], assert_same: Compare, name: str) -> None:
+    assert_same(read_release(GOLDEN / f"release-1-{name}.json"), releases[name])
+
+
+def test_parquet_files_of_version_1_are_read_for_ever(releases: dict[str, Release], assert_same: Compare) -> None:
+    assert_same(read_release(GOLDEN / "release-1-frobenius.parquet"), releases["frobenius"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_version_1_is_written_as_ever(tmp_path: Path, releases: dict[str, Release], name: str) -> None:
+    write(releases[name], tmp_path / "release.json")
+    golden, written = (
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in (GOLDEN / f"release-1-{name}.json", tmp_path / "release.json")
+    )
+    # The sentence is for people, and may be put better.
+    assert golden["guarantee"].pop("sentence")
+    assert written["guarantee"].pop("sentence") == str(releases[name].guarantee)
+    assert written == golden
+
+
+def test_json_is_laid_out_for_people(tmp_path: Path, releases: dict[str, Release]) -> None:
+    write(releases["partition"], tmp_path / "release.json")
+    text = (tmp_path / "release.json").read_text(encoding="utf-8")
+    assert '\n    "counts": [3, 8],\n' in text
+    assert "δ ≤" in text
+    assert text.endswith("}\n")
+
+
+def test_csv_has_exact_counts_and_readable_intervals(make_release: Callable[..., Release]) -> None:
+    profile = Profile([1, 3, 2**61], [11_884_635, 2, 1])
+    release = make_release(profile, FrobeniusMechanism(Fraction(1)))
+    text = csv_text(release)
+    assert text.startswith("count,prevalence,")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [int(row["count"]) for row in rows] == profile.counts.tolist()
+    assert [int(row["prevalence"]) for row in rows] == profile.prevalences.tolist()
+    assert [int(row["k_plus"]) for row in rows] == [11_884_638, 3, 1]
+    assert "e" not in text.partition("\n")[2]
+    for row in rows:
+        for name, estimate in (
+            ("prevalence", release.prevalence(int(row["count"]))),
+            ("k_plus", release.k_plus(int(row["count"]))),
+        ):
+            assert float(row[f"{name}_standard_error"]) == pytest.approx(estimate.standard_error, abs=6e-5)
+            assert float(row[f"{name}_low"]) == pytest.approx(estimate.interval[0], abs=6e-5)
+            assert float(row[f"{name}_high"]) == pytest.approx(estimate.interval[1], abs=6e-5)
+
+
+def test_csv_of_an_empty_profile_is_its_header(releases: dict[str, Release]) -> None:
+    assert csv_text(releases["empty"]).count("\n") == 1
+
+
+def test_csv_file_is_the_csv_text(tmp_path: Path, releases: dict[str, Release]) -> None:
+    write(releases["partition"], tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_bytes().decode() == csv_text(releases["partition"])
+
+
+def test_arrow_table_carries_the_whole_release(releases: dict[str, Release], assert_same: Compare) -> None:
+    table = to_arrow(releases["frobenius"])
+    assert table.schema.field("count").type == table.schema.field("prevalence").type == pa.int64()
+    assert table.column("count").to_pylist() == [1, 2, 7, 2**62 + 1]
+    assert table.column("prevalence").to_pylist() == [4, 3, 2, 1]
+    assert_same(from_document(json.loads(table.schema.metadata[b"anonhist.release"])), releases["frobenius"])
+
+
+def test_parquet_file_is_an_ordinary_table(tmp_path: Path, releases: dict[str, Release]) -> None:
+    write(releases["frobenius"], tmp_path / "a.parquet")
+    table = pq.read_table(tmp_path / "a.parquet")
+    assert table.equals(to_arrow(releases["frobenius"]))
+
+
+def test_errors_are_computed_before_writing(tmp_path: Path) -> None:
+    release = FrobeniusMechanism(Fraction(1)).release(Profile.from_counts([5, 3, 1]))
+    write(release, tmp_path / "a.json")
+    back = read_release(tmp_path / "a.json")
+    assert back.error.simulations == 32
+    assert np.array_equal(back.error.k_plus_errors, release.error.k_plus_errors)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a", ".json", "a.json.gz", "a.html"])
+def test_other_endings_are_wrong(tmp_path: Path, releases: dict[str, Release], name: str) -> None:
+    with pytest.raises(UsageError, match=r"\.csv, \.json, \.parquet"):
+        write(releases["empty"], tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_existing_files_and_missing_folders(tmp_path: Path, releases: dict[str, Release]) -> None:
+    path = tmp_path / "a.csv"
+    write(releases["empty"], path)
+    with pytest.raises(UsageError, match="exists already"):
+        write(releases["partition"], path)
+    write(releases["partition"], path, overwrite=True)
+    assert path.read_text() == csv_text(releases["partition"])
+    with pytest.raises(OutputError):
+        write(releases["partition"], tmp_path / "none" / "a.csv")

@@ -1,0 +1,120 @@
+"""What the programs do with every sequence of random decisions: exact laws, floats of their own weights included."""
+
+import math
+from collections.abc import Hashable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, frobenius
+from anonhist.mechanisms.calibration import FamilyParameters
+from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.testing.exact import DecidedChoices, Decisions, OutputLaw, decided_laplace, output_law
+from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
+
+
+def coordinates(partition: Partition) -> FrobeniusCoordinates:
+    return FrobeniusCoordinates.of(Profile.from_partition(partition))
+
+
+def drawn_law(chain: DiagonalChain, *, unexplored: float) -> OutputLaw:
+    def run(decisions: Decisions) -> Partition:
+        (drawn,) = chain.draw(1, DecidedChoices(decisions))
+        return tuple(drawn.profile().partition().tolist())
+
+    return output_law(run, unexplored=unexplored)
+
+
+@pytest.mark.parametrize(
+    "member", [FamilyParameters(1.6, 0.0), FamilyParameters(1.2, 0.2), PartitionMechanism(2).family]
+)
+@pytest.mark.parametrize("reference", [(), (1,), (2, 1), (3,), (2, 2), (4, 2, 1)])
+def test_every_path_of_the_chain_adds_up_to_the_law(member: FamilyParameters, reference: Partition) -> None:
+    chain = DiagonalChain(coordinates(reference), member)
+    law = drawn_law(chain, unexplored=0.03)
+    assert math.fsum(law.probabilities.values()) + law.unexplored == pytest.approx(1, abs=1e-9)
+    normaliser = math.exp(chain.log_normalizer)
+    for output, probability in law.probabilities.items():
+        exact = math.exp(-member.c * distance(reference, output)) * corner_weight(output, member.z) / normaliser
+        assert probability <= exact * (1 + 1e-9)
+        assert exact - probability <= law.unexplored
+        if member.z == 0:
+            # Without hidden flags one path leads to each output.
+            assert probability == pytest.approx(exact, rel=1e-9)
+
+
+def neighbouring_pairs(size: int) -> list[tuple[Partition, Partition]]:
+    return [(fewer, more) for fewer in partitions_up_to(size) for more in larger_neighbors(fewer)]
+
+
+def common(first: OutputLaw, second: OutputLaw) -> tuple[float, float]:
+    """Largest log-ratio over outputs found on both sides, and how much of the first law they make up."""
+    both = [output for output in first.probabilities if output in second.probabilities]
+    ratios = [abs(math.log(first.probabilities[output] / second.probabilities[output])) for output in both]
+    return max(ratios), math.fsum(first.probabilities[output] for output in both)
+
+
+@pytest.mark.parametrize("epsilon", ["0.4", "1.5"])
+def test_exact_losses_of_the_partition_mechanism_on_all_neighbours(epsilon: str) -> None:
+    mechanism = PartitionMechanism(epsilon)
+    listed = partitions_up_to(9)
+    logs = {}
+    for reference in partitions_up_to(6):
+        normaliser = DiagonalChain(coordinates(reference), mechanism.family).log_normalizer
+        logs[reference] = {mu: -mechanism.family.c * distance(reference, mu) - normaliser for mu in listed}
+    worst = max(abs(logs[fewer][mu] - logs[more][mu]) for fewer, more in neighbouring_pairs(5) for mu in listed)
+    assert 0.97 * float(epsilon) < worst <= float(epsilon)
+
+
+def test_exact_losses_of_draws_of_the_chain() -> None:
+    mechanism = PartitionMechanism(3)
+    laws = {
+        reference: drawn_law(DiagonalChain(coordinates(reference), mechanism.family), unexplored=0.01)
+        for reference in partitions_up_to(3)
+    }
+    for fewer, more in neighbouring_pairs(2):
+        first, second = laws[fewer], laws[more]
+        for output, probability in first.probabilities.items():
+            other = second.probabilities.get(output, 0.0)
+            assert probability <= math.exp(3) * (other + second.unexplored)
+            assert other <= math.exp(3) * (probability + first.unexplored)
+
+
+def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
+    """Law of all that the budgeted step of the Frobenius mechanism lets out."""
+    truth = coordinates(partition)
+
+    def run(decisions: Decisions) -> Hashable:
+        seen = []
+
+        def published(
+            sizes: NDArray[np.int64], arms: NDArray[np.int64], legs: NDArray[np.int64], *, epsilon: float
+        ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+            assert epsilon == float(mechanism.epsilon_per_cell)
+            seen.append((int(sizes[0]), *arms[0].tolist(), *legs[0].tolist()))
+            return [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+
+        draw = decided_laplace(decisions)
+
+        def noise(count: int, length: int) -> NDArray[np.int64]:
+            return draw(mechanism.epsilon_per_cell, count * length, source=None).reshape(count, length)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(frobenius, "_MARGIN", 1)
+            patch.setattr(frobenius, "posterior_medians", published)
+            mechanism._run(truth, 1, noise)
+        return seen[0]
+
+    return output_law(run, unexplored=0.25)
+
+
+def test_exact_losses_of_the_frobenius_mechanism_on_all_neighbours() -> None:
+    mechanism = FrobeniusMechanism(2)
+    laws = {partition: seen_law(mechanism, partition) for partition in partitions_up_to(4)}
+    for fewer, more in neighbouring_pairs(3):
+        loss, covered = common(laws[fewer], laws[more])
+        assert loss <= 2 + 1e-9
+        assert covered > 0.4
+    assert max(common(laws[fewer], laws[more])[0] for fewer, more in neighbouring_pairs(3)) > 2 - 1e-9

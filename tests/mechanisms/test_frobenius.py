@@ -1,0 +1,245 @@
+"""The Frobenius mechanism: what its noise goes on, and that nothing else of the data reaches the outside."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import FrobeniusMechanism, frobenius, frobenius_posterior
+from anonhist.mechanisms.frobenius import bounded_profile
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.audit import audited
+from anonhist.testing.partitions import Partition, larger_neighbors, partitions, partitions_up_to
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+
+ITEM = PrivacyUnit.item()
+
+
+def of(partition: Partition) -> FrobeniusCoordinates:
+    return FrobeniusCoordinates.of(Profile.from_partition(partition))
+
+
+def padded(coordinates: FrobeniusCoordinates, length: int) -> NDArray[np.int64]:
+    sides = (coordinates.arms, coordinates.legs)
+    filled = [np.concatenate((side, np.zeros(length - side.size, dtype=np.int64))) for side in sides]
+    return np.concatenate(([coordinates.durfee_size], *filled))
+
+
+def test_one_cell_changes_one_coordinate_by_one() -> None:
+    pairs = [(fewer, more) for n in range(12) for fewer in partitions(n) for more in larger_neighbors(fewer)]
+    assert len(pairs) > 500
+    for fewer, more in pairs:
+        change = np.abs(padded(of(fewer), 12) - padded(of(more), 12))
+        assert change.sum() == 1
+
+
+def test_coordinates_are_an_isometry() -> None:
+    profiles = [Profile.from_partition(one) for one in partitions_up_to(8)]
+    vectors = [padded(FrobeniusCoordinates.of(one), 9) for one in profiles]
+    for first, a in zip(profiles, vectors, strict=True):
+        for second, b in zip(profiles, vectors, strict=True):
+            assert np.abs(a - b).sum() == sorted_l1(first, second)
+
+
+class Recorder:
+    """Catches what the mechanism hands to its post-processing: all that leaves the budgeted step."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], float]] = []
+
+    def __call__(
+        self, sizes: NDArray[np.int64], arms: NDArray[np.int64], legs: NDArray[np.int64], *, epsilon: float
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        self.seen.append((sizes.copy(), arms.copy(), legs.copy(), epsilon))
+        empty = np.zeros(0, dtype=np.int64)
+        return [(empty, empty)] * len(sizes)
+
+
+def noisy(
+    monkeypatch: pytest.MonkeyPatch, mechanism: FrobeniusMechanism, partition: Partition, seeds: range
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], float]]:
+    recorder = Recorder()
+    monkeypatch.setattr(frobenius, "posterior_medians", recorder)
+    for seed in seeds:
+        mechanism.release(Profile.from_partition(partition, unit=mechanism.unit), source=SeededSource(seed))
+    return recorder.seen
+
+
+@pytest.mark.parametrize(
+    ("unit", "relation", "per_cell"),
+    [
+        (ITEM, NeighboringRelation.ADD_OR_REMOVE, Fraction(1)),
+        (ITEM, NeighboringRelation.SUBSTITUTE, Fraction(1, 2)),
+        (PrivacyUnit.user(max_items=4), NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 4)),
+        (PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE, Fraction(1, 4)),
+    ],
+)
+def test_every_coordinate_gets_noise_of_the_stated_law(
+    monkeypatch: pytest.MonkeyPatch, unit: PrivacyUnit, relation: NeighboringRelation, per_cell: Fraction
+) -> None:
+    mechanism = FrobeniusMechanism(1, unit, relation)
+    assert mechanism.epsilon_per_cell == per_cell
+    partition = (9, 4, 4, 1)
+    truth = of(partition)
+    size, first_arm, first_leg, beyond = [], [], [], []
+    for sizes, arms, legs, _ in noisy(monkeypatch, mechanism, partition, range(1500)):
+        size.append(int(sizes[0]) - truth.durfee_size)
+        first_arm.append(int(arms[0, 0] - truth.arms[0]))
+        first_leg.append(int(legs[0, 0] - truth.legs[0]))
+        beyond.append(int(arms[0, -1]) if arms.shape[1] > truth.durfee_size else 0)
+    for noise in (size, first_arm, first_leg):
+        assert_pmf_equal(np.array(noise), lambda k: discrete_laplace_pmf(per_cell, k))
+        for wrong in (Fraction(13, 20), Fraction(20, 13)):
+            assert_pmf_differs(np.array(noise), lambda k, wrong=wrong: discrete_laplace_pmf(per_cell * wrong, k))
+    assert np.std(beyond) > 0
+
+
+def test_stopping_looks_at_released_values_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The same noise on neighbours: as long as the changed cell is not where K is read off, K is the same.
+    mechanism = FrobeniusMechanism(Fraction(1, 2))
+    for fewer, more in [((5, 3, 1), (6, 3, 1)), ((5, 3, 1), (5, 3, 1, 1)), ((2,), (3,))]:
+        first = noisy(monkeypatch, mechanism, fewer, range(200))
+        second = noisy(monkeypatch, mechanism, more, range(200))
+        for (size, arms, legs, _), (other_size, other_arms, other_legs, _) in zip(first, second, strict=True):
+            assert size == other_size
+            assert arms.shape == other_arms.shape
+            assert np.abs(arms - other_arms).sum() + np.abs(legs - other_legs).sum() == 1
+
+
+def test_length_follows_the_noisy_size_and_long_arms_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = FrobeniusMechanism(2)
+    for size, arms, legs, _ in noisy(monkeypatch, mechanism, (3, 2), range(300)):
+        shortest = max(1, int(size[0]) + 4)
+        assert arms.shape[1] >= shortest
+        # Every position after the shortest is there because the one before stood out.
+        for k in range(shortest - 1, arms.shape[1] - 1):
+            assert max(arms[0, k], legs[0, k]) > 4
+        assert max(arms[0, -1], legs[0, -1]) <= 4
+
+
+def test_rows_that_stand_out_beyond_a_size_drawn_too_small_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder()
+    monkeypatch.setattr(frobenius, "posterior_medians", recorder)
+    sizes = iter([np.array([[-29]])])
+
+    def noise(count: int, length: int) -> NDArray[np.int64]:
+        return next(sizes, np.zeros((count, length), dtype=np.int64))
+
+    FrobeniusMechanism(8)._run(of((10**6,) * 30), 1, noise)
+    (_, arms, _, _) = recorder.seen[0]
+    assert arms.shape[1] == 31  # the thirty long rows, and the first that does not stand out
+
+
+def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two profiles, noise chosen so that the noisy values agree: the published profiles agree too.
+    noisy_size, noisy_arms, noisy_legs = 2, np.array([[5, 1, 0, -1]]), np.array([[3, 0, 1, 0]])
+    published = []
+    for partition in ((6, 3, 2), (9,)):
+        truth = of(partition)
+        vector = padded(truth, 4)
+        wanted = iter(
+            [
+                np.array([[noisy_size - truth.durfee_size]]),
+                noisy_arms - vector[1:5],
+                noisy_legs - vector[5:9],
+            ]
+        )
+        monkeypatch.setattr(frobenius, "_MARGIN", 2)
+        mechanism = FrobeniusMechanism(1)
+        published.append(mechanism._run(truth, 1, lambda *_, wanted=wanted: next(wanted))[0])
+    assert published[0] == published[1]
+
+
+def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
+    fewer, more = Profile.from_partition((1,)), Profile.from_partition(())
+    draws, rate = 12_000, 1e-6
+
+    def bound(epsilon: int) -> float:
+        mechanism = FrobeniusMechanism(epsilon)
+        rng = np.random.default_rng(2)
+        hits = [sum(one.n == 0 for one in mechanism.simulate(x, size=draws, rng=rng)) for x in (more, fewer)]
+        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
+
+    assert 0.2 < bound(1) <= 1
+    assert bound(4) > 1  # what a mechanism that claims 1 but draws a quarter of the noise looks like
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1", "5"])
+def test_simulation_and_release_have_the_same_law(epsilon: str) -> None:
+    profile = Profile.from_prevalences({1: 40, 2: 10, 7: 3, 90: 1})
+    mechanism = FrobeniusMechanism(epsilon)
+    simulated = [sorted_l1(profile, one) for one in mechanism.simulate(profile, size=80, rng=np.random.default_rng(1))]
+    released = [sorted_l1(profile, mechanism.release(profile, source=SeededSource(seed)).profile) for seed in range(80)]
+    spread = math.hypot(np.std(simulated), np.std(released)) / 80**0.5
+    assert abs(np.mean(simulated) - np.mean(released)) < 5 * spread + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "1", "30"])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile.from_counts([]),
+        Profile.from_counts([2**63 - 1]),
+        Profile.from_prevalences({1: 2**63 - 1}),
+        Profile.from_prevalences({2**61: 3}),
+    ],
+)
+def test_extremes_give_valid_profiles(epsilon: str, profile: Profile) -> None:
+    for seed in range(5):
+        released = FrobeniusMechanism(epsilon).release(profile, source=SeededSource(seed)).profile
+        assert 0 <= released.n <= 2**63 - 1
+        if profile.n and epsilon == "30":
+            assert sorted_l1(released, profile) < 1000
+
+
+def test_bounded_profile_cuts_to_what_int64_holds() -> None:
+    top = 2**63 - 1
+    for arms, legs in [
+        ([top - 1, 5], [3, 0]),
+        ([top // 2, top // 2 - 1], [top // 2, 0]),
+        ([top - 2, top - 3], [top - 2, top - 3]),
+    ]:
+        assert top - 2 <= bounded_profile(np.array(arms), np.array(legs)).n <= top
+    assert bounded_profile(np.array([4, 1]), np.array([2, 0])).n == 9
+
+
+def test_prior_scale_and_grid_are_public() -> None:
+    # The post-processing is a pure function of its arguments.
+    arguments = (np.array([3]), np.array([[7, 3, 1, 0, 0, 0]]), np.array([[4, 2, 0, 1, 0, -1]]))
+    first = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
+    second = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
+    assert [tuple(map(bytes, pair)) for pair in first] == [tuple(map(bytes, pair)) for pair in second]
+
+
+def test_posterior_medians_are_those_of_the_enumerated_posterior() -> None:
+    epsilon, size = 1.1, 2
+    arms, legs = np.array([[3, 1, 0, 0]]), np.array([[2, 2, 1, -1]])
+    weights = {}
+    for partition in partitions_up_to(26):
+        one = of(partition)
+        if one.durfee_size > 4:
+            continue
+        vector = padded(one, 4) if max(one.durfee_size, 0) <= 4 else None
+        seen = np.concatenate(([size], arms[0], legs[0]))
+        weights[partition] = math.exp(-epsilon * np.abs(vector - seen).sum())
+    total = sum(weights.values())
+
+    def likely(row: int, column: int) -> bool:
+        return sum(w for p, w in weights.items() if len(p) > row and p[row] > column) / total >= 0.5
+
+    expected = [sum(likely(row, column) for column in range(12)) for row in range(12)]
+    (arm, leg) = frobenius_posterior.posterior_medians(np.array([size]), arms, legs, epsilon=epsilon)[0]
+    assert FrobeniusCoordinates(arm, leg).profile().partition().tolist() == [row for row in expected if row]
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(UsageError):
+        FrobeniusMechanism(0)
+    with pytest.raises(UsageError, match="is less"):
+        FrobeniusMechanism(1).release(Profile.from_counts([1], unit=PrivacyUnit.user(max_items=2)))

@@ -1,0 +1,109 @@
+"""The partition mechanism as a user meets it, and its audit."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.mechanisms import PartitionMechanism, partition
+from anonhist.mechanisms.calibration import band_width
+from anonhist.mechanisms.denoise import denoise
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist.testing.audit import audited
+from anonhist.testing.partitions import Partition, distance, partitions_up_to
+from anonhist.testing.sources import SeededSource
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1.2", "3"])
+def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str) -> None:
+    draws, rate = 25_000, 1e-6
+    mechanism = PartitionMechanism(epsilon)
+    rng = np.random.default_rng(4)
+    empty, one = Profile.from_counts([]), Profile.from_counts([1])
+    hits = [sum(out.n == 0 for out in mechanism.simulate(profile, size=draws, rng=rng)) for profile in (empty, one)]
+    bound = audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
+    assert 0.85 * float(epsilon) < bound <= float(epsilon)
+
+
+def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
+    draws = 25_000
+    rng = np.random.default_rng(4)
+    spends_two = PartitionMechanism(2)
+    profiles = (Profile.from_counts([]), Profile.from_counts([1]))
+    hits = [sum(out.n == 0 for out in spends_two.simulate(one, size=draws, rng=rng)) for one in profiles]
+    assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
+
+
+def test_budget_is_shared_among_cells() -> None:
+    user = PrivacyUnit.user(max_items=5)
+    mechanism = PartitionMechanism(Fraction(5), user)
+    assert mechanism.epsilon_per_cell == 1
+    assert mechanism.family == PartitionMechanism(1).family
+    exchanged = PartitionMechanism(2, PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE)
+    assert exchanged.family == PartitionMechanism(1).family
+
+
+def test_delta_covers_the_band_and_is_told() -> None:
+    for epsilon in (Fraction(1, 10), Fraction(2), Fraction(10)):
+        release = PartitionMechanism(epsilon).release(Profile.from_counts([3, 1]), source=SeededSource(1))
+        assert release.guarantee.delta >= 2 * Fraction(math.exp(float(epsilon))) / 2**70
+        assert "band" in str(release.guarantee)
+        assert release.guarantee.epsilon == epsilon
+
+
+def test_release_is_denoised_only_where_the_family_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = Profile.from_prevalences({1: 30, 2: 8, 4: 3, 9: 1})
+    called = []
+    monkeypatch.setattr(partition, "denoise", lambda one, *, c: called.append(c) or one)
+    PartitionMechanism("0.2").release(profile, source=SeededSource(1))
+    assert called == [PartitionMechanism("0.2").family.c]
+    PartitionMechanism("0.6").release(profile, source=SeededSource(1))
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize("c", [0.9, 1.2])
+@pytest.mark.parametrize("released", [(), (1,), (3, 1), (4, 4, 1), (3, 2, 1), (6, 1, 1)])
+def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c: float, released: Partition) -> None:
+    candidates = partitions_up_to(24)
+    weights = [math.exp(-c * distance(one, released)) for one in candidates]
+    weighted = list(zip(candidates, weights, strict=True))
+    total = math.fsum(weights)
+    largest = math.exp(c * sum(released))
+    beyond = largest * (1 / math.prod(1 - math.exp(-c * k) for k in range(1, 200)))
+    beyond -= largest * math.fsum(math.exp(-c * sum(one)) for one in candidates)
+    expected = []
+    for row in range(20):
+        inside = [
+            math.fsum(w for one, w in weighted if len(one) > row and one[row] > column) / total for column in range(12)
+        ]
+        assert all(abs(chance - 0.5) > beyond / total for chance in inside)
+        expected.append(sum(chance > 0.5 for chance in inside))
+    found = denoise(FrobeniusCoordinates.of(Profile.from_partition(released)), c=c).profile()
+    assert found.partition().tolist() == [row for row in expected if row]
+
+
+def test_out_of_domain_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least"):
+        PartitionMechanism("0.0005")
+    with pytest.raises(UsageError, match="at most"):
+        PartitionMechanism(41)
+    corner = 2**20 + 1
+    with pytest.raises(DataError, match="Durfee"):
+        PartitionMechanism(1).release(Profile.from_prevalences({corner: corner}))
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "0.5", "1", "2", "10"])
+def test_extremes_give_valid_profiles(epsilon: str) -> None:
+    for profile in map(Profile.from_prevalences, ({}, {2**63 - 1: 1}, {1: 2**63 - 1})):
+        released = PartitionMechanism(epsilon).release(profile, source=SeededSource(3)).profile
+        assert 0 <= released.n <= 2**63 - 1
+        if profile.n and epsilon == "10":
+            assert sorted_l1(profile, released) < 50
+
+
+def test_band_depends_on_the_budget_alone() -> None:
+    widths = {band_width(PartitionMechanism(1).family) for _ in range(3)}
+    assert len(widths) == 1

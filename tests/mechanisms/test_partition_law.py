@@ -1,0 +1,198 @@
+"""The law of the partition mechanism, by exact enumeration."""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import side_chain
+from anonhist.mechanisms.band import Band
+from anonhist.mechanisms.calibration import (
+    BAND_DELTA,
+    LN_3,
+    FamilyParameters,
+    band_width,
+    calibrate,
+    privacy_loss,
+    rounding_loss,
+)
+from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
+from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.side_chain import Segment
+from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+
+GEOMETRIC = FamilyParameters(1.3, math.exp(-1.3) / (1 + math.exp(-1.3)))
+MEMBERS = (FamilyParameters(1.5, 0.0), FamilyParameters(1.05, 0.25), FamilyParameters(1.4, 0.1), GEOMETRIC)
+LISTED, MORE = 16, "more"
+REFERENCES = ((), (1,), (2, 1), (4, 4), (6,), (1, 1, 1, 1, 1), (4, 3, 2, 1), (5, 3, 3, 1))
+
+
+def coordinates(partition: Partition) -> FrobeniusCoordinates:
+    return FrobeniusCoordinates.of(Profile.from_partition(partition))
+
+
+def log_normalizer(partition: Partition, member: FamilyParameters) -> float:
+    return DiagonalChain(coordinates(partition), member).log_normalizer
+
+
+def law(reference: Partition, member: FamilyParameters, size: int) -> dict[Partition, float]:
+    """Exact weights of all outputs up to a size, and the normaliser of the chain."""
+    outputs = partitions_up_to(size)
+    weights = [math.exp(-member.c * distance(reference, mu)) * corner_weight(mu, member.z) for mu in outputs]
+    return dict(zip(outputs, weights, strict=True))
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
+    total = math.fsum(law(reference, member, 22).values())
+    normaliser = math.exp(log_normalizer(reference, member))
+    # Outputs beyond 22 cells are left out of the sum: it must fall short, by little.
+    assert total <= normaliser * (1 + 1e-12)
+    assert total == pytest.approx(normaliser, rel=3e-3 if len(reference) > 2 else 1e-4)
+
+
+@pytest.mark.parametrize("c", [LN_3, 1.3, 2.0, 4.0])
+def test_geometric_member_needs_no_normaliser(c: float) -> None:
+    member = FamilyParameters(c, min(0.25, math.exp(-c) / (1 + math.exp(-c))))
+    for reference in partitions_up_to(9):
+        assert log_normalizer(reference, member) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_empty_reference_has_the_product_formula() -> None:
+    for member in MEMBERS:
+        q = math.exp(-member.c)
+        t = member.z * (1 + q) / q
+        product = math.prod((1 - t * q**k) / (1 - q**k) for k in range(1, 200))
+        assert math.exp(log_normalizer((), member)) == pytest.approx(product, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [*MEMBERS, *(FamilyParameters(c, z) for c, z in ((0.05, 0.0), (0.4265, 0.25), (0.8933, 0.25), (0.9, 0.13)))],
+)
+def test_worst_loss_between_neighbours_is_the_formula(member: FamilyParameters) -> None:
+    logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(10)}
+    steps = [abs(logs[more] - logs[fewer]) for fewer in partitions_up_to(9) for more in larger_neighbors(fewer)]
+    assert member.c + max(steps) == pytest.approx(privacy_loss(member), rel=1e-9)
+    assert abs(logs[(1,)] - logs[()]) == pytest.approx(max(steps), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.3", "0.5", "0.7", "1", "1.09", "1.1", "2", "6", "10"])
+def test_calibration_spends_at_most_epsilon(epsilon: str) -> None:
+    budget = Fraction(epsilon)
+    member = calibrate(budget)
+    logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(7)}
+    worst = max(abs(logs[more] - logs[fewer]) for fewer in partitions_up_to(6) for more in larger_neighbors(fewer))
+    # The logarithms reach several hundred here, so their difference is known to some 1e-13 only.
+    assert member.c + worst + rounding_loss(member) <= float(budget) + 1e-12
+    # Nothing much is wasted either.
+    assert privacy_loss(member) >= float(budget) * 0.99
+
+
+def test_theory_table_of_calibrated_exponents() -> None:
+    table = {"0.25": 0.1250, "0.5": 0.2638, "0.7": 0.4265, "0.9": 0.7021, "1": 0.8933, "1.05": 0.9966, "1.5": 1.5}
+    for epsilon, c in table.items():
+        assert calibrate(Fraction(epsilon)).c == pytest.approx(c, abs=2e-4)
+
+
+@pytest.mark.parametrize(("c", "z"), [(1.0, 0.26), (2.0, 0.2), (0.0, 0.0), (-1.0, 0.0), (math.nan, 0.0), (1.0, -0.1)])
+def test_members_outside_the_theorem_are_refused(c: float, z: float) -> None:
+    with pytest.raises(UsageError):
+        FamilyParameters(c, z)
+
+
+def test_weight_is_positive_up_to_a_quarter_and_not_beyond() -> None:
+    staircases = [tuple(range(k, 0, -1)) for k in range(5)]
+    assert min(corner_weight(mu, 0.25) for mu in (*partitions_up_to(9), *staircases)) > 0
+    assert min(corner_weight(mu, 0.4) for mu in staircases) < 0
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("reference", [(), (1,), (2, 1), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
+def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
+    chain = DiagonalChain(coordinates(reference), member)
+    drawn = chain.draw(20_000, SimulatedChoices(np.random.default_rng(11)))
+    samples = [_sample(one) for one in drawn]
+    assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
+    for wrong in (FamilyParameters(member.c * 0.8, member.z), FamilyParameters(member.c * 1.25, member.z * 0.5)):
+        assert_pmf_differs(samples, _pmf(reference, wrong), false_fail_rate=1e-9)
+
+
+@pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1], GEOMETRIC])
+def test_exact_draws_follow_the_law(member: FamilyParameters) -> None:
+    reference = (3, 1, 1)
+    chain = DiagonalChain(coordinates(reference), member)
+    choices = ExactChoices(SeededSource(5))
+    samples = [_sample(chain.draw(1, choices)[0]) for _ in range(3_000)]
+    assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
+
+
+def _sample(one: FrobeniusCoordinates) -> Partition | str:
+    parts = tuple(one.profile().partition().tolist())
+    return parts if sum(parts) <= LISTED else MORE
+
+
+def _pmf(reference: Partition, member: FamilyParameters) -> dict[Partition | str, float]:
+    """Outputs up to 16 cells one by one, all larger ones together."""
+    normaliser = math.exp(log_normalizer(reference, member))
+    listed = {mu: weight / normaliser for mu, weight in law(reference, member, LISTED).items()}
+    return listed | {MORE: 1 - math.fsum(listed.values())}
+
+
+def test_blocks_made_again_hold_the_same_futures_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = Profile.from_prevalences({1: 60, 2: 30, 3: 9, 5: 4, 8: 2, 21: 2, 40: 1, 300: 1, 5000: 1})
+    reference = FrobeniusCoordinates.of(profile)
+    futures = []
+    for bytes_kept in (2**26, 1):
+        monkeypatch.setattr(side_chain, "_BLOCK_BYTES", bytes_kept)
+        chain = DiagonalChain(reference, FamilyParameters(0.3, 0.25))
+        blocks = list(chain.right.segments())
+        assert len(blocks) == (1 if bytes_kept > 1 else reference.arms[reference.arms >= 1].size)
+        futures.append(_segments(blocks))
+        # A second pass, the last block being the one that is kept, makes them all again.
+        assert _segments(chain.right.segments()) == futures[-1]
+    assert futures[0] == futures[1]
+
+
+def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, bytes]]:
+    return [(one.start, one.exponent, one.future.tobytes()) for runs in blocks for run in runs for one in run]
+
+
+def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_chain, "_BLOCK_BYTES", 1)
+    reference, member = (5, 3, 3, 1), MEMBERS[1]
+    drawn = DiagonalChain(coordinates(reference), member).draw(20_000, SimulatedChoices(np.random.default_rng(3)))
+    assert_pmf_equal([_sample(one) for one in drawn], _pmf(reference, member), false_fail_rate=1e-9)
+
+
+@pytest.mark.parametrize("c", [0.02, 0.05, 0.3, 1.0])
+@pytest.mark.parametrize("shape", ["empty", "square", "staircase"])
+def test_band_holds_all_but_the_stated_chance(c: float, shape: str) -> None:
+    # A chain in a band wider by half sees the mass that the stated band leaves out.
+    member = FamilyParameters(c, 0.0)
+    reference = {"empty": (), "square": (40,) * 40, "staircase": tuple(range(60, 0, -1))}[shape]
+    narrow, wide = band_width(member), band_width(member) * 3 // 2
+    chain = _with_band(reference, member, wide)
+    weights = chain.level_weights()
+    outside = np.abs(chain.offsets) > narrow
+    assert weights[outside].sum() <= float(BAND_DELTA) * weights.sum()
+    # The bound is of the right size: a band of a third is not enough for the empty diagram.
+    if shape == "empty" and c < 0.1:
+        assert weights[np.abs(chain.offsets) > narrow // 3].sum() > float(BAND_DELTA) * weights.sum()
+
+
+def _with_band(reference: Partition, member: FamilyParameters, width: int) -> DiagonalChain:
+    import anonhist.mechanisms.band as band_module
+    import anonhist.mechanisms.diagonal_chain as chain_module
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(band_module, "band_width", lambda _: width)
+        patch.setattr(chain_module, "band_of", Band)
+        return DiagonalChain(coordinates(reference), member)

@@ -1,0 +1,98 @@
+"""The prevalence mechanism: its noise, its cap, and what fitting gains."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import PrevalenceMechanism, prevalence
+from anonhist.mechanisms.setting import capped
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+
+FIVE = PrivacyUnit.label(max_count=5)
+
+
+def noise_seen(
+    monkeypatch: pytest.MonkeyPatch, mechanism: PrevalenceMechanism, profile: Profile, seeds: range
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    seen = []
+    real = prevalence._published
+
+    def published(phi: NDArray[np.int64], noise: NDArray[np.int64]) -> Profile:
+        seen.append((phi.copy(), noise.copy()))
+        return real(phi, noise)
+
+    monkeypatch.setattr(prevalence, "_published", published)
+    for seed in seeds:
+        mechanism.release(profile, source=SeededSource(seed))
+    return seen
+
+
+def test_one_label_changes_one_prevalence_by_one() -> None:
+    counts = [1, 1, 3, 5, 9, 70]
+    for more in (1, 4, 5, 6, 1000):
+        before = PrevalenceMechanism(1, FIVE)._prevalences(Profile.from_counts(counts))
+        after = PrevalenceMechanism(1, FIVE)._prevalences(Profile.from_counts([*counts, more]))
+        assert np.abs(after - before).sum() == 1
+        assert before.tolist() == [2, 0, 1, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("relation", "gamma"),
+    [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
+)
+def test_noise_has_the_stated_law(
+    monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
+) -> None:
+    seen = noise_seen(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(600))
+    noise = np.concatenate([one for _, one in seen])
+    assert_pmf_equal(noise, lambda k: discrete_laplace_pmf(gamma, k))
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
+
+
+def test_published_profile_is_valid_and_capped() -> None:
+    profile = Profile.from_prevalences({1: 500, 2: 100, 7: 10, 300: 2})
+    for seed in range(30):
+        released = PrevalenceMechanism("0.5", FIVE).release(profile, source=SeededSource(seed)).profile
+        assert released.counts.max() <= 5
+        assert released.unit == FIVE
+    exact = PrevalenceMechanism(40, FIVE).release(profile, source=SeededSource(0)).profile
+    assert dict(zip(exact.counts.tolist(), exact.prevalences.tolist(), strict=True)) == {1: 500, 2: 100, 5: 12}
+
+
+def test_cumulative_fit_beats_setting_negatives_to_zero() -> None:
+    # Sparse prevalences up to a large cap: noise set to zero from below adds up, noise in sums cancels.
+    unit = PrivacyUnit.label(max_count=400)
+    profile = Profile.from_prevalences({1: 3000, 2: 500, 3: 100, 50: 3, 400: 1})
+    mechanism = PrevalenceMechanism("0.2", unit)
+    rng = np.random.default_rng(8)
+    levels = np.arange(1, 401)
+    truth = profile.cumulative_prevalence(levels)
+    ours, plain = [], []
+    for run in mechanism.simulate(profile, size=60, rng=rng):
+        ours.append(np.abs(run.cumulative_prevalence(levels) - truth).sum())
+        noise = rng.geometric(1 - np.exp(-0.2), (2, 400))
+        kept = np.maximum(mechanism._prevalences(profile) + noise[0] - noise[1], 0)
+        plain.append(np.abs(np.cumsum(kept[::-1])[::-1] - truth).sum())
+    assert np.mean(ours) < 0.25 * np.mean(plain)
+
+
+def test_capping_keeps_labels() -> None:
+    profile = Profile.from_prevalences({1: 2, 5: 1, 9: 4})
+    assert capped(profile, 5) == Profile.from_prevalences({1: 2, 5: 5})
+    assert capped(profile, 100) == profile
+    assert capped(Profile.from_counts([]), 3) == Profile.from_counts([])
+
+
+def test_other_units_and_huge_caps_are_refused() -> None:
+    with pytest.raises(UsageError, match="labels"):
+        PrevalenceMechanism(1)
+    with pytest.raises(UsageError, match="2\\^24"):
+        PrevalenceMechanism(1, PrivacyUnit.label(max_count=2**24 + 1))

@@ -1,0 +1,150 @@
+"""The promise: what it may hold, and the sentence that states it."""
+
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import UsageError
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.testing.strategies import repeatable, units
+
+ADD, SUBSTITUTE = NeighboringRelation
+HALF = Fraction(1, 2)
+STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49, 100)))
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "sentence"),
+    [
+        (
+            Guarantee(PrivacyUnit.item(), ADD, HALF, arithmetic="noise is exact"),
+            "0.5-differentially private (δ = 0) when one item is added or removed; noise is exact.",
+        ),
+        (
+            Guarantee(PrivacyUnit.item(), SUBSTITUTE, Fraction(1, 3), arithmetic="noise is exact"),
+            "1/3-differentially private (δ = 0) when one item is exchanged for another; noise is exact.",
+        ),
+        (
+            Guarantee(PrivacyUnit.user(max_items=1000), ADD, HALF, Fraction(3, 2**69), "noise is exact"),
+            (
+                "0.5-differentially private (δ ≤ 5.1e-21) when one user with at most 1,000 items is added or removed; "
+                "noise is exact."
+            ),
+        ),
+        (
+            Guarantee(PrivacyUnit.user(max_items=1), SUBSTITUTE, HALF, arithmetic="noise is exact"),
+            (
+                "0.5-differentially private (δ = 0) when one user with at most 1 item is exchanged for another; "
+                "noise is exact."
+            ),
+        ),
+        (
+            Guarantee(PrivacyUnit.label(max_count=7), ADD, Fraction(2), Fraction(0), "noise is exact"),
+            (
+                "2-differentially private (δ = 0) when one label with all its items (counts of 7 or more are taken "
+                "together) is added or removed; noise is exact."
+            ),
+        ),
+        (
+            Guarantee(PrivacyUnit.item(), ADD, HALF, Fraction(0), "noise is exact", STEPS),
+            (
+                "0.5-differentially private (δ = 0) when one item is added or removed, spent in steps (0.01 for a "
+                "noisy Durfee size, 0.49 for the release); noise is exact."
+            ),
+        ),
+        (
+            Guarantee(PrivacyUnit.item(), ADD, HALF),
+            (
+                "0.5-differentially private (δ = 0) when one item is added or removed; what floating-point rounding "
+                "costs is not accounted for."
+            ),
+        ),
+    ],
+)
+def test_the_sentence(guarantee: Guarantee, sentence: str) -> None:
+    assert str(guarantee) == sentence
+
+
+@repeatable
+@given(
+    units(),
+    st.sampled_from(NeighboringRelation),
+    st.fractions(Fraction(1, 10**6), 10**3),
+    st.fractions(0, Fraction(999, 1000)),
+)
+def test_the_sentence_never_promises_more(
+    unit: PrivacyUnit, relation: NeighboringRelation, epsilon: Fraction, delta: Fraction
+) -> None:
+    guarantee = Guarantee(unit, relation, epsilon, delta, "noise is exact")
+    sentence = str(guarantee)
+    assert Fraction(sentence.split("-differentially", maxsplit=1)[0]) == epsilon
+    stated = Decimal(sentence.split("δ ")[1].split(")", maxsplit=1)[0].lstrip("=≤ "))
+    assert Fraction(stated) >= delta
+    assert Fraction(stated) <= delta * Fraction(11, 10)
+    assert str(unit) in sentence
+    assert ("exchanged" in sentence) == (relation is SUBSTITUTE)
+    assert sentence.count("\n") == 0
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 10**400), Fraction(1, 2**70), Fraction(99, 100), Fraction(101, 10**5)])
+def test_delta_is_rounded_up(delta: Fraction) -> None:
+    sentence = str(Guarantee(PrivacyUnit.item(), ADD, HALF, delta))
+    stated = Fraction(Decimal(sentence.split("δ ≤ ")[1].split(")", maxsplit=1)[0]))
+    assert delta <= stated <= delta * Fraction(11, 10)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), 1, 0.5, "1/2", None, Decimal(1), True])
+def test_an_epsilon_that_is_not_exact_and_positive_is_refused(epsilon: Any) -> None:
+    with pytest.raises(UsageError, match="epsilon of a guarantee"):
+        Guarantee(PrivacyUnit.item(), ADD, epsilon)
+
+
+@pytest.mark.parametrize("delta", [Fraction(-1, 9), Fraction(1), Fraction(2), 0, 0.0, 1e-9, "0", None])
+def test_a_delta_that_is_not_exact_and_below_one_is_refused(delta: Any) -> None:
+    with pytest.raises(UsageError, match="delta of a guarantee"):
+        Guarantee(PrivacyUnit.item(), ADD, HALF, delta)
+
+
+@pytest.mark.parametrize(
+    "spending",
+    [
+        (("a", HALF), ("b", HALF)),
+        (("a", Fraction(1, 3)),),
+        (("a", 0.5),),
+        (("a", Fraction(1)), ("b", Fraction(-1, 2))),
+        (("a", HALF), ("b", Fraction(0))),
+    ],
+)
+def test_steps_must_add_up_from_positive_parts(spending: Any) -> None:
+    with pytest.raises(UsageError, match="step"):
+        Guarantee(PrivacyUnit.item(), ADD, HALF, Fraction(0), "noise is exact", spending)
+
+
+@pytest.mark.parametrize(
+    ("unit", "relation", "arithmetic"),
+    [
+        ("item", ADD, "noise is exact"),
+        (PrivacyUnit.item(), "substitute", "noise is exact"),
+        (PrivacyUnit.item(), None, "noise is exact"),
+        (PrivacyUnit.item(), ADD, ""),
+        (PrivacyUnit.item(), ADD, None),
+    ],
+)
+def test_fields_of_another_type_are_refused(unit: Any, relation: Any, arithmetic: Any) -> None:
+    with pytest.raises(UsageError):
+        Guarantee(unit, relation, HALF, Fraction(0), arithmetic)
+
+
+def test_guarantees_are_values() -> None:
+    made = [Guarantee(PrivacyUnit.item(), ADD, HALF, Fraction(0), "noise is exact", STEPS) for _ in range(2)]
+    assert made[0] == made[1]
+    assert len(set(made)) == 1
+    assert pickle.loads(pickle.dumps(made[0])) == made[0]  # noqa: S301  # our own pickle
+    with pytest.raises(AttributeError):
+        made[0].epsilon = Fraction(1)  # type: ignore[misc]  # it is frozen

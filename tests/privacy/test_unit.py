@@ -1,0 +1,117 @@
+"""Whom a promise protects, and what covers what."""
+
+import copy
+import pickle
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
+
+ITEM = PrivacyUnit.item()
+USERS = [PrivacyUnit.user(max_items=m) for m in (1, 2, 5)]
+LABELS = [PrivacyUnit.label(max_count=c) for c in (1, 2, 5)]
+ALL = [ITEM, *USERS, *LABELS]
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind", "bound", "words"),
+    [
+        (ITEM, "item", 1, "one item"),
+        (USERS[0], "user", 1, "one user with at most 1 item"),
+        (PrivacyUnit.user(max_items=np.int64(1500)), "user", 1500, "one user with at most 1,500 items"),
+        (LABELS[2], "label", 5, "one label with all its items (counts of 5 or more are taken together)"),
+    ],
+)
+def test_kinds(unit: PrivacyUnit, kind: str, bound: int, words: str) -> None:
+    assert (unit.kind, unit.bound, unit.max_distance) == (kind, bound, bound)
+    assert type(unit.bound) is int
+    assert str(unit) == words
+    assert PrivacyUnit(kind, bound) == unit
+    assert copy.deepcopy(unit) == pickle.loads(pickle.dumps(unit)) == unit  # noqa: S301  # our own pickle
+    assert len({unit, PrivacyUnit(kind, bound)}) == 1
+
+
+def test_units_are_frozen_and_differ() -> None:
+    with pytest.raises(AttributeError):
+        ITEM.bound = 2  # type: ignore[misc]  # it is frozen
+    assert len(set(ALL)) == len(ALL)
+
+
+@pytest.mark.parametrize(
+    "bound", [0, -1, True, False, 1.0, 2.5, float("nan"), "3", None, [1], 2**62 + 1, 10**30, np.True_, np.float64(3)]
+)
+def test_impossible_bounds_are_refused(bound: Any) -> None:
+    with pytest.raises(UsageError, match=r"^max_items must be a whole number from 1 to 2\^62, not "):
+        PrivacyUnit.user(max_items=bound)
+    with pytest.raises(UsageError, match=r"^max_count must be a whole number from 1 to 2\^62, not "):
+        PrivacyUnit.label(max_count=bound)
+    with pytest.raises(UsageError):
+        PrivacyUnit("item", bound)
+
+
+@pytest.mark.parametrize("kind", ["items", "", "Item", None, 1, ["item"]])
+def test_unknown_kinds_are_refused(kind: Any) -> None:
+    with pytest.raises(UsageError, match="an item, a user or a label"):
+        PrivacyUnit(kind, 1)
+
+
+def test_the_item_unit_has_one_item() -> None:
+    with pytest.raises(UsageError, match="exactly one item"):
+        PrivacyUnit("item", 2)
+
+
+def test_protection_is_a_partial_order_on_users_and_items() -> None:
+    for unit in ALL:
+        assert unit.protects(unit)
+    for first, second, third in product(ALL, repeat=3):
+        if first.protects(second) and second.protects(third):
+            assert first.protects(third)
+
+
+def test_who_covers_whom() -> None:
+    for unit in ALL:
+        assert unit.protects(ITEM)
+    for user, other in product(USERS, USERS):
+        assert user.protects(other) == (user.bound >= other.bound)
+    # The cap says how counts are shown, not who is protected.
+    for label, other in product(LABELS, LABELS):
+        assert label.protects(other)
+    for user, label in product(USERS, LABELS):
+        assert not user.protects(label)
+        assert not label.protects(user)
+    for unit in ALL[1:]:
+        assert not ITEM.protects(unit)
+
+
+def test_relations() -> None:
+    assert [relation.steps for relation in NeighboringRelation] == [1, 2]
+    assert [relation.value for relation in NeighboringRelation] == ["add-or-remove", "substitute"]
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"), [(2, 2, 5), (5, 2, 5), (np.uint8(3), 1, 3), (0, 0, 0), (2**62, 1, 2**62)]
+)
+def test_whole_numbers_in_range(value: Any, least: int, most: int) -> None:
+    number = parse_whole_number(value, name="size", least=least, most=most)
+    assert number == value
+    assert type(number) is int
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1, "size must be a whole number from 2 to 1,000, not 1."),
+        (1001, "size must be a whole number from 2 to 1,000, not 1001."),
+        (2.0, "size must be a whole number from 2 to 1,000, not 2.0."),
+        ("2", "size must be a whole number from 2 to 1,000, not '2'."),
+        (True, "size must be a whole number from 2 to 1,000, not True."),
+    ],
+)
+def test_whole_numbers_out_of_range(value: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_whole_number(value, name="size", least=2, most=1000)
+    assert str(refused.value) == message
