@@ -94,14 +94,21 @@ def calibrate(epsilon: Fraction) -> FamilyParameters:
         q = math.exp(-geometric)
         return FamilyParameters(geometric, q / (1 + q))
     low, high = target * 0.25, min(target, LN_3)
+    if not _affordable(low, z, target):
+        message = f"The partition mechanism cannot pay for its rounding at {epsilon} per item; raise epsilon."
+        raise UsageError(message)
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        member = FamilyParameters(middle, z)
-        if privacy_loss(member) + rounding_loss(member) <= target:
+        if _affordable(middle, z, target):
             low = middle
         else:
             high = middle
     return FamilyParameters(low * (1 - _SAFETY), z)
+
+
+def _affordable(c: float, z: float, epsilon: float) -> bool:
+    member = FamilyParameters(c, z)
+    return privacy_loss(member) + rounding_loss(member) <= epsilon
 
 
 def band_width(parameters: FamilyParameters) -> int:
@@ -134,9 +141,11 @@ def rounding_loss(parameters: FamilyParameters) -> float:
     """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbours.
 
     Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
-    A drawn profile's probability is a product over at most ``nodes`` decisions, each wrong by at most
-    ``terms + 8`` roundings of 2^−53, on both sides of the ratio. The bound holds for all profiles of the public
-    domain (Durfee size at most 2^20), so it depends on no data.
+    A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
+    roundings of 2^−53, and into its pieces without a drop, whose weight ``q^{|u|·length}`` comes from repeated squaring
+    and is wrong by at most ``(c|u| + 4)·length`` roundings: by ``(c + 4)·d`` over all pieces, d the distance drawn,
+    which passes ``reach`` with probability below 2^−99. All of it counts on both sides of the ratio. The bound holds
+    for all profiles of the public domain (Durfee size at most 2^20), so it depends on no data.
     """
     width = band_width(parameters)
     states = 1 if parameters.z == 0 else 4
@@ -144,4 +153,8 @@ def rounding_loss(parameters: FamilyParameters) -> float:
     # bisection steps for each of the drawn drops.
     nodes = 2 * (2 * (MAX_DURFEE_SIZE + width + 1)) * 45
     terms = (2 * width + 1) * states
-    return 2 * nodes * (terms + 8) * 2.0**-53
+    # E[q^{−d/2}] is at most Σ_μ q^{d/2}, a sum over at most 2(D + w) + 1 free coordinates; then Markov's inequality.
+    coordinates = 2 * (MAX_DURFEE_SIZE + width) + 1
+    c = parameters.c
+    reach = 2 / c * (coordinates * -math.log(math.tanh(c / 4)) + 99 * math.log(2))
+    return 2 * (nodes * (terms + 8) + (c + 4) * reach) * 2.0**-53

@@ -86,7 +86,7 @@ class PrevalenceMechanism(Setting):
         """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
         gamma = self.epsilon / self.relation.steps
         noise = discrete_laplace(gamma, self.unit.bound, source=source or SystemSource())
-        released = _published(self._prevalences(profile), noise)
+        released = _published(_noisy(self._prevalences(profile), noise))
         arithmetic = "noise is exact and added to whole numbers, so floating point costs nothing"
         return make_release(released, self, self, arithmetic=arithmetic, reason=reason)
 
@@ -96,7 +96,7 @@ class PrevalenceMechanism(Setting):
         prevalences = self._prevalences(profile)
         shape = (2, self.unit.bound)
         runs = (rng.geometric(chance, shape) for _ in range(size))
-        return [_published(prevalences, run[0] - run[1]) for run in runs]
+        return [_published(_noisy(prevalences, run[0] - run[1])) for run in runs]
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         limited = self.admit(profile)
@@ -105,10 +105,15 @@ class PrevalenceMechanism(Setting):
         return prevalences
 
 
-def _published(prevalences: NDArray[np.int64], noise: NDArray[np.int64]) -> Profile:
-    # Floats are exact to 2^53; beyond, noise of a few units is lost beside the rounding, which is post-processing.
-    noisy = np.cumsum((prevalences.astype(np.float64) + noise)[::-1])[::-1]
-    fit = np.clip(np.rint(decreasing_fit(noisy)), 0, 2.0**62)
+def _noisy(prevalences: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add noise in whole numbers, saturating at the end of int64: a float could hide or double a step of one label."""
+    return np.asarray(prevalences + np.minimum(noise, np.iinfo(np.int64).max - prevalences))
+
+
+def _published(noisy: NDArray[np.int64]) -> Profile:
+    # From here on all is post-processing, and rounding to floats loses accuracy at most.
+    sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
+    fit = np.clip(np.rint(decreasing_fit(sums)), 0, 2.0**62)
     # n = Σ_r φ_{r+} must stay inside int64.
     fitted = (fit if float(fit.sum()) <= 2.0**62 else np.minimum(fit, 2**62 // fit.size)).astype(np.int64)
     kept = fitted - np.append(fitted[1:], 0)

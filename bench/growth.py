@@ -1,0 +1,71 @@
+"""How time and memory of one release grow with n, on the shape that costs most. Run as ``python bench/growth.py``.
+
+The staircase: counts 1, 2, …, t with one label each: n = t(t+1)/2, Durfee size about √(n/2), all arms and legs
+distinct. Each release is a process of its own; its peak memory is what the operating system says. With ``--plot`` the
+table is drawn too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from children import Runs, measure
+
+PROGRAM = """
+import sys
+import anonhist as ah
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, staircase_profile
+kind = {"frobenius": FrobeniusMechanism, "partition": PartitionMechanism}[sys.argv[1]]
+kind(sys.argv[2]).release(staircase_profile(int(sys.argv[3])))
+"""
+CASES = [("frobenius", "1"), ("partition", "1"), ("partition", "4"), ("frobenius", "0.01"), ("partition", "0.01")]
+
+
+def draw(path: Path, sizes: list[int], found: dict[tuple[str, str], list[Runs]]) -> None:
+    """Draw seconds against n, with a line of slope 1/2 to compare."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    styles = {"frobenius": ("#0b6e99", "o"), "partition": ("#b5460f", "s")}
+    lines = {"1": "-", "4": ":", "0.01": "--"}
+    for (mechanism, epsilon), runs in found.items():
+        color, marker = styles[mechanism]
+        times = [run.time for run in runs]
+        label = f"{mechanism}, ε = {epsilon}"
+        axes.loglog(sizes, times, color=color, marker=marker, linestyle=lines[epsilon], markersize=4, label=label)
+    top = max(run[-1].time for run in found.values())
+    axes.loglog(sizes, [top * 2 * (n / sizes[-1]) ** 0.5 for n in sizes], color="0.6", label="slope 1/2: √n")
+    axes.set(xlabel="items n (all counts distinct)", ylabel="seconds a release, start-up included")
+    axes.grid(which="major", color="0.9")
+    axes.legend(frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--powers", type=int, nargs="*", default=[6, 7, 8, 9, 10, 11, 12])
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    sizes = [10**power for power in options.powers]
+    found: dict[tuple[str, str], list[Runs]] = {case: [] for case in CASES}
+    print(f"| n | {' | '.join(f'{mechanism}, ε = {epsilon}' for mechanism, epsilon in CASES)} |")
+    print(f"|---|{'---|' * len(CASES)}")
+    for size in sizes:
+        commands = {" ".join(case): [sys.executable, "-c", PROGRAM, *case, str(size)] for case in CASES}
+        runs = measure(commands, rounds=3 if size <= 10**9 else 1, warm_up=False)
+        for case in CASES:
+            found[case].append(runs[" ".join(case)])
+        cells = [f"{run.time:.2f} s, {run.memory:,.0f} MiB" for run in runs.values()]
+        print(f"| 10^{len(str(size)) - 1} | {' | '.join(cells)} |", flush=True)
+    if options.plot:
+        draw(options.plot, sizes, found)
+
+
+if __name__ == "__main__":
+    main()
