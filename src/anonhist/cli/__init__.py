@@ -1,5 +1,17 @@
 """The command line: it parses, calls, and prints."""
 
-from anonhist.cli.entry import main
+from __future__ import annotations
+
+from typing import NoReturn
 
 __all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process; Ctrl-C is looked after before anything else is loaded."""
+    from anonhist.cli.interrupt import look_after_interrupts
+
+    look_after_interrupts()
+    from anonhist.cli.entry import main as enter
+
+    enter()

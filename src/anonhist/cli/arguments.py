@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from decimal import Decimal, InvalidOperation
 
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
+
+_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^\s]*@")
+_SECRET_PARAMETER = re.compile(
+    r"([?&][^=&\s]*(?:password|secret|token|key|credential|signature|sig)[^=&\s]*=)[^&\s]*", re.IGNORECASE
+)
 
 
 def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
@@ -37,3 +44,20 @@ def whole_number(text: str | None, *, name: str) -> int | None:
         message = f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}."
         raise UsageError(message)
     return int(number)
+
+
+def one_character(delimiter: str | None) -> str | None:
+    """Read a delimiter; a tab may be written as in most programs, with a backslash."""
+    return "\t" if delimiter == "\\t" else delimiter
+
+
+def command_to_publish(arguments: tuple[str, ...]) -> str:
+    r"""Write the command as typed, but for passwords: a report is made to be shown to others.
+
+    Examples
+    --------
+    >>> command_to_publish(("release", "postgresql://me:se@cret@db/shop", "--table", "my orders"))
+    "anonhist release 'postgresql://me:***@db/shop' --table 'my orders'"
+    """
+    shown = (_SECRET_PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1:***@", each)) for each in arguments)
+    return shlex.join(["anonhist", *shown])

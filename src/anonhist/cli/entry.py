@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from anonhist.cli.commands import anonhist
+from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
 from anonhist.errors import AnonhistError, UsageError
 
-DONE, INTERNAL, USAGE, BAD_DATA, INTERRUPTED = 0, 70, 2, 3, 130
+DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 
 
 def main() -> NoReturn:
@@ -21,45 +24,83 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up: DuckDB's binding would report leaks there that are no fault of
     this program. Everything is written and renamed by then, and both streams are flushed.
     """
-    code = run(sys.argv[1:])
+    code = _prepared() or run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
 
 
-def run(arguments: list[str]) -> int:  # noqa: C901, PLR0911  # one line per kind of end
+def _prepared() -> int:
+    """Make the streams fit for what will be said, and return the exit code if that cannot be."""
+    if sys.stdout is None:
+        return _fail("standard output is closed: leave it open, or send it to /dev/null.", USAGE)
+    if sys.stderr is None:
+        # Takes the free place, too, so that no file of ours gets it and what engines say along with it.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # open to the end
+    # A warning quotes source code, and may quote values.
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+    for stream in (sys.stdout, sys.stderr):
+        # Terminals without UTF-8 show a mark where they lack a sign, rather than end the program.
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # text streams of a process have it
+    return DONE
+
+
+def run(arguments: list[str]) -> int:
     """Run the command line in this process and return its exit code; every error is one sentence on stderr."""
     try:
-        anonhist.main(args=arguments, prog_name="anonhist", standalone_mode=False)
+        with anonhist.make_context("anonhist", list(arguments), obj=tuple(arguments)) as context:
+            anonhist.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as exit_:
         return int(exit_.exit_code)
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "anonhist"
-        return _fail(f"{error.format_message().rstrip('.')}. See {where} --help.", USAGE)
-    except click.ClickException as error:
-        return _fail(error.format_message(), USAGE)
-    except UsageError as error:
-        return _fail(str(error), USAGE)
-    except AnonhistError as error:
-        return _fail(str(error), BAD_DATA)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted; nothing was written.", INTERRUPTED)
     except BrokenPipeError:
         # The reader has seen enough. What is left unflushed has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except MemoryError:
-        return _fail("there is not enough memory for this.", BAD_DATA)
-    except Exception as error:
-        if os.environ.get("ANONHIST_DEBUG"):
-            raise
-        return _fail(
-            f"an error inside the program ({type(error).__name__}); ANONHIST_DEBUG=1 shows where, and may show data.",
-            INTERNAL,
-        )
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  # nobody is shown a traceback
+        return _ended_by(error)
     return DONE
+
+
+def _ended_by(error: BaseException) -> int:  # noqa: PLR0911  # one line per kind of end
+    """Say what went wrong, and return its exit code."""
+    if was_interrupted() or isinstance(error, KeyboardInterrupt | click.Abort):
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo(err=True)  # ends the line with the terminal's ^C
+        return _fail(SENTENCE, INTERRUPTED)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    if isinstance(error, click.ClickException):
+        return _fail(_as_sentence(error), USAGE)
+    if isinstance(error, AnonhistError):
+        return _fail(str(error), USAGE if isinstance(error, UsageError) else BAD_DATA)
+    if isinstance(error, MemoryError):
+        return _fail("there is not enough memory for this; free some, or use a larger machine.", BAD_DATA)
+    if os.environ.get("ANONHIST_DEBUG"):
+        raise error
+    if isinstance(error, OSError):
+        reason = error.strerror or "it gave no reason"
+        return _fail(f"the system refused to read or write ({reason}); see to that and try again.", BAD_DATA)
+    return _fail(
+        f"an error inside the program ({type(error).__name__}); ANONHIST_DEBUG=1 shows where, and may show data.",
+        INTERNAL,
+    )
+
+
+def _as_sentence(error: click.ClickException) -> str:
+    told = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        near = " or ".join(error.possibilities or ())
+        told = f"There is no option {error.option_name}" + (f" (perhaps {near})" if near else "")
+    elif isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "epsilon":
+        told = "Say how much privacy to spend, such as --epsilon 1; there is no default"
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    where = context.command_path if context else "anonhist"
+    return f"{told.rstrip('.')}; see {where} --help."
 
 
 def _fail(sentence: str, code: int) -> int:

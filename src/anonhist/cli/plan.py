@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.mechanisms import PlanRow
+    from anonhist.profiles import Profile
 
 
 def run_plan(
@@ -41,7 +42,9 @@ def run_plan(
         raise UsageError("--like and --shape both name a shape: give one of the two.")
     if max_per_user is not None and unit is None:
         unit = "user"
-    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count) or PrivacyUnit.item()
+    if max_per_user is not None and unit == "item":
+        raise UsageError("--max-per-user belongs to --unit user.")
+    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     if output not in (None, "-"):
         from anonhist.formats.atomic import check_free
 
@@ -50,23 +53,45 @@ def run_plan(
             raise UsageError(message)
         check_free(output, overwrite=force)
 
-    from anonhist.formats import read_release, write_whole
-    from anonhist.mechanisms import plan
-
-    rows = plan(
-        epsilons=epsilons,
-        items=number,
-        shape=(shape or "zipf") if like is None else read_release(like).profile.with_unit(PrivacyUnit.item()),
-        unit=protected,
-        relation=NeighboringRelation(relation),
-    )
+    rows = _planned(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
     if output not in (None, "-"):
+        from anonhist.formats import write_whole
+
         write_whole(output, _csv(rows).encode(), overwrite=force)
         click.echo(f"Wrote {output}.")
     elif output == "-" or not sys.stdout.isatty():
-        click.echo(_csv(rows), nl=False)
+        from anonhist.cli.output import print_whole
+
+        print_whole(_csv(rows))
     else:
         _table(rows)
+
+
+def _planned(
+    epsilons: Sequence[str],
+    items: int | None,
+    shape: str,
+    like: str | None,
+    unit: PrivacyUnit | None,
+    relation: NeighboringRelation,
+) -> list[PlanRow]:
+    from anonhist.cli.progress import planning_bar
+    from anonhist.mechanisms import plan
+
+    model: str | Profile = shape
+    protected = unit or PrivacyUnit.item()
+    if like is not None:
+        from anonhist.formats import read_release
+
+        profile = read_release(like).profile
+        # The file is public, so any unit may be planned for, less than its own too.
+        model, protected = profile.with_unit(PrivacyUnit.item()), unit or profile.unit
+    rows: list[PlanRow] = []
+    with planning_bar(len(epsilons)) as advance:
+        for each in epsilons:
+            rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
+            advance()
+    return rows
 
 
 def _csv(rows: Sequence[PlanRow]) -> str:
@@ -83,15 +108,19 @@ def _table(rows: Sequence[PlanRow]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("epsilon", "mechanism", "items", "expected sorted ℓ1 error", "of the items", box=None, pad_edge=False)
-    for column in (table.columns[0], *table.columns[2:]):
-        column.justify = "right"
+    from anonhist.report.wording import percent, with_error
+
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("epsilon", "mechanism", "items", "expected error in items", "of the items"):
+        table.add_column(name, justify="left" if name == "mechanism" else "right")
     for row in rows:
         table.add_row(
             short_decimal(row.epsilon),
             row.mechanism,
             f"{row.items:,}",
-            f"{row.sorted_l1.value:,.4g} ± {row.sorted_l1.standard_error:,.2g}",
-            f"{row.relative_error:.2%}",
+            with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
+            percent(row.relative_error),
         )
-    Console().print(table)
+    console.print(table)
+    console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")

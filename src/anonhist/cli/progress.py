@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.progress import Progress
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -25,11 +27,7 @@ def progress_bars(*, shown: bool) -> Iterator[Bars]:
     if not shown or not sys.stderr.isatty():
         yield Bars(None, None)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _progress() as progress:
         reading: Any = progress.add_task("Reading", total=1.0)
         simulating: Any = progress.add_task("Estimating errors", total=1.0, visible=False)
 
@@ -41,3 +39,22 @@ def progress_bars(*, shown: bool) -> Iterator[Bars]:
             progress.update(simulating, completed=share, visible=True)
 
         yield Bars(read, simulated)
+
+
+@contextmanager
+def planning_bar(steps: int) -> Iterator[Callable[[], None]]:
+    """Show one bar on stderr while the block runs, and let it say when a step is done."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with _progress() as progress:
+        task = progress.add_task("Simulating", total=float(steps))
+        yield lambda: progress.advance(task)
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

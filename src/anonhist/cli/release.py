@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.arguments import command_to_publish, one_character, privacy_unit, whole_number
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
+
+if TYPE_CHECKING:
+    from anonhist.releases import Release
 
 STDOUT = "-"
 DEFAULT_OUTPUT = "release.json"
@@ -39,15 +42,15 @@ def run_release(
     if simulations < 2:
         message = f"--simulations must be at least 2, not {simulations}."
         raise UsageError(message)
-    target = output or (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    _check_outputs(target, report, force=force)
+    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
+    _check_outputs(source, target, report, force=force)
     _check_mechanism(mechanism)
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.formats import csv_text, write
     from anonhist.ingest import read_profile
     from anonhist.mechanisms import release
 
+    remarks: list[str] = []
     with progress_bars(shown=not quiet) as bars:
         profile = read_profile(
             source,
@@ -57,11 +60,11 @@ def run_release(
             order_by=reading["order_by"],
             table=reading["table"],
             format=reading["format_"],
-            delimiter=reading["delimiter"],
+            delimiter=one_character(reading["delimiter"]),
             header=not reading["no_header"],
             keep_null=reading["keep_null"],
             unit=protected,
-            notify=None if quiet else _tell_operator,
+            notify=None if quiet else remarks.append,
             progress=bars.reading,
         )
         released = release(
@@ -74,26 +77,51 @@ def run_release(
         )
         del profile
         released = released.with_error(progress=bars.simulating)
+    _tell_operator(remarks)  # after the bars, which would be written over
+    _write(released, target, report, force=force, quiet=quiet)
+
+
+def _write(released: Release, target: str, report: str | None, *, force: bool, quiet: bool) -> None:
+    """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
     if target == STDOUT:
-        click.echo(csv_text(released), nl=False)
-    else:
-        write(released, target, overwrite=force)
-    if report is not None:
-        from anonhist.report import write_report
+        from anonhist.cli.output import print_whole
+        from anonhist.formats import csv_text
 
-        write_report(released, report, command=_command(), overwrite=force)
-    if quiet:
+        is_watched = sys.stderr.isatty() and not quiet
+        _write_report(released, report, force=force, told=sys.stderr if is_watched else None)
+        if is_watched:
+            from anonhist.cli.display import say
+
+            say(released, sys.stderr)
+        print_whole(csv_text(released))
         return
-    from anonhist.cli.display import summary
+    from anonhist.formats import write
 
-    stream = sys.stderr if target == STDOUT else sys.stdout
-    summary(released, stream)
-    for path in (target, report):
-        if path not in (None, STDOUT):
-            click.echo(f"Wrote {path}.", err=target == STDOUT)
+    write(released, target, overwrite=force)
+    if not quiet:
+        from anonhist.cli.display import show_summary
+
+        show_summary(released, sys.stdout)
+        click.echo(f"Wrote {target}.")
+    _write_report(released, report, force=force, told=None if quiet else sys.stdout)
 
 
-def _check_outputs(target: str, report: str | None, *, force: bool) -> None:
+def _write_report(released: Release, report: str | None, *, force: bool, told: TextIO | None) -> None:
+    if report is None:
+        return
+    import logging
+
+    from anonhist.report import write_report
+
+    # On a machine where it never ran, it tells of caches that are no concern of whoever reads this.
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
+    arguments = click.get_current_context().find_root().obj
+    write_report(released, report, command=command_to_publish(arguments), overwrite=force)
+    if told is not None:
+        click.echo(f"Wrote {report}.", file=told)
+
+
+def _check_outputs(source: str, target: str, report: str | None, *, force: bool) -> None:
     """Refuse outputs that could not be written before any data are read or budget spent."""
     from pathlib import Path
 
@@ -105,12 +133,14 @@ def _check_outputs(target: str, report: str | None, *, force: bool) -> None:
 
         check_ending(target)
         check_free(target, overwrite=force)
+        if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):  # noqa: PTH110, PTH121
+            message = f"{target!r} is the input: a release would replace the data; name another output."
+            raise UsageError(message)
     if report is not None:
         from anonhist.formats.atomic import check_free
+        from anonhist.report import check_report_path
 
-        if Path(report).suffix.lower() != ".html":
-            message = f"A report is an HTML page: end its path in .html, not {report!r}."
-            raise UsageError(message)
+        check_report_path(report)
         check_free(report, overwrite=force)
 
 
@@ -122,13 +152,13 @@ def _check_mechanism(name: str) -> None:
         raise UsageError(message)
 
 
-def _tell_operator(remark: str) -> None:
-    """Show a remark about the data on the operator's terminal, and nowhere else: it may hold private numbers."""
+def _tell_operator(remarks: list[str]) -> None:
+    """Show remarks about the data on the operator's terminal; elsewhere only that there are some.
+
+    They hold private numbers, and a stderr that is no terminal is a file that others may read.
+    """
     if sys.stderr.isatty():
-        click.echo(f"Only for you: {remark}", err=True)
-    else:
+        for remark in remarks:
+            click.echo(f"Only for you: {remark}", err=True)
+    elif remarks:
         click.echo("Some rows were left out or added up; run on a terminal to see how many.", err=True)
-
-
-def _command() -> str:
-    return shlex.join(["anonhist", *sys.argv[1:]])

@@ -40,6 +40,18 @@ def read_release(path: str | Path) -> Release:
         If the file is missing or unreadable, of an unknown version, or describes something a release cannot be.
     UsageError
         If the ending is neither of the two. A CSV file has lost its guarantee, so it is no release.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> released = release(Profile.from_labels("abracadabra"), epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(released, f"{folder}/release.json")
+    ...     read_release(f"{folder}/release.json").profile == released.profile
+    True
     """
     source = Path(path)
     ending = source.suffix.lower()

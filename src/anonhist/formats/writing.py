@@ -49,6 +49,17 @@ def write(release: Release, path: str | Path, *, overwrite: bool = False) -> Non
         If the ending is none of the three, or the file exists.
     OutputError
         If it cannot be written; nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.mechanisms import release as release_privately
+    >>> from anonhist.profiles import Profile
+    >>> released = release_privately(Profile.from_labels("abracadabra"), epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(released, f"{folder}/release.csv")
+    ...     Path(folder, "release.csv").read_text().partition(",")[0]
+    'count'
     """
     ending = check_ending(path)
     check_free(path, overwrite=overwrite)

@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.delimited import (
+    STDIN,
+    delimited_relation,
+    escaped,
+    labels_relation,
+    remote_relation,
+    stdin_relation,
+)
+from anonhist.ingest.zstandard import is_whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -15,7 +24,6 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
-STDIN = "-"
 
 
 def file_relation(
@@ -29,127 +37,82 @@ def file_relation(
     """Open a path, glob, URL or ``-`` (standard input) as a relation.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
+    JSON lines: every value is text, numbers in their shortest form that still tells 1 from 1.0.
     """
-    if source == STDIN:
-        return _stdin_relation(connection, format or "labels", delimiter, header=header)
-    ending = _ending(source)
-    _check_exists(source)
+    if source == "-":
+        if format in (None, "labels"):
+            return labels_relation(connection, STDIN)
+        return stdin_relation(connection, "," if delimiter is None else delimiter, header=header)
+    remote = "://" in source
+    paths = [source] if remote else _found(source)
+    patterns = paths if remote else [escaped(path) for path in paths]
     if format == "labels":
-        return _lines(connection, source)
-    if ending in _PARQUET:
-        return connection.read_parquet(source)
-    if ending in _JSON:
-        # Text as written, as far as JSON has it: numbers keep their digits.
-        return connection.read_json(source, format="newline_delimited")
-    if delimiter is None and ending not in _DELIMITERS:
+        return labels_relation(connection, patterns)
+    ending = _common_ending(source, paths, remote=remote)
+    if ending in (*_PARQUET, *_JSON):
+        return connection.read_parquet(patterns) if ending in _PARQUET else _json_relation(connection, patterns)
+    delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
+    if delimiter is None:
         message = (
             f"{source!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or .zst too); "
             "say what separates its columns (--delimiter)."
         )
         raise UsageError(message)
-    return _delimited(connection, source, delimiter or _DELIMITERS[ending], header=header)
+    if remote:
+        return remote_relation(connection, source, delimiter, header=header)
+    return delimited_relation(connection, paths, delimiter, header=header)
 
 
-def _stdin_relation(
-    connection: duckdb.DuckDBPyConnection,
-    format: str,  # noqa: A002
-    delimiter: str | None,
-    *,
-    header: bool,
-) -> Any:
-    if format == "labels":
-        return _lines(connection, "/dev/stdin")
-    return _delimited(connection, "/dev/stdin", delimiter or ",", header=header)
+def _json_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
+    # Only the names are taken from a first look: the types it guesses would make one label of 1 and 1.0.
+    guessed = connection.read_json(paths, format="newline_delimited", records="true", maximum_depth=1)
+    columns = dict.fromkeys(guessed.columns, "VARCHAR")
+    return connection.read_json(paths, format="newline_delimited", records="true", columns=columns)
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, path: str) -> Any:
-    # Every option is given: on a pipe, detection would swallow the rows it looked at.
-    return connection.read_csv(
-        path,
-        header=False,
-        columns={"label": "VARCHAR"},
-        sep="\x01",
-        quotechar="",
-        escapechar="",
-        auto_detect=False,
-    )
-
-
-def _delimited(connection: duckdb.DuckDBPyConnection, path: str, delimiter: str, *, header: bool) -> Any:
-    if len(delimiter) != 1:
-        message = f"The delimiter must be one character, not {delimiter!r}."
+def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
+    endings = set()
+    for path in paths:
+        name = (path.split("?", 1)[0] if remote else path).lower()
+        for packed in _COMPRESSED:
+            name = name.removesuffix(packed)
+        endings.add(Path(name).suffix)
+    if len(endings) > 1:
+        message = f"{source!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
-    if path == "/dev/stdin":
-        return _delimited_stdin(connection, delimiter, header=header)
-    return connection.read_csv(
-        path,
-        header=header,
-        sep=delimiter,
-        quotechar='"',
-        escapechar='"',
-        all_varchar=True,
-        null_padding=False,
-        ignore_errors=False,
-        skiprows=0,
-        comment="",
-    )
+    return endings.pop()
 
 
-def _delimited_stdin(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> Any:
-    """Read the header line in Python, the rest by DuckDB with nothing left to detect."""
-    import csv
-    import os
-
-    line = b""
-    while not line.endswith(b"\n"):
-        byte = os.read(0, 1)
-        if not byte:
-            break
-        line += byte
-    try:
-        fields = next(csv.reader([line.decode("utf-8").rstrip("\r\n")], delimiter=delimiter), [])
-    except (UnicodeDecodeError, csv.Error):
-        raise DataError("The first line of standard input cannot be read as text with this delimiter.") from None
-    if not fields:
-        raise DataError("Standard input is empty: a table needs at least its header line.")
-    if not header:
-        raise UsageError("A table on standard input needs a header line; use --format labels for one label per line.")
-    return connection.read_csv(
-        "/dev/stdin",
-        header=False,
-        columns=dict.fromkeys(fields, "VARCHAR"),
-        sep=delimiter,
-        quotechar='"',
-        escapechar='"',
-        auto_detect=False,
-    )
-
-
-def _ending(source: str) -> str:
-    path = source.split("?", 1)[0].lower()
-    for packed in _COMPRESSED:
-        path = path.removesuffix(packed)
-    return Path(path).suffix
-
-
-def _check_exists(source: str) -> None:
-    if "://" in source:
-        return
-    found = [source] if Path(source).exists() else glob.glob(source, recursive=True)  # noqa: PTH207  # absolute patterns too
+def _found(source: str) -> list[str]:
+    """Return the readable, whole, non-empty files that a path or pattern names."""
+    found = [source] if Path(source).exists() else sorted(glob.glob(source, recursive=True))  # noqa: PTH207  # absolute patterns too
     if not found:
         message = f"There is no file {source!r}."
         raise DataError(message)
     for name in found:
-        path = Path(name)
-        if path.is_dir():
-            message = f"{name!r} is a folder; name its files, such as '{name}/*.parquet'."
-            raise DataError(message)
-        try:
-            with path.open("rb") as file:
-                empty = path.is_file() and not file.read(1)
-        except OSError as error:
-            message = f"The file {name!r} cannot be read: {error.strerror}."
-            raise DataError(message) from None
-        if empty:
-            message = f"The file {name!r} is empty."
-            raise DataError(message)
+        _check_readable(name)
+    return found
+
+
+def _check_readable(name: str) -> None:
+    path = Path(name)
+    if path.is_dir():
+        message = f"{name!r} is a folder; name its files, such as '{name}/*.parquet'."
+        raise DataError(message)
+    if not path.is_file():
+        # A pipe can be read once, and finding the columns would be that once.
+        message = f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'."
+        raise DataError(message)
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+            whole = empty or path.suffix.lower() != ".zst" or is_whole(file)
+    except OSError as error:
+        message = f"The file {name!r} cannot be read: {error.strerror}."
+        raise DataError(message) from None
+    if empty:
+        message = f"The file {name!r} is empty."
+        raise DataError(message)
+    if not whole:
+        message = f"The file {name!r} cannot be decompressed: it is cut off or not what its ending says."
+        raise DataError(message)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
     Columns,
+    check_sums,
     check_users,
+    check_whole,
     counts_query,
     dropped_query,
     events_query,
     fetch,
-    invalid_numbers,
+    prevalences_query,
     profile_pairs,
     require,
 )
-from anonhist.ingest.sources import opened, plain_labels
+from anonhist.ingest.sources import as_path, label_text, opened, plain_labels
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -49,17 +51,16 @@ def read_profile(
     Parameters
     ----------
     source
-        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too), a URL DuckDB can read, ``"-"`` for
-        standard input,
-        ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow, DuckDB or
-        Ibis table; a NumPy array or any iterable of labels.
+        A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too), a URL DuckDB can read, ``"-"`` for standard
+        input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
+        DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
         Column of labels; may be left out where there is only one column. Labels are compared as text, as written.
     user, max_per_user
         Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
         Rows without a user are always left out. The profile's unit becomes that user.
     order_by
-        Column that decides which items of a user count.
+        Column that decides which items of a user count; in text files it is compared as text: 10 comes before 9.
     table
         Table of a database.
     format
@@ -109,27 +110,36 @@ def read_profile(
             message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."
             raise UsageError(message)
         unit = unit or bounded
+    source = as_path(source)
     labels = plain_labels(source)
     if labels is not None:
-        return _from_labels(labels, label=label, user=user, keep_null=keep_null, unit=unit)
+        if label is not None or user is not None or table is not None or format in ("counts", "prevalences"):
+            raise UsageError("A list of labels has no columns; pass a table to name its columns or to give counts.")
+        return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
     follow = followed(progress)
     with (
         opened(
-            source, table=table, format=format, delimiter=delimiter, header=header, attach=follow.attach
+            source,
+            table=table,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            twice=user is not None and notify is not None,
+            attach=follow.attach,
         ) as opened_table,
         follow,
     ):
         names = opened_table.collect_schema().names()
         kind = format or _recognised(names, label)
+        if user is not None and kind in ("counts", "prevalences"):
+            raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
         if kind == "prevalences":
             pairs = _prevalences(opened_table, names, notify)
         elif kind == "counts":
-            pairs = _counts(opened_table, names)
+            pairs = _counts(opened_table, names, keep_null=keep_null, notify=notify)
         else:
             columns = Columns(_label_column(names, label), user, max_per_user, order_by, keep_null)
             pairs = _events(opened_table, names, columns, notify)
-    if user is not None and kind in ("counts", "prevalences"):
-        raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
     return Profile.from_prevalences(pairs, unit=unit)
 
 
@@ -169,38 +179,32 @@ def _events(
     return pairs
 
 
-def _checked(table: Any, names: list[str], wanted: list[str]) -> None:
-    for name in wanted:
-        require(names, name, role=name)
-    numbers = [name for name in wanted if name != "label"]
-    for name, wrong in zip(numbers, fetch(invalid_numbers(table, numbers))[0], strict=True):
-        if wrong:
-            message = f"The column {name!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else."
-            raise DataError(message)
-
-
 def _prevalences(table: Any, names: list[str], notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    import narwhals as nw
-
-    _checked(table, names, ["count", "prevalence"])
-    whole = table.select(count=nw.col("count").cast(nw.Int64), prevalence=nw.col("prevalence").cast(nw.Int64))
-    pairs = [(int(count), int(prevalence)) for count, prevalence in fetch(whole)]
-    if notify is not None and len({count for count, _ in pairs}) < len(pairs):
+    for name in ("count", "prevalence"):
+        require(names, name, role=name)
+    rows = fetch(prevalences_query(table))
+    check_whole("count", sum(int(row[3]) for row in rows))
+    check_whole("prevalence", sum(int(row[4]) for row in rows))
+    check_sums([(row[1], row[5]) for row in rows])
+    if notify is not None and any(row[2] > 1 for row in rows):
         notify("Some counts are listed more than once; their prevalences were added up.")
-    return pairs
+    return [(int(row[0]), int(row[1])) for row in rows]
 
 
-def _counts(table: Any, names: list[str]) -> list[tuple[int, int]]:
-    _checked(table, names, ["label", "count"])
-    return [(int(count), int(prevalence)) for count, prevalence in fetch(counts_query(table))]
+def _counts(
+    table: Any, names: list[str], *, keep_null: bool, notify: Callable[[str], None] | None
+) -> list[tuple[int, int]]:
+    for name in ("label", "count"):
+        require(names, name, role=name)
+    rows = fetch(counts_query(table))
+    check_whole("count", sum(int(row[3]) for row in rows))
+    check_sums([(row[0], row[4]) for row in rows])
+    return profile_pairs([row[:3] for row in rows], keep_null=keep_null, notify=notify)
 
 
 def _from_labels(
-    labels: list[Any], *, label: str | None, user: str | None, keep_null: bool, unit: PrivacyUnit | None
+    labels: list[Any], *, keep_null: bool, unit: PrivacyUnit | None, notify: Callable[[str], None] | None
 ) -> Profile:
-    if label is not None or user is not None:
-        raise UsageError("A list of labels has no columns; pass a table to name a label or user column.")
-    texts = Counter(None if value is None or value != value else str(value) for value in labels)  # noqa: PLR0124  # NaN
-    if not keep_null:
-        texts.pop(None, None)
-    return Profile.from_prevalences(Counter(texts.values()), unit=unit)
+    texts = Counter(map(label_text, labels))
+    rows = [(count, text is None, 1) for text, count in texts.items()]
+    return Profile.from_prevalences(profile_pairs(rows, keep_null=keep_null, notify=notify), unit=unit)

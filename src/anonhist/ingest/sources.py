@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import AnonhistError, DataError, MissingExtraError, UsageError
+from anonhist.errors import DataError, MissingExtraError, UsageError
+from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_SQLITE = "sqlite:///"
 _IBIS = ("sqlite://", "postgres://", "postgresql://")
 _TABLES = ("pandas", "polars", "pyarrow", "duckdb", "ibis", "_duckdb", "narwhals", "modin", "pyspark", "dask")
+# The network is asked for nothing: extensions that are not there are an error, not a download.
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "preserve_insertion_order": "false",
+}
 
 
 @contextmanager
@@ -24,62 +33,72 @@ def opened(
     format: str | None,  # noqa: A002
     delimiter: str | None,
     header: bool,
+    twice: bool,
     attach: Any = None,
 ) -> Iterator[Any]:
-    """Open a source as a Narwhals table; engine errors inside come out as one sentence without data."""
+    """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
+
+    ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
+    """
+    is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
+    if table is not None and not is_database:
+        raise UsageError("table names a table of a database; the source is none.")
     if not isinstance(source, str):
-        with _translated("The table"):
-            yield _memory(source)
-        return
-    if source.startswith(_IBIS):
-        with _translated("The database"):
-            yield _ibis_table(source, table)
-        return
+        opening = _memory(source)
+    elif source.startswith(_IBIS):
+        opening = _ibis_table(source, table)
+    elif is_database:
+        opening = _duckdb_table(source, table, attach)
+    else:
+        opening = _file(source, format=format, delimiter=delimiter, header=header, twice=twice, attach=attach)
+    with opening as opened_table:
+        yield opened_table
+
+
+@contextmanager
+def _file(
+    source: str,
+    *,
+    format: str | None,  # noqa: A002
+    delimiter: str | None,
+    header: bool,
+    twice: bool,
+    attach: Any,
+) -> Iterator[Any]:
     import duckdb
     import narwhals as nw
 
-    database = source.removeprefix("duckdb:///") if source.startswith("duckdb:///") else None
-    if table is not None and database is None:
-        raise UsageError("table names a table of a database; the source is a file.")
-    with _translated("The input"):
-        connection = _connect(duckdb, database)
-        try:
-            if attach is not None:
-                attach(connection)
-            if database is None:
-                relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
-            else:
-                relation = _table(connection, table)
-            yield nw.from_native(relation)
-        finally:
-            connection.close()
+    with translated("The input", path=source), duckdb.connect(config=_CONFIG) as connection:
+        if attach is not None:
+            attach(connection)
+        relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
+        if source == "-" and twice:
+            relation.create("input")
+            relation = connection.table("input")
+        yield nw.from_native(relation)
 
 
-def _connect(duckdb: Any, database: str | None) -> Any:
-    # The network is asked for nothing: extensions that are not there are an error, not a download.
-    config = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "false"}
-    if database is None:
-        return duckdb.connect(config=config)
-    from pathlib import Path
+@contextmanager
+def _duckdb_table(url: str, table: str | None, attach: Any) -> Iterator[Any]:
+    import duckdb
+    import narwhals as nw
 
-    if not Path(database).is_file():
-        message = f"There is no database file {database!r}."
-        raise DataError(message)
-    return duckdb.connect(database, read_only=True, config=config)
-
-
-def _table(connection: Any, table: str | None) -> Any:
-    names = [row[0] for row in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()]
-    if table is None:
-        message = f"Say which table of the database to read (--table); it has {', '.join(map(repr, names)) or 'none'}."
-        raise UsageError(message)
-    if table not in names:
-        message = f"The database has no table {table!r}; it has {', '.join(map(repr, names)) or 'none'}."
-        raise DataError(message)
-    return connection.table('"' + table.replace('"', '""') + '"')
+    path = _database_path(url, "duckdb:///")
+    with translated("The database", path=path), duckdb.connect(path, read_only=True, config=_CONFIG) as connection:
+        if attach is not None:
+            attach(connection)
+        names = [
+            row[0]
+            for row in connection.execute(
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
+            ).fetchall()
+        ]
+        _check_table(names, table)
+        yield nw.from_native(connection.table('"' + str(table).replace('"', '""') + '"'))
 
 
-def _ibis_table(url: str, table: str | None) -> Any:
+@contextmanager
+def _ibis_table(url: str, table: str | None) -> Iterator[Any]:
     try:
         import ibis
     except ImportError:
@@ -88,69 +107,89 @@ def _ibis_table(url: str, table: str | None) -> Any:
         ) from None
     import narwhals as nw
 
-    connection = ibis.connect(url)
-    names = connection.list_tables()
+    # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
+    path = _database_path(url, _SQLITE) if url.startswith("sqlite") else ""
+    with translated("The database", path=path):
+        connection = ibis.sqlite.connect(path) if path else ibis.connect(url)
+        try:
+            names = sorted(connection.list_tables())
+            _check_table(names, table)
+            yield nw.from_native(connection.table(table))
+        finally:
+            connection.disconnect()
+
+
+def _database_path(url: str, prefix: str) -> str:
+    path = url.removeprefix(prefix)
+    if path == url or not path:
+        message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
+        raise UsageError(message)
+    if not Path(path).is_file():
+        message = f"There is no database file {path!r}."
+        raise DataError(message)
+    return path
+
+
+def _check_table(names: list[str], table: str | None) -> None:
+    have = ", ".join(map(repr, names)) or "none"
     if table is None:
-        message = f"Say which table of the database to read (--table); it has {', '.join(map(repr, names)) or 'none'}."
+        message = f"Say which table of the database to read (--table); it has {have}."
         raise UsageError(message)
     if table not in names:
-        message = f"The database has no table {table!r}; it has {', '.join(map(repr, names)) or 'none'}."
+        message = f"The database has no table {table!r}; it has {have}."
         raise DataError(message)
-    return nw.from_native(connection.table(table))
 
 
-def _memory(source: Any) -> Any:
+@contextmanager
+def _memory(source: Any) -> Iterator[Any]:
     import narwhals as nw
 
-    if type(source).__module__.split(".")[0] in _TABLES:
+    if _package(source) not in _TABLES:
+        raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
+    with translated("The table"):
+        if _package(source) == "pyarrow":
+            # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
+            import duckdb
+
+            with duckdb.connect(config=_CONFIG) as connection:
+                yield nw.from_native(connection.from_arrow(_arrow_table(source)))
+            return
         frame = nw.from_native(source, allow_series=True)
-        return frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
-    raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
+        yield frame.alias("label").to_frame() if isinstance(frame, nw.Series) else frame
+
+
+def _arrow_table(source: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(source, pa.Array | pa.ChunkedArray):
+        return pa.table({"label": source})
+    return source.read_all() if isinstance(source, pa.RecordBatchReader) else source
+
+
+def _package(source: Any) -> str:
+    return type(source).__module__.split(".")[0]
+
+
+def as_path(source: Any) -> Any:
+    """Return the text of a path object, and anything else as it is."""
+    return os.fspath(source) if isinstance(source, os.PathLike) else source
 
 
 def plain_labels(source: Any) -> list[Any] | None:
     """Return the labels of an array or iterable, or None where the source is something else."""
-    if isinstance(source, str | bytes) or type(source).__module__.split(".")[0] in _TABLES:
+    if isinstance(source, str | bytes) or _package(source) in _TABLES:
         return None
-    if type(source).__module__.split(".")[0] == "numpy":
-        if source.ndim != 1:
+    if isinstance(source, Mapping):
+        raise UsageError("A mapping is no list of labels; for {label: count} use Profile.from_counts(x.values()).")
+    if _package(source) == "numpy":
+        if source.ndim != 1 or source.dtype.names:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None
 
 
-@contextmanager
-def _translated(what: str) -> Iterator[None]:
-    try:
-        yield
-    except AnonhistError:
-        raise
-    except OSError as error:
-        message = f"{what} cannot be read: {error.strerror or 'the system gave no reason'}."
-        raise DataError(message) from None
-    except Exception as error:  # noqa: BLE001  # engines raise what they like
-        # Engine messages quote the data they stumbled over, so only their kind is told.
-        raise DataError(f"{what} {_explained(error)}") from None
-
-
-def _explained(error: Exception) -> str:  # noqa: PLR0911  # one line per cause
-    text, kind = str(error).lower(), type(error).__name__
-    if "expected number of columns" in text or "sniffing" in text:
-        return "is not a table: some row has more or fewer columns than the first (check --delimiter and quoting)."
-    if "gzip" in text or "zstd" in text or "inflate" in text or "decompress" in text:
-        return "cannot be decompressed: it is cut off or not what its ending says."
-    if "parquet" in text or "magic bytes" in text:
-        return "is not a Parquet file, whatever its ending says."
-    if "json" in text:
-        return "is not made of JSON lines, whatever its ending says."
-    if "httpfs" in text or "extension" in text:
-        return "is on a remote path for which the engine lacks an extension; download the file first."
-    if "utf" in text or "unicode" in text:
-        return "is not UTF-8 text."
-    if "csv" in text:
-        return "is not a table with this delimiter and quoting."
-    if "memory" in text:
-        return "is too large for the memory there is."
-    if "overflow" in text or "out of range" in text or "conversion" in text:
-        return "holds a number beyond 2^63 − 1."
-    return f"could not be read by the engine ({kind})."
+def label_text(value: Any) -> str | None:
+    """Return a plain label as text, or None for what means that there is none."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
+        return None
+    return str(value)

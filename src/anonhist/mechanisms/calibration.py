@@ -118,8 +118,8 @@ def band_width(parameters: FamilyParameters) -> int:
     the quadrant of cells beyond the square's first, what μ holds of the quadrant is a partition in a box, drawn
     with weight q^size, and boxes only make squares rarer: the probability is at most
     ``(q;q)_∞ Σ_{k≥u} q^{k²}/(q;q)_k²``, that a random partition has Durfee size ≥ u. The same holds for missing
-    squares, turned by half a circle. It is summed over the 4(D+1) corners where a level can be extreme. For z > 0 the
-    weight h adds a factor of at most (2D+4)/(q;q)_∞. No step looks at the data.
+    squares, turned by half a circle. It is summed over the 4(D+1) places where a level can be extreme. For z > 0 the
+    weight h adds a factor of at most 5D/(q;q)_∞. No step looks at the data. Proof: docs/proofs/partition.md §4.
     """
     c = parameters.c
     factors = -np.expm1(-c * np.arange(1, math.ceil(60 / c) + 2))
@@ -127,7 +127,7 @@ def band_width(parameters: FamilyParameters) -> int:
     log_infinite = float(log_factorials[-1])
     target = math.log(BAND_DELTA) - math.log(4 * (MAX_DURFEE_SIZE + 1))
     if parameters.z > 0:
-        target -= math.log(2 * MAX_DURFEE_SIZE + 4) - log_infinite
+        target -= math.log(5 * MAX_DURFEE_SIZE) - log_infinite
 
     k = np.arange(log_factorials.size)
     log_terms = log_infinite - c * k * k - 2 * log_factorials

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.error import whole_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 # One hue, told apart by lightness: readable without colour vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
 _POINTS = 400
+# Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
+_SIZE = (5.2, 3.6)
 _FLOOR = 0.5  # where a log scale shows what reaches down to no label at all
 
 
@@ -38,17 +42,10 @@ def plot(release: Release) -> Figure:
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
-    spread = NORMAL_95 * error.prevalence_errors[np.searchsorted(error.levels, counts)]
-    axes.vlines(
-        counts,
-        np.maximum(prevalences - spread, _FLOOR),
-        prevalences + spread,
-        color=BAND,
-        linewidth=1.6,
-        label="95 % interval",
-    )
+    low, high = whole_interval(prevalences, error.prevalence_errors[np.searchsorted(error.levels, counts)])
+    axes.vlines(counts, np.maximum(low, _FLOOR), high, color=BAND, linewidth=1.6, label="95 % interval")
     axes.plot(counts, prevalences, ".", color=BLUE, markersize=4.5, label="released prevalence")
-    _log_log(axes, counts, prevalences + spread)
+    _log_log(axes, counts, high)
     return figure
 
 
@@ -62,10 +59,12 @@ def k_plus_figure(release: Release) -> Figure:
     at = thinned(error.levels) if len(profile) else np.zeros(0, dtype=np.int64)
     levels = error.levels[at]
     values = profile.cumulative_prevalence(levels).astype(float)
-    spread = NORMAL_95 * error.k_plus_errors[at]
-    low, high = np.maximum(values - spread, _FLOOR), np.maximum(values + spread, _FLOOR)
-    axes.fill_between(levels, low, high, step="pre", color=BAND, linewidth=0, label="95 % interval")
-    axes.step(levels, np.maximum(values, _FLOOR), where="pre", color=BLUE, linewidth=1.6, label="released k+ count")
+    low, high = whole_interval(values, error.k_plus_errors[at])
+    # Each value holds up to the next level, the last one for all that is above.
+    ends = np.append(levels, _beyond(levels))
+    middle, low, high = (np.maximum(np.append(each, each[-1:]), _FLOOR) for each in (values, low, high))
+    axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
+    axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
     _log_log(axes, levels, high)
     return figure
 
@@ -83,7 +82,7 @@ def canvas(y_label: str, x_label: str) -> tuple[Figure, Axes]:
     """Return an empty figure and its axes in the style of the house."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x_label, color=INK)
     axes.set_ylabel(y_label, color=INK)
@@ -104,17 +103,47 @@ def say_empty(axes: Axes) -> None:
     axes.text(0.5, 0.5, "the released profile is empty", ha="center", va="center", transform=axes.transAxes, color=INK)
 
 
-def add_legend(axes: Axes, place: Literal["upper left", "upper right"]) -> None:
-    """Name what is drawn."""
-    axes.legend(loc=place, frameon=False, labelcolor=INK, fontsize="small")
+def add_legend(axes: Axes) -> None:
+    """Name what is drawn, above the axes: no corner of them is free in every release."""
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+        ncols=2,
+        frameon=False,
+        labelcolor=INK,
+        fontsize="small",
+        handlelength=1.4,
+    )
 
 
-def _log_log(axes: Axes, x: NDArray[Any], y: NDArray[np.float64]) -> None:
+def scale_of_counts(axis: Axis, largest: float) -> None:
+    """Mark the powers of ten up to ``largest`` on a log axis, in words that need no log paper."""
+    powers = range(math.floor(math.log10(max(largest, 1.0))) + 1)
+    plain = 4 if len(powers) <= 5 else 3
+    marks = [power for power in powers if power % -(-len(powers) // 10) == 0]
+    names = [f"{10**power:,}" if power < plain else f"$10^{{{power}}}$" for power in marks]
+    between = [digit * 10.0**power for power in powers for digit in range(2, 10)] if len(powers) <= 10 else []
+    axis.set_ticks([10.0**power for power in marks], names)
+    # Where hardly a power of ten fits, the whole numbers between are named as well.
+    named = len(powers) == 1
+    axis.set_ticks(between, [f"{mark:.0f}" if named else "" for mark in between], minor=True)
+
+
+def _beyond(levels: NDArray[np.int64]) -> NDArray[np.float64]:
+    return levels[-1:].astype(np.float64) * 1.25
+
+
+def _log_log(axes: Axes, x: NDArray[Any], high: NDArray[np.float64]) -> None:
     if not x.size:
         say_empty(axes)
         return
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(0.9 * _FLOOR, max(2.0, float(y.max()) * 1.6))
-    axes.set_xlim(0.8, max(2.0, float(x[-1]) * 1.25))
-    add_legend(axes, "upper right")
+    right, top = max(2.5, float(_beyond(x)[0])), max(2.0, float(high.max()) * 1.6)
+    scale_of_counts(axes.xaxis, right)
+    scale_of_counts(axes.yaxis, top)
+    axes.set_yticks([_FLOOR, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
+    axes.set_ylim(0.9 * _FLOOR, top)
+    axes.set_xlim(0.8, right)
+    add_legend(axes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.releases.error import NORMAL_95
-from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty
+from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,10 @@ class Guessing:
             for simulated in release.mechanism.simulate(profile, size=_BATCH, rng=rng):
                 squares += (covered_share(simulated, labels) - share) ** 2
                 items_square += float(simulated.n - profile.n) ** 2
-        return cls(labels, share, np.sqrt(squares / _RUNS), (items_square / _RUNS) ** 0.5, _RUNS)
+        # Runs that all agree do not make a share exact: one more of them may be off by an item.
+        least = 1 / (_RUNS**0.5 * max(1, profile.n))
+        errors = np.maximum(np.sqrt(squares / _RUNS), least)
+        return cls(labels, share, errors, (items_square / _RUNS) ** 0.5, _RUNS)
 
 
 def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -109,7 +112,10 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Fi
     mark = "-" if curve.labels.size > 1 else "o"
     axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
     axes.set_ylim(0, 1.02)
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
     axes.set_xscale("log")
-    axes.set_xlim(0.8, max(2.0, float(curve.labels[-1]) * 1.25))
-    add_legend(axes, "upper left")
+    right = max(2.5, float(curve.labels[-1]) * 1.25)
+    scale_of_counts(axes.xaxis, right)
+    axes.set_xlim(0.8, right)
+    add_legend(axes)
     return figure

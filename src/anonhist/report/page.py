@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.formats import check_free, write_whole
 from anonhist.privacy import short_decimal
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, plot
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
@@ -21,6 +21,7 @@ from anonhist.report.wording import interval, not_covered, percent, promise, wit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anonhist.profiles import Profile
     from anonhist.releases import Release
 
 _ROWS = 12
@@ -76,17 +77,18 @@ def _page(release: Release, command: str | None) -> str:
     template = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
-    half = NORMAL_95 * guessing.items_error
-    largest = int(profile.counts[-1]) if len(profile) else 1
+    low, high = whole_interval(profile.n, guessing.items_error)
+    limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
     words = {
         "items": f"{profile.n:,}",
-        "items_interval": interval(max(0.0, profile.n - half), profile.n + half),
+        "items_interval": interval(float(low), float(high)),
+        "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
         "labels_interval": interval(*release.k_plus(1).interval),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
-        "relative": f", {percent(error.sorted_l1.value / profile.n)} of those released" if profile.n else "",
+        "relative": f", {percent(error.sorted_l1.value / profile.n)} of the items" if profile.n else "",
         "guarantee": str(guarantee),
         "promise": promise(guarantee),
         "mechanism": release.mechanism.name,
@@ -95,6 +97,7 @@ def _page(release: Release, command: str | None) -> str:
         "simulations": str(error.simulations),
         "guessing_runs": str(guessing.runs),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
+        "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
         "version": release.library_version,
     }
     return template.substitute(
@@ -116,25 +119,30 @@ def _page(release: Release, command: str | None) -> str:
             description="Share of items covered by the most frequent labels, with a 95 % band",
         ),
         prevalence_rows=_rows(
-            (f"{r:,}", f"{release.prevalence(r).value:,.0f}", interval(*release.prevalence(r).interval))
+            (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
         ),
         k_plus_rows=_rows(
-            (f"{k:,} or more", f"{release.k_plus(k).value:,.0f}", interval(*release.k_plus(k).interval))
-            for k in _LEVELS
-            if k <= largest
+            (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
+            for k in _shown_levels(profile, limit)
         ),
-        guessing_rows=_rows(_guessing_rows(guessing)) if len(profile) else "",
+        guessing_rows=_rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
         reproduce=_reproduce(command),
     )
 
 
-def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, str]]:
+def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
+    """Return some levels up to the largest released count, and the one where counts were taken together."""
+    largest = int(profile.counts[-1]) if len(profile) else 1
+    most = largest if limit is None else limit
+    return sorted({level for level in (*_LEVELS, most if limit else 1) if level <= most})
+
+
+def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, float]]]:
     for power in range(len(str(guessing.labels[-1]))):
         at = int(np.searchsorted(guessing.labels, 10**power))
         share, half = float(guessing.share[at]), float(NORMAL_95 * guessing.share_errors[at])
-        low, high = 100 * max(0.0, share - half), 100 * min(1.0, share + half)
-        yield f"{10**power:,}", f"{100 * share:.2f} %", f"{interval(low, high, places=2)} %"
+        yield f"{10**power:,}", f"{100 * share:.2f} %", (100 * max(0.0, share - half), 100 * min(1.0, share + half))
 
 
 def _reproduce(command: str | None) -> str:
@@ -144,8 +152,10 @@ def _reproduce(command: str | None) -> str:
     return f"<h2>Make one like it</h2><p>{note}</p><pre>{escape(command)}</pre>"
 
 
-def _rows(rows: Iterable[tuple[str, str, str]]) -> str:
+def _rows(rows: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:
+    # A narrow window may break an interval before its upper end, but no number.
     return "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td><td>{escape(ends)}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td>'
+        f"<td>{' <span>to '.join(escape(interval(*ends, places=places)).split(' to '))}{unit}</span></td></tr>"
         for name, value, ends in rows
     )

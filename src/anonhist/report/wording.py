@@ -28,7 +28,7 @@ def promise(guarantee: Guarantee) -> str:
         else "exchanged for another"
     )
     power = float(guarantee.epsilon)
-    factor = f" (some {math.exp(power):,.3g})" if power <= 10 else ""
+    factor = f" (about {math.exp(power):,.3g})" if power <= 10 else ""
     beyond = ", give or take δ" if guarantee.delta else ""
     return (
         f"Had {guarantee.unit} been {change}, everything here would be nearly as likely: no chance of any result grows "

@@ -1,0 +1,43 @@
+"""Ctrl-C: by an exception where there may be something to tidy up, at once where an exception could get lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from threading import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+INTERRUPTED = 130
+SENTENCE = "interrupted; no file was left half written."
+
+_received = Event()
+
+
+def look_after_interrupts() -> None:
+    """Install the handler, unless the process was started to ignore interrupts."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _on_interrupt)
+
+
+def was_interrupted() -> bool:
+    """Return whether Ctrl-C arrived: engines turn the exception into errors of their own."""
+    return _received.is_set()
+
+
+def _on_interrupt(signum: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt, or leave if a module is being loaded.
+
+    The import system swallows exceptions here and there, and modules half loaded fail in their own ways; but no file
+    is open for writing and no query is running while one is loaded.
+    """
+    del signum
+    _received.set()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            os.write(2, f"anonhist: {SENTENCE}\n".encode())
+            os._exit(INTERRUPTED)
+        frame = frame.f_back
+    raise KeyboardInterrupt

@@ -1,0 +1,35 @@
+"""Standard output for machines: all of it, or an error."""
+
+from __future__ import annotations
+
+import sys
+
+from anonhist.errors import OutputError
+
+
+def print_whole(text: str) -> None:
+    """Write text to standard output and see it off.
+
+    Raises
+    ------
+    OutputError
+        If the system refuses it, such as a full disk.
+    BrokenPipeError
+        If the reader has gone.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_the_rest()
+        message = f"Standard output could not be written ({error.strerror}): send it elsewhere, or name a file (-o)."
+        raise OutputError(message) from None
+
+
+def _forget_the_rest() -> None:
+    """Leave nothing in the buffer that a later flush would fail on again."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

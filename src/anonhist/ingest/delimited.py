@@ -1,0 +1,164 @@
+"""Delimited text: the header is read here, the rows by DuckDB, with nothing left for it to guess."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import IO
+
+    import duckdb
+
+STDIN = "/dev/stdin"
+_LONGEST_HEADER = 2**20
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def labels_relation(connection: duckdb.DuckDBPyConnection, path: Any) -> Any:
+    """Return the lines of a file, of several or of standard input as labels: no header, no quoting."""
+    if path == STDIN:
+        _check_unread()
+    # Every option is given: on a pipe, detection would swallow the rows it looked at.
+    return connection.read_csv(
+        path,
+        header=False,
+        columns={"label": "VARCHAR"},
+        sep="\x01",
+        quotechar="",
+        escapechar="",
+        auto_detect=False,
+    )
+
+
+def delimited_relation(connection: duckdb.DuckDBPyConnection, paths: list[str], delimiter: str, *, header: bool) -> Any:
+    """Return the rows of local files with equal headers, every column as text."""
+    _check_delimiter(delimiter)
+    names: list[str] | None = None
+    for path in paths:
+        here = _names(_first_line(path), delimiter, header=header, what=f"The file {path!r}")
+        if names is not None and here != names:
+            message = f"The file {path!r} does not have the same columns, in the same order, as {paths[0]!r}."
+            raise DataError(message)
+        names = here
+    # A name is taken for a pattern once more, so what would be read as one is escaped.
+    return _rows(connection, [escaped(path) for path in paths], names or [], delimiter, header=header)
+
+
+def remote_relation(connection: duckdb.DuckDBPyConnection, url: str, delimiter: str, *, header: bool) -> Any:
+    """Return the rows of a remote file; only the engine can reach it, so it must find the header itself."""
+    _check_delimiter(delimiter)
+    return connection.read_csv(
+        url, header=header, sep=delimiter, quotechar='"', escapechar='"', all_varchar=True, null_padding=False
+    )
+
+
+def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> Any:
+    """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
+    _check_delimiter(delimiter)
+    if not header:
+        raise UsageError("A table on standard input needs a header line; use --format labels for one label per line.")
+    _check_unread()
+    if _is_regular(0):
+        # DuckDB opens the file behind the descriptor anew, from its first byte: there it must skip the header.
+        with Path(STDIN).open("rb") as file:
+            line = file.readline(_LONGEST_HEADER)
+    else:
+        line = _piped_line()
+    names = _names(line, delimiter, header=True, what="Standard input")
+    return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0))
+
+
+def escaped(path: str) -> str:
+    """Return a pattern that matches this path and no other."""
+    return re.sub(r"([*?[])", r"[\1]", path)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], delimiter: str, *, header: bool) -> Any:
+    return connection.read_csv(
+        paths,
+        header=header,
+        columns=dict.fromkeys(names, "VARCHAR"),
+        sep=delimiter,
+        quotechar='"',
+        escapechar='"',
+        auto_detect=False,
+    )
+
+
+def _check_delimiter(delimiter: str) -> None:
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        message = f"The delimiter must be one character that neither quotes nor ends a line, not {delimiter!r}."
+        raise UsageError(message)
+
+
+def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]:
+    if not line:
+        message = f"{what} is empty: a table needs at least its header line."
+        raise DataError(message)
+    try:
+        text = _LINE_END.split(line, maxsplit=1)[0].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        message = f"{what} is not UTF-8 text."
+        raise DataError(message) from None
+    if not text and header:
+        message = f"{what} begins with an empty line where the names of its columns should be."
+        raise DataError(message)
+    try:
+        fields: Iterable[str] = next(csv.reader([text], delimiter=delimiter, strict=True), []) or [""]
+    except csv.Error:
+        message = f"The first line of {what[0].lower()}{what[1:]} is not a row with this delimiter and quoting."
+        raise DataError(message) from None
+    if not header:
+        return [f"column{index}" for index, _ in enumerate(fields)]
+    names = [field.strip() or f"column{index}" for index, field in enumerate(fields)]
+    # DuckDB tells columns apart without regard to case.
+    if len({name.casefold() for name in names}) < len(names):
+        message = f"{what} has two columns of the same name; names must differ in more than case."
+        raise DataError(message)
+    return names
+
+
+def _first_line(path: str) -> bytes:
+    with _uncompressed(path) as file:
+        line: bytes = file.readline(_LONGEST_HEADER)
+    return line
+
+
+def _uncompressed(path: str) -> Any:
+    if path.lower().endswith(".gz"):
+        import gzip
+
+        return gzip.open(path, "rb")
+    if path.lower().endswith(".zst"):
+        import io
+
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.input_stream(path, compression="zstd"))
+    file: IO[bytes] = Path(path).open("rb")  # noqa: SIM115  # the caller closes it
+    return file
+
+
+def _piped_line() -> bytes:
+    """Read one line and not a byte more: the rest is for DuckDB."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < _LONGEST_HEADER and (byte := os.read(0, 1)):
+        line += byte
+    return line
+
+
+def _is_regular(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+
+def _check_unread() -> None:
+    if _is_regular(0) and os.lseek(0, 0, os.SEEK_CUR):
+        raise UsageError("Standard input is a file of which a part was read before; pipe the rest in with cat.")

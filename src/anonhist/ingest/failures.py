@@ -1,0 +1,83 @@
+"""What an engine could not do, in one sentence and without the data it stumbled over."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from anonhist.errors import AnonhistError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What the engine says (a pattern), and what is told. The first that matches counts.
+_EXPLANATIONS = (
+    ("not a valid duckdb database", "is not a DuckDB database, whatever its name says."),
+    ("file is not a database|database disk image is malformed", "is not a whole SQLite database."),
+    ("could not set lock", "is being written by another program; close that first."),
+    (
+        "connection (failed|is bad|refused)|could not connect|failed to resolve|authentication failed",
+        "cannot be reached; check its address and whether you may connect.",
+    ),
+    (
+        "gzip|zstd|frame descriptor|inflate|decompress|compressed file",
+        "cannot be decompressed: it is cut off or not what its ending says.",
+    ),
+    (
+        "httpfs|extension|protocol",
+        "is on a remote path for which the engine lacks an extension; download the file first.",
+    ),
+    ("schema mismatch|mismatch between the schema", "is made of files that do not all have the same columns."),
+    ("byte order mark", "begins with a byte order mark, which JSON lines must not have."),
+    (
+        "malformed json|json transform|json_read|read_json",
+        "is not made of JSON lines, one object with unique keys each.",
+    ),
+    ("invalid unicode|utf-?8|invalid byte sequence", "is not UTF-8 text."),
+    (
+        "expected number of columns|when sniffing",
+        "is not a table: some row has more or fewer columns than the first (check --delimiter and quoting).",
+    ),
+    ("unterminated quote", "is not a table: some quoted field has no end (check --delimiter and quoting)."),
+    ("state machine", "is not a table: its lines do not all end alike, or its quoting is broken."),
+    ("csv", "is not a table with this delimiter and quoting."),
+    (
+        "magic bytes|parquet file|footer length|thrift|tprotocol|out of buffer|snappy",
+        "is not a whole Parquet file, whatever its ending says.",
+    ),
+    ("out of memory", "is too large for the memory there is."),
+    (
+        "overflow|out of range|out of bounds|too large to|convert decimal",
+        "holds more than 2^63 − 1 items, the most there can be.",
+    ),
+)
+
+
+@contextmanager
+def translated(what: str, *, path: str = "") -> Iterator[None]:
+    """Turn what an engine raises into a DataError about ``what``; ``path`` is public and says nothing of the cause."""
+    try:
+        yield
+    except AnonhistError:
+        raise
+    except EOFError:
+        message = f"{what} cannot be decompressed: it is cut off or not what its ending says."
+        raise DataError(message) from None
+    except Exception as error:  # noqa: BLE001  # engines raise what they like
+        # Engine messages quote the data they stumbled over, so only their kind is told.
+        raise DataError(f"{what} {_explained(error, path)}") from None
+
+
+def _explained(error: Exception, path: str) -> str:
+    text = str(error)
+    if path:
+        text = text.replace(path, "")
+    # Neither a line of the data nor the name of a file says anything of the cause.
+    text = re.sub(r"original line:.*|file [\"'][^\"']*[\"']", "", text.lower())
+    for pattern, explanation in _EXPLANATIONS:
+        if re.search(pattern, text):
+            return explanation
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot be read: {error.strerror}."
+    return f"could not be read by the engine ({type(error).__name__})."

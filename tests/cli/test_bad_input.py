@@ -1,0 +1,170 @@
+"""Every row of bad input: the exit code, one sentence that says what to do, no value of the data, nothing written."""
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import duckdb
+import pytest
+
+Cli = Callable[..., CompletedProcess[str]]
+Prepare = Callable[[Path], object]
+
+_USAGE, _BAD_DATA = 2, 3
+# Nothing of the data may be quoted: they are made of these, which no message holds by chance.
+_SECRET, _SECRET_NUMBER = "zebra", "731973"
+_VALUES = (_SECRET, _SECRET_NUMBER)
+_LARGE = "label\n" + "".join(f"{_SECRET}{number}\n" for number in range(20_000))
+
+
+def _file(name: str, content: str | bytes) -> Prepare:
+    raw = content if isinstance(content, bytes) else content.encode()
+    return lambda folder: (folder / name).write_bytes(raw)
+
+
+def _database(folder: Path) -> None:
+    with duckdb.connect(str(folder / "shop.db")) as connection:
+        connection.execute(f"CREATE TABLE orders AS SELECT '{_SECRET}' AS sku")
+
+
+_ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
+    "empty file": (_file("x.csv", ""), ("x.csv",), _BAD_DATA, "'x.csv' is empty"),
+    "missing file": (_file("y.csv", ""), ("x.csv",), _BAD_DATA, "no file 'x.csv'"),
+    "no file of a pattern": (_file("y.txt", ""), ("*.csv.gz",), _BAD_DATA, "no file '*.csv.gz'"),
+    "folder": (lambda folder: (folder / "x.csv").mkdir(), ("x.csv",), _BAD_DATA, "is a folder"),
+    "no such column": (
+        _file("x.csv", f"sku,user\n{_SECRET},{_SECRET}\n"),
+        ("x.csv", "--label", "label"),
+        _BAD_DATA,
+        "no column 'label' to use as label; the columns are 'sku', 'user'",
+    ),
+    "no such user column": (
+        _file("x.csv", f"sku,user\n{_SECRET},{_SECRET}\n"),
+        ("x.csv", "--label", "sku", "--user", "who", "--max-per-user", "1"),
+        _BAD_DATA,
+        "no column 'who' to use as user; the columns are 'sku', 'user'",
+    ),
+    "no such order column": (
+        _file("x.csv", f"sku,user\n{_SECRET},{_SECRET}\n"),
+        ("x.csv", "--label", "sku", "--user", "user", "--max-per-user", "1", "--order-by", "time"),
+        _BAD_DATA,
+        "no column 'time' to use as order; the columns are 'sku', 'user'",
+    ),
+    "several columns, none named": (_file("x.csv", f"a,b\n{_SECRET},1\n"), ("x.csv",), _USAGE, "--label"),
+    "ragged, longer row": (_file("x.csv", f"a,b\n{_SECRET},1\n1,2,3\n"), ("x.csv", "--label", "a"), _BAD_DATA, "row"),
+    "ragged, shorter row": (_file("x.csv", f"a,b\n{_SECRET},1\n1\n"), ("x.csv", "--label", "a"), _BAD_DATA, "row"),
+    "not UTF-8": (_file("x.csv", b"label\n\xff\xfe\n"), ("x.csv",), _BAD_DATA, "not UTF-8"),
+    "CSV called Parquet": (_file("x.parquet", _LARGE), ("x.parquet",), _BAD_DATA, "Parquet file"),
+    "CSV called JSON lines": (_file("x.jsonl", _LARGE), ("x.jsonl",), _BAD_DATA, "not made of JSON lines"),
+    "CSV called gzip": (_file("x.csv.gz", _LARGE), ("x.csv.gz",), _BAD_DATA, "cannot be decompressed"),
+    "CSV called zstd": (_file("x.csv.zst", _LARGE), ("x.csv.zst",), _BAD_DATA, "cannot be decompressed"),
+    "truncated gzip": (
+        _file("x.csv.gz", gzip.compress(_LARGE.encode())[:9_000]),
+        ("x.csv.gz",),
+        _BAD_DATA,
+        "cannot be decompressed: it is cut off",
+    ),
+    "unknown ending": (_file("x.dat", _LARGE), ("x.dat",), _USAGE, "--delimiter"),
+    "missing database": (_file("y", ""), ("duckdb:///x.db", "--table", "t"), _BAD_DATA, "no database file 'x.db'"),
+    "database without the table": (
+        _database,
+        ("duckdb:///shop.db", "--table", "sales"),
+        _BAD_DATA,
+        "no table 'sales'; it has 'orders'",
+    ),
+    "database, no table named": (_database, ("duckdb:///shop.db",), _USAGE, "--table"),
+    "no database": (_file("x.db", _LARGE), ("duckdb:///x.db", "--table", "t"), _BAD_DATA, "not a DuckDB database"),
+}
+for _bad in ("-731973", "0", "731973.5", "nan", "inf", "9223372036854775808", _SECRET, ""):
+    _ROWS |= {
+        f"count {_bad!r} of a prevalence": (
+            _file("x.csv", f"count,prevalence\n5,2\n{_bad},3\n"),
+            ("x.csv",),
+            _BAD_DATA,
+            "'count' must hold whole numbers from 1",
+        ),
+        f"prevalence {_bad!r}": (
+            _file("x.csv", f"count,prevalence\n5,2\n6,{_bad}\n"),
+            ("x.csv",),
+            _BAD_DATA,
+            "'prevalence' must hold whole numbers from 1",
+        ),
+        f"count {_bad!r} of a label": (
+            _file("x.csv", f"label,count\n{_SECRET},5\nheron,{_bad}\n"),
+            ("x.csv",),
+            _BAD_DATA,
+            "'count' must hold whole numbers from 1",
+        ),
+    }
+_ROWS["more items than can be counted"] = (
+    _file("x.csv", "count,prevalence\n9223372036854775807,2\n"),
+    ("x.csv",),
+    _BAD_DATA,
+    "2^63",
+)
+
+
+def _assert_one_sentence(done: CompletedProcess[str]) -> None:
+    assert re.fullmatch(r"anonhist: [^\n]+\.\n", done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "inside the program" not in done.stderr
+    assert not any(value in done.stderr for value in _VALUES)
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("row", _ROWS)
+def test_bad_data_end_in_one_sentence_and_nothing_written(row: str, cli: Cli, folder: Path) -> None:
+    prepare, arguments, code, told = _ROWS[row]
+    prepare(folder)
+    before = sorted(folder.iterdir())
+    done = cli("release", *arguments, "--epsilon", "1", "-o", "out.json", "--report", "out.html")
+    _assert_one_sentence(done)
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "row", ["missing file", "no such column", "truncated gzip", "unknown ending", "count 'nan' of a label"]
+)
+def test_a_process_of_its_own_says_the_same(row: str, process: Cli, folder: Path) -> None:
+    prepare, arguments, code, told = _ROWS[row]
+    prepare(folder)
+    before = sorted(folder.iterdir())
+    done = process("release", *arguments, "--epsilon", "1", "-o", "out.json")
+    _assert_one_sentence(done)
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_file_that_cannot_be_opened_is_bad_data(cli: Cli, folder: Path) -> None:
+    # Opening a link to itself fails for everybody, root included.
+    (folder / "loop.csv").symlink_to("loop.csv")
+    done = cli("release", "loop.csv", "--epsilon", "1")
+    _assert_one_sentence(done)
+    assert done.returncode == _BAD_DATA
+
+
+def test_equal_counts_are_added_up_and_that_is_said(cli: Cli, process: Cli, folder: Path) -> None:
+    (folder / "x.csv").write_text("count,prevalence\n5,400\n5,300\n")
+    done = process("release", "x.csv", "--epsilon", "20")
+    assert done.returncode == 0
+    assert "added up" in done.stderr
+    assert "700" not in done.stderr
+    cells = dict(line.split(",")[:2] for line in done.stdout.splitlines())
+    assert abs(int(cells["5"]) - 700) < 10
+    assert not cli("release", "x.csv", "--epsilon", "1", "--quiet").stderr
+
+
+def test_standard_input_is_checked_too(process: Cli, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    for content, format_ in (
+        (b"label,count\nzebra,-731973\n", "counts"),
+        (b"", "prevalences"),
+        (b"count,prevalence\n5,zebra\n", "prevalences"),
+    ):
+        done = process("release", "-", "--format", format_, "--epsilon", "1", "-o", "out.json", stdin=content)
+        _assert_one_sentence(done)
+        assert done.returncode == _BAD_DATA
+    assert sorted(folder.iterdir()) == before

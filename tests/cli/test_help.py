@@ -1,0 +1,107 @@
+"""What the program says of itself: complete, in plain words, and true."""
+
+import re
+import shlex
+from collections.abc import Callable
+from subprocess import CompletedProcess
+
+import click
+import pytest
+
+import anonhist
+from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.sections import SectionedCommand
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_COMMANDS = ("plan", "release", "show")
+_JARGON = (
+    "neighbour",
+    "neighbor",
+    "frequency of frequencies",
+    "durfee",
+    "partition function",
+    "sensitivity",
+    "posterior",
+)
+
+
+def _options() -> list[tuple[str, click.Option]]:
+    return [
+        (name, param)
+        for name in _COMMANDS
+        for param in command_line.commands[name].params
+        if isinstance(param, click.Option)
+    ]
+
+
+def test_the_commands_are_these() -> None:
+    assert sorted(command_line.commands) == sorted(_COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(cli: Cli) -> None:
+    done = cli("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"anonhist {anonhist.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), *((name, "--help") for name in _COMMANDS)])
+def test_help_is_plain_and_fits_a_terminal(arguments: tuple[str, ...], cli: Cli) -> None:
+    done = cli(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: anonhist ")
+    assert not [word for word in _JARGON if word in done.stdout.lower()]
+    text = done.stdout.split("\nExamples:\n", maxsplit=1)[0]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("name", "option"), _options(), ids=lambda value: getattr(value, "name", value))
+def test_every_option_is_explained_and_shown_once(name: str, option: click.Option, cli: Cli) -> None:
+    assert option.help is not None
+    assert re.fullmatch(r"(?s)\S.{15,}[.\]]", option.help)
+    shown = cli(name, "--help").stdout
+    assert len(re.findall(rf"^  (-o, )?{re.escape(option.opts[-1])}\b", shown, re.MULTILINE)) == 1
+
+
+def test_defaults_are_shown(cli: Cli) -> None:
+    flat = " ".join(cli("release", "--help").stdout.split())
+    assert flat.count("[default: ") == 3
+    for default in ("auto", "32", "add-or-remove"):
+        assert f"[default: {default}]" in flat
+    assert "[default: zipf]" in " ".join(cli("plan", "--help").stdout.split())
+    assert "No default. [required]" in flat
+
+
+def test_help_of_release_says_where_results_go(cli: Cli) -> None:
+    flat = " ".join(cli("release", "--help").stdout.split())
+    assert "Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV" in flat
+    for ending in (".json", ".csv", ".parquet", ".html", ".gz", ".zst"):
+        assert ending in flat
+
+
+def test_a_bare_call_shows_the_help_and_is_no_success(cli: Cli) -> None:
+    done = cli()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == cli("--help").stdout
+
+
+@pytest.mark.parametrize("name", ["release", "plan"])
+def test_examples_can_be_typed(name: str) -> None:
+    command = command_line.commands[name]
+    assert isinstance(command, SectionedCommand)
+    assert command.epilog is not None
+    for line in command.epilog.strip().splitlines():
+        words = shlex.split(line.split(" | ")[-1])
+        assert words[:2] == ["anonhist", name]
+        command.make_context(name, words[2:]).close()
+
+
+def test_sections_list_options_nobody_named() -> None:
+    command = SectionedCommand(
+        "x", params=[click.Option(["--a"], help="One."), click.Option(["--b"], help="Two.")], sections={"First": ("b",)}
+    )
+    text = command.get_help(click.Context(command, info_name="x"))
+    assert re.search(r"First:\n  --b TEXT +Two\.\n\nOther options:\n  --a TEXT +One\.\n  --help", text)
+
+
+def test_exit_codes_are_documented(cli: Cli) -> None:
+    assert "0 done, 2 wrong usage, 3 bad data or output, 130 interrupted" in cli("--help").stdout

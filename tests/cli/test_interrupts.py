@@ -1,0 +1,101 @@
+"""Ctrl-C, wherever it comes: exit code 130, one sentence, no half file and no file of ours beside it."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_SENTENCE = "anonhist: interrupted; no file was left half written.\n"
+
+_SIGNAL = "os.kill(os.getpid(), signal.SIGINT)"
+
+# As a module is looked for: the import system would swallow an exception in some of these places.
+_LOADING = f"""
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {{name!r}}:
+            {_SIGNAL}
+sys.meta_path.insert(0, Interrupts())
+"""
+_SIMULATING = f"""
+import anonhist.releases.release as module
+def simulate_error(*a, **k):
+    {_SIGNAL}
+module.simulate_error = simulate_error
+"""
+# All of the new file is on the disk, under the name of the part; it has not got its own name yet.
+_WRITING = f"os.fsync = lambda _: {_SIGNAL}"
+_MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *(_LOADING.format(name=name) for name in ("click", "numpy", "duckdb", "narwhals")),
+        _SIMULATING,
+        _WRITING,
+        _MOVING,
+    ],
+    ids=["click", "numpy", "duckdb", "narwhals", "simulating", "writing", "moving"],
+)
+def test_an_interrupt_leaves_nothing(where: str, interrupted: Cli, folder: Path) -> None:
+    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "out.json", where=where)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", _SENTENCE)
+    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+
+
+@pytest.mark.parametrize("where", [_WRITING, _SIMULATING], ids=["writing", "simulating"])
+def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupted: Cli, folder: Path) -> None:
+    (folder / "out.csv").write_text("precious")
+    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "out.csv", "--force", where=where)
+    assert (done.returncode, done.stderr) == (130, _SENTENCE)
+    assert (folder / "out.csv").read_text() == "precious"
+    assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "out.csv"]
+
+
+def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupted: Cli, folder: Path) -> None:
+    where = _LOADING.format(name="matplotlib")
+    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "o.json", "--report", "o.html", where=where)
+    assert (done.returncode, done.stderr) == (130, _SENTENCE)
+    assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "o.json"]
+    assert "Wrote o.json." in done.stdout
+
+
+def test_an_interrupt_of_the_engine_is_an_interrupt(folder: Path) -> None:
+    # The engine is inside its query, waiting for the end of its input; it turns the exception into one of its own.
+    with subprocess.Popen(
+        [sys.executable, "-m", "anonhist", "release", "-", "--epsilon", "1", "-o", "out.json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads here
+    ) as started:
+        assert started.stdin is not None
+        # Far more than a pipe holds: when all of it is through, the engine is reading.
+        started.stdin.write(b"zebra\n" * 1_000_000)
+        started.stdin.flush()
+        started.send_signal(signal.SIGINT)
+        started.stdin.close()
+        assert started.stdout is not None
+        assert started.stderr is not None
+        assert (started.stdout.read(), started.stderr.read().decode()) == (b"", _SENTENCE)
+    assert started.returncode == 130
+    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+
+
+def test_a_process_that_ignores_interrupts_goes_on(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import os, signal, sys; {_WRITING}; from anonhist.cli import main; main()",
+         "release", "events.csv", "--epsilon", "1", "-o", "out.json"],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (folder / "out.json").exists()

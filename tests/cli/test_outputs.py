@@ -1,0 +1,152 @@
+"""Files: the ending decides, nothing is replaced unasked, and there is never a half file."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import anonhist as ah
+from anonhist.cli.arguments import command_to_publish
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_GOOD = ("release", "events.csv", "--epsilon", "1")
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name != "events.csv")
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.csv", "out.parquet", "OUT.JSON", "a.b.csv"])
+def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> None:
+    done = cli(*_GOOD, "-o", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Wrote {name}." in done.stdout
+    assert _names(folder) == [name]
+    start = {".json": b'{\n  "format": "anonhist.release"', ".csv": b"count,prevalence,", ".parquet": b"PAR1"}
+    assert (folder / name).read_bytes().startswith(start[Path(name).suffix.lower()])
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.parquet"])
+def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> None:
+    said = cli(*_GOOD, "-o", name).stdout
+    release = ah.read_release(folder / name)
+    assert f"Promise: {release.guarantee}\n" in said
+    assert f"Released: {release.profile.n:,} item" in said
+    assert f"Mechanism: {release.mechanism.name}. {release.reason}\n" in said
+    shown = cli("show", name)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert said == shown.stdout + f"Wrote {name}.\n"
+
+
+def test_a_csv_file_and_a_pipe_hold_the_same_table(cli: Cli, folder: Path) -> None:
+    cli(*_GOOD, "-o", "out.csv")
+    header = (folder / "out.csv").read_text().splitlines()[0]
+    assert cli(*_GOOD).stdout.splitlines()[0] == header
+
+
+def test_reports_are_written_beside_the_release(cli: Cli, folder: Path) -> None:
+    done = cli(*_GOOD, "-o", "out.json", "--report", "out.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Wrote out.json.\nWrote out.html.\n")
+    assert _names(folder) == ["out.html", "out.json"]
+    page = (folder / "out.html").read_text()
+    assert "anonhist release events.csv --epsilon 1 -o out.json --report out.html" in page
+
+
+def test_reports_can_go_with_a_pipe(cli: Cli, folder: Path) -> None:
+    done = cli(*_GOOD, "--report", "out.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("count,prevalence,")
+    assert "Wrote" not in done.stdout
+    assert _names(folder) == ["out.html"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.csv", "out.parquet", "out.html"])
+def test_existing_outputs_are_kept_without_force(name: str, cli: Cli, folder: Path) -> None:
+    (folder / name).write_text("precious")
+    asked = ("--report", name) if name == "out.html" else ("-o", name)
+    done = cli(*_GOOD, *asked)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{name}' exists already" in done.stderr
+    assert "--force" in done.stderr
+    assert (folder / name).read_text() == "precious"
+    assert cli(*_GOOD, *asked, "--force").returncode == 0
+    assert (folder / name).read_bytes() != b"precious"
+    assert _names(folder) == [name]
+
+
+def test_nothing_is_written_if_the_report_could_not_be(cli: Cli, folder: Path) -> None:
+    (folder / "out.html").write_text("precious")
+    assert cli(*_GOOD, "-o", "out.json", "--report", "out.html").returncode == 2
+    assert _names(folder) == ["out.html"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_folders_that_are_not_there_are_told(option: str, cli: Cli, folder: Path) -> None:
+    name = "nowhere/out.json" if option == "-o" else "nowhere/out.html"
+    done = cli(*_GOOD, option, name)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "does not exist; make it first" in done.stderr
+    assert _names(folder) == []
+
+
+def test_a_folder_that_may_not_be_written_to_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    # Permission bits do not stop root, who runs the tests in some places, so the system's answer is given by hand.
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    done = cli(*_GOOD, "-o", "out.json")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "cannot be written to; choose another" in done.stderr
+    assert _names(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "existing"),
+    [
+        (("-o", "out.json"), False),
+        (("-o", "out.json"), True),
+        (("-o", "out.csv"), False),
+        (("-o", "out.parquet"), False),
+        (("--report", "out.html"), True),
+    ],
+)
+def test_a_full_disk_leaves_no_half_file(asked: tuple[str, str], existing: bool, folder: Path) -> None:  # noqa: FBT001
+    if existing:
+        (folder / asked[1]).write_text("precious")
+
+    def fill_the_disk() -> None:
+        # A file may have this many bytes: the same path through the program as a disk with no more room.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "anonhist", *_GOOD, *asked, *(["--force"] if existing else [])],
+        capture_output=True,
+        check=False,
+        text=True,
+        preexec_fn=fill_the_disk,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert f"'{asked[1]}' could not be written: File too large; nothing was left behind." in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert _names(folder) == ([asked[1]] if existing else [])
+    if existing:
+        assert (folder / asked[1]).read_text() == "precious"
+
+
+def test_passwords_do_not_reach_the_report() -> None:
+    typed = ("release", "postgresql://me:hunter2@db/shop?sslpassword=hunter3&port=5", "--table", "t", "--epsilon", "1")
+    shown = command_to_publish(typed)
+    assert shown == (
+        "anonhist release 'postgresql://me:***@db/shop?sslpassword=***&port=5' --table t --epsilon 1"
+    )  # fmt: skip
+    assert command_to_publish(("release", "https://h/a.csv?X-Amz-Signature=ab&x=1")).endswith("Signature=***&x=1'")
+
+
+@pytest.mark.parametrize("source", ["data/a:b@c.csv", "duckdb:///shop.db", "my file.csv", "s3://bucket/a.parquet", "-"])
+def test_other_sources_are_published_as_they_are(source: str) -> None:
+    assert source in command_to_publish(("release", source))

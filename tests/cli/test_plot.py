@@ -1,0 +1,96 @@
+"""The plot on the terminal: points where they belong, marks at round numbers, never wider than told."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from anonhist.cli.plot import FEWEST_COLUMNS, MOST_COLUMNS, short_number, terminal_plot, ticks
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import Release
+
+MakeRelease = Callable[[Sequence[int], Sequence[int]], Release]
+
+
+@pytest.fixture
+def made() -> MakeRelease:
+    def make(counts: Sequence[int], prevalences: Sequence[int]) -> Release:
+        guarantee = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1))
+        return Release(Profile(counts, prevalences), guarantee, FrobeniusMechanism(Fraction(1)), "", "0")
+
+    return make
+
+
+def test_points_lie_on_a_line_where_the_law_is_a_power(made: MakeRelease) -> None:
+    # φ_r = 10^6 / r at powers of ten: equal steps down and to the right.
+    counts = [10**power for power in range(7)]
+    lines = terminal_plot(made(counts, counts[::-1]), width=80).splitlines()
+    cells = [line[line.index("┤" if "┤" in line else "│") + 1 :] for line in lines if "┤" in line or "│" in line]
+    points = [(row, column) for row, line in enumerate(cells) for column, sign in enumerate(line) if sign == "•"]
+    assert [row for row, _ in points] == [2 * power for power in range(7)]
+    assert points[0][1] == 0
+    steps = [second[1] - first[1] for first, second in pairwise(points)]
+    assert max(steps) - min(steps) <= 1
+
+
+def test_axes_are_named_and_marked(made: MakeRelease) -> None:
+    lines = terminal_plot(made([1, 250_000], [3_000_000, 1]), width=80).splitlines()
+    assert lines[0] == "labels"
+    assert lines[-1].endswith("items of a label (both scales logarithmic)")
+    assert lines[-2].split("  ")[0].strip() in ("", "1")
+    assert [mark.strip() for mark in lines[-2].split("  ") if mark.strip()] == [
+        "1",
+        "10",
+        "100",
+        "1 k",
+        "10 k",
+        "100 k",
+    ]
+    marks = [line.split("┤")[0].strip() for line in lines if "┤" in line]
+    assert marks == ["1 M", "10 k", "100", "1"]
+
+
+@pytest.mark.parametrize("width", [10, 40, 80, 120, 300])
+@pytest.mark.parametrize(
+    ("counts", "prevalences"),
+    [([1], [1]), ([2**62], [1]), ([1, 2, 3], [5, 5, 9]), ([1, 10**18], [8, 1]), (range(1, 999), range(1, 999))],
+)
+def test_it_is_never_wider_than_told(
+    width: int, counts: Sequence[int], prevalences: Sequence[int], made: MakeRelease
+) -> None:
+    lines = terminal_plot(made(list(counts), list(prevalences)), width=width).splitlines()
+    body = [line for line in lines if "┤" in line or "│" in line or "└" in line]
+    assert "•" in "".join(body)
+    assert max(map(len, body)) <= max(width, FEWEST_COLUMNS + 8)
+    assert max(map(len, body)) <= MOST_COLUMNS + 8
+
+
+def test_a_small_profile_takes_few_lines(made: MakeRelease) -> None:
+    assert len(terminal_plot(made([1], [1]), width=80).splitlines()) == 9
+    assert len(terminal_plot(made([1], [10**6]), width=80).splitlines()) == 17
+
+
+def test_an_empty_profile_has_nothing_to_draw(made: MakeRelease) -> None:
+    assert terminal_plot(made([], []), width=80) == "The released profile is empty."
+
+
+@pytest.mark.parametrize("most", [2, 4, 9])
+@pytest.mark.parametrize("largest", [2, 9, 10, 99, 100, 10**6, 2**62])
+def test_marks_are_round_few_and_within(largest: int, most: int) -> None:
+    marks = ticks(largest, most=most)
+    assert marks[0] == 1
+    assert marks[-1] <= largest
+    assert marks == sorted(set(marks))
+    assert len(marks) <= max(most, 6)
+    assert all(str(mark).rstrip("0") in ("1", "2", "5") for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1, "1"), (50, "50"), (100, "100"), (1000, "1 k"), (10**5, "100 k"), (10**9, "1 G"), (10**18, "1 E")],
+)
+def test_numbers_are_short(value: int, text: str) -> None:
+    assert short_number(value) == text

@@ -1,0 +1,113 @@
+"""What a person at a terminal sees, and only that person."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import anonhist as ah
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_LOG = "label,user\n" + "zebra,1\n" * 641 + ",2\n" * 59 + "heron,\n" * 83
+
+
+def _shown(text: str) -> str:
+    """Return what stays on the screen: bars are taken away again."""
+    return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, folder: Path) -> None:
+    (folder / "x.csv").write_text("count,prevalence\n" + "".join(f"{r},{5000 // r**2 + 1}\n" for r in range(1, 200)))
+    done = terminal("release", "x.csv", "--epsilon", "1", width=width)
+    assert done.returncode == 0
+    release = ah.read_release(folder / "release.json")
+    screen = _shown(done.stdout)
+    flat = " ".join(screen.split())
+    assert str(release.guarantee) in flat
+    assert f"Released {release.profile.n:,} items of {release.profile.num_labels:,} labels." in flat
+    assert re.search(r"labels with 10 items or more +\d+ +\d+ to \d+", screen)
+    assert "items of a label (both scales logarithmic)" in screen
+    assert screen.count("•") > 20
+    assert screen.rstrip().endswith("Wrote release.json.")
+    assert max(map(len, screen.splitlines())) <= width
+
+
+def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:
+    (folder / "release.json").write_text("precious")
+    done = terminal("release", "events.csv", "--epsilon", "1")
+    assert done.returncode == 2
+    assert "'release.json' exists already" in done.stdout
+    assert (folder / "release.json").read_text() == "precious"
+
+
+def test_csv_on_a_terminal_is_asked_for_by_a_dash(terminal: Cli, folder: Path) -> None:
+    done = terminal("release", "events.csv", "--epsilon", "1", "-o", "-")
+    assert done.returncode == 0
+    assert "count,prevalence,prevalence_standard_error" in done.stdout
+    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+
+
+def test_long_work_shows_a_bar(terminal: Cli) -> None:
+    shown = terminal("release", "events.csv", "--epsilon", "1").stdout
+    assert "Reading" in shown
+    assert re.search(r"Estimating errors ━+ +100%", shown)
+    assert "Simulating" in terminal("plan", "--items", "1000", "--epsilon", "1").stdout
+
+
+def test_quiet_on_a_terminal_shows_nothing(terminal: Cli, folder: Path) -> None:
+    done = terminal("release", "events.csv", "--epsilon", "1", "--quiet")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (folder / "release.json").exists()
+
+
+def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal: Cli, folder: Path) -> None:
+    done = terminal("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
+    assert done.returncode == 0
+    assert done.stderr.startswith("count,prevalence,")
+    assert all(line.count(",") == 8 for line in done.stderr.splitlines())
+    screen = _shown(done.stdout)
+    assert "1-differentially private (δ = 0) when one item is added or removed" in screen
+    assert "Wrote out.html." in screen
+    assert "•" not in screen
+    assert (folder / "out.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    # 641 − 7 rows beyond the bound, 59 without a label, 83 without a user; else those without a label alone.
+    [(("--user", "user", "--max-per-user", "7"), "776"), ((), "59")],
+    ids=["users", "items"],
+)
+def test_numbers_of_dropped_rows_are_for_the_operator_alone(
+    options: tuple[str, ...], number: str, terminal: Cli, cli: Cli, folder: Path
+) -> None:
+    (folder / "log.csv").write_text(_LOG)
+    given = ("release", "log.csv", "--label", "label", "--epsilon", "1", "--simulations", "2", *options)
+    done = terminal(*given, piped=True)
+    assert f"Only for you: {number} " in _shown(done.stdout)
+    elsewhere = cli(*given, "-o", "out.json", "--report", "out.html")
+    assert elsewhere.returncode == 0
+    assert elsewhere.stderr == "Some rows were left out or added up; run on a terminal to see how many.\n"
+    for text in (done.stderr, elsewhere.stdout, *((folder / name).read_text() for name in ("out.json", "out.html"))):
+        assert "left out or added" not in text
+        assert "without a label" not in text
+        assert "Only for you" not in text
+    assert cli(*given, "--quiet", "-o", "x.json").stderr == ""
+
+
+def test_wrong_calls_look_the_same_on_a_terminal(terminal: Cli, folder: Path) -> None:
+    done = terminal("release", "events.csv", "--epsilon", "0")
+    assert done.returncode == 2
+    assert done.stdout == "anonhist: epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
+    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+
+
+def test_show_draws_a_release_again(terminal: Cli, cli: Cli) -> None:
+    cli("release", "events.csv", "--epsilon", "9", "-o", "out.json")
+    screen = terminal("show", "out.json").stdout
+    assert "9-differentially private" in screen
+    assert "•" in screen

@@ -1,0 +1,136 @@
+"""The commands that the README and the issue tracker show, typed as they stand there."""
+
+import gzip
+import shlex
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess, run
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import anonhist as ah
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_DATA = Path(__file__).parents[2] / "data"
+# Counts 900, 500 and 100: at such budgets the noise cannot hide which is which.
+_LABELS = ["zebra"] * 900 + ["heron"] * 500 + ["newt"] * 100
+
+
+def _near(counts: list[int]) -> list[int]:
+    return [round(count, -2) for count in counts if count > 50]
+
+
+def _released(folder: Path, name: str = "out.json") -> list[int]:
+    return ah.read_release(folder / name).profile.counts.tolist()
+
+
+@pytest.fixture
+def sources(folder: Path) -> Path:
+    rows = [(label, f"u{number}") for number, label in enumerate(_LABELS)]
+    pq.write_table(pa.table({"query": _LABELS, "day": [1] * len(_LABELS)}), folder / "events.parquet")
+    text = "account,password\n" + "".join(f"{user},{label}\n" for label, user in rows)
+    (folder / "log.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "semicolons.csv").write_text(text.replace(",", ";"))
+    (folder / "tabs.txt").write_text(text.replace(",", "\t"))
+    (folder / "tabs.data").write_text(text.replace(",", "\t"))
+    (folder / "bare.csv").write_text("\n".join(f"{user},{label}" for label, user in rows) + "\n")
+    with duckdb.connect(str(folder / "shop.db")) as connection:
+        connection.execute("CREATE TABLE orders (sku VARCHAR, amount INTEGER)")
+        for label, number in (("zebra", 900), ("heron", 500), ("newt", 100)):
+            connection.execute("INSERT INTO orders SELECT ?, i FROM range(?) t(i)", [label, number])
+    connection_ = sqlite3.connect(folder / "shop.sqlite")
+    with connection_:
+        connection_.execute("CREATE TABLE orders (sku TEXT)")
+        connection_.executemany("INSERT INTO orders VALUES (?)", [(label,) for label in _LABELS])
+    connection_.close()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "release events.parquet --label query --epsilon 30",
+        "release log.csv.gz --label password --user account --max-per-user 1 --epsilon 30",
+        "release log.csv.gz --label password --user account --max-per-user 1 --order-by password --epsilon 30",
+        "release 'log*.gz' --label password --epsilon 30",
+        "release semicolons.csv --delimiter ';' --label password --epsilon 30",
+        "release tabs.txt --label password --epsilon 30",
+        "release tabs.data --delimiter '\\t' --label password --epsilon 30",
+        "release bare.csv --no-header --label column1 --epsilon 30",
+        "release 'duckdb:///shop.db' --table orders --label sku --epsilon 30",
+        "release 'sqlite:///shop.sqlite' --table orders --label sku --epsilon 30",
+    ],
+)
+def test_sources_are_read_as_typed(typed: str, cli: Cli, sources: Path) -> None:
+    done = cli(*shlex.split(typed), "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _near(_released(sources)) == [100, 500, 900]
+
+
+def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> None:
+    typed = (
+        "release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5 --report out.html -o r.json"
+    )
+    done = cli(*shlex.split(typed))
+    assert (done.returncode, done.stderr) == (0, "")
+    guarantee = ah.read_release(sources / "r.json").guarantee
+    assert str(guarantee).startswith(
+        "0.5-differentially private (δ = 0) when one user with at most 1 item is added or removed"
+    )
+    assert str(guarantee) in done.stdout
+    assert (sources / "out.html").exists()
+
+
+def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
+    done = cli("release", _DATA / "pw_phpbb.csv", "--epsilon", "1", "--simulations", "2", "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    truth = ah.read_profile(str(_DATA / "pw_phpbb.csv"))
+    assert ah.sorted_l1(truth, ah.read_release(folder / "out.json").profile) < truth.n / 100
+    assert "when one item is added or removed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence", "mechanism"),
+    [
+        ((), "when one item is added or removed", "partition"),
+        (("--unit", "item"), "when one item is added or removed", "partition"),
+        (("--relation", "substitute"), "when one item is exchanged for another", "partition"),
+        (("--unit", "label", "--max-count", "400"), "when one label with all its items", "prevalence"),
+        (("--mechanism", "frobenius"), "when one item is added or removed", "frobenius"),
+        (("--expected-items", "1e15"), "when one item is added or removed", "frobenius"),
+    ],
+)
+def test_the_promise_is_the_one_asked_for(
+    options: tuple[str, ...], sentence: str, mechanism: str, cli: Cli, sources: Path
+) -> None:
+    given = ("release", "events.parquet", "--label", "query", "--epsilon", "30", "--simulations", "2", *options)
+    done = cli(*given, "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    release = ah.read_release(sources / "out.json")
+    assert sentence in str(release.guarantee)
+    assert release.mechanism.name == mechanism
+    assert release.simulations == 2
+    if mechanism == "prevalence":
+        assert max(release.profile.counts.tolist()) <= 400
+
+
+def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
+    (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
+    given = ("release", "x.csv", "--label", "label", "--epsilon", "30", "-o", "out.json", "--force")
+    cli(*given)
+    assert _near(_released(folder)) == [500]
+    cli(*given, "--keep-null")
+    assert _near(_released(folder)) == [500, 900]
+
+
+def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
+    typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --epsilon 30 -o -"
+    done = run(["sh", "-c", typed], capture_output=True, check=False, text=True, cwd=sources)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _near([int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]) == [100, 500, 900]

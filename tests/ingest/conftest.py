@@ -1,0 +1,226 @@
+"""Sources to read: one table, held by every engine; standard input; a PostgreSQL server where one is installed."""
+
+import csv
+import json
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import ibis
+import pandas as pd
+import polars as pl
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonhist.errors import AnonhistError
+from anonhist.ingest import read_profile
+from anonhist.profiles import Profile
+
+Table = dict[str, list[Any]]
+Read = Callable[..., Profile]
+Refused = Callable[..., str]
+Feed = Callable[..., None]
+WriteTable = Callable[[Path, Table], str]
+
+FILES = ["csv", "jsonl.zst", "parquet"]
+MEMORY = ["pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
+DATABASES = ["duckdb", "sqlite", "postgresql"]
+SQL_TYPES = {str: "TEXT", int: "BIGINT", float: "DOUBLE PRECISION"}
+
+
+@pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """Read a table of columns with the engine of that name; None is null."""
+    return _reader(request, request.param, tmp_path_factory.mktemp("engine"))
+
+
+@pytest.fixture(params=MEMORY + DATABASES, scope="session")
+def typed_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """Read a table whose columns have the types of their values."""
+    return _reader(request, request.param, tmp_path_factory.mktemp("engine"))
+
+
+def _reader(request: pytest.FixtureRequest, kind: str, folder: Path) -> Read:
+    server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
+    numbers = count()
+
+    def read(table: Table, **options: Any) -> Profile:
+        path = folder / f"{next(numbers)}"
+        if kind in FILES:
+            return read_profile(_write_file(path.with_suffix(f".{kind}"), table), **options)
+        if kind in DATABASES:
+            return read_profile(_database(kind, path, server, table), table="the table", **options)
+        with closing(duckdb.connect()) as connection:
+            return read_profile(_in_memory(kind, connection, table), **options)
+
+    return read
+
+
+def _write_file(path: Path, table: Table) -> str:
+    """Write a table as the ending says."""
+    rows = list(zip(*table.values(), strict=True))
+    plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table(table), path)
+        return str(path)
+    with plain.open("w", newline="", encoding="utf-8") as file:
+        if plain.suffix == ".jsonl":
+            file.writelines(json.dumps(dict(zip(table, row, strict=True))) + "\n" for row in rows)
+        else:
+            writer = csv.writer(file, delimiter="\t" if plain.suffix == ".tsv" else ",")
+            writer.writerows([list(table), *rows])
+    if plain != path:
+        _compress(path, plain.read_bytes())
+    return str(path)
+
+
+def _compress(path: Path, data: bytes) -> None:
+    """Write data compressed as the ending says."""
+    with pa.output_stream(path, compression={".gz": "gzip", ".zst": "zstd"}[path.suffix]) as stream:
+        stream.write(data)
+
+
+def _in_memory(kind: str, connection: duckdb.DuckDBPyConnection, table: Table) -> Any:
+    makers: dict[str, Callable[[], Any]] = {
+        "pandas": lambda: pd.DataFrame(table),
+        "pandas pyarrow": lambda: pa.table(table).to_pandas(types_mapper=pd.ArrowDtype),
+        "polars": lambda: pl.DataFrame(table),
+        "polars lazy": lambda: pl.LazyFrame(table),
+        "arrow": lambda: pa.table(table),
+        "duckdb relation": lambda: connection.from_arrow(pa.table(table)),
+        "ibis duckdb": lambda: ibis.memtable(pa.table(table)),
+    }
+    return makers[kind]()
+
+
+def _database(kind: str, path: Path, server: str | None, table: Table) -> str:
+    def sql_type(values: list[Any]) -> str:
+        return SQL_TYPES[next((type(value) for value in values if value is not None), str)]
+
+    columns = ", ".join(f'"{name}" {sql_type(values)}' for name, values in table.items())
+    mark = "%s" if kind == "postgresql" else "?"
+    insert = f'INSERT INTO "the table" VALUES ({", ".join([mark] * len(table))})'  # noqa: S608  # marks only
+    rows = list(zip(*table.values(), strict=True))
+    connection: Any = {
+        "duckdb": lambda: duckdb.connect(path),
+        "sqlite": lambda: sqlite3.connect(path),
+        "postgresql": lambda: psycopg.connect(server),
+    }[kind]()
+    with closing(connection):
+        cursor = connection.cursor()
+        cursor.execute('DROP TABLE IF EXISTS "the table"')
+        cursor.execute(f'CREATE TABLE "the table" ({columns})')
+        if rows:
+            cursor.executemany(insert, rows)
+        connection.commit()
+    return server if kind == "postgresql" and server else f"{kind}:///{path}"
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Start a server on a socket in a folder of its own and return its URL."""
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = str(installed[-1]) if installed else shutil.which("initdb")
+    if initdb is None:
+        pytest.skip("no PostgreSQL server is installed (initdb)")
+    as_user: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        # The server refuses to run as root.
+        known = {entry.pw_name: entry for entry in pwd.getpwall()}
+        entry = known.get("postgres") or known.get("nobody")
+        if entry is None:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres or nobody")
+        as_user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    # The path of a socket is short, and its folder open to that user.
+    with tempfile.TemporaryDirectory(prefix="pg") as folder:
+        if as_user:
+            os.chown(folder, as_user["user"], as_user["group"])
+        data, control = f"{folder}/data", str(Path(initdb).with_name("pg_ctl"))
+
+        def run(*command: str) -> None:
+            # A server keeps what it inherits, so it gets no pipe of ours.
+            subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **as_user)
+
+        run(initdb, "-D", data, "-U", "tester", "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync")
+        settings = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+        run(control, "-D", data, "-w", "-l", f"{folder}/log", "-o", settings, "start")
+        try:
+            yield f"postgresql://tester@/postgres?host={folder}"
+        finally:
+            run(control, "-D", data, "-w", "-m", "immediate", "stop")
+
+
+@pytest.fixture(scope="session")
+def write_table() -> WriteTable:
+    """Write columns to a file as its ending says."""
+    return _write_file
+
+
+@pytest.fixture(scope="session")
+def compress() -> Callable[[Path, bytes], None]:
+    """Write bytes compressed as the ending says."""
+    return _compress
+
+
+@pytest.fixture
+def refused() -> Refused:
+    """Read what must be refused and return the sentence that says why."""
+
+    def attempt(kind: type[AnonhistError], *args: Any, secret: str | None = None, **options: Any) -> str:
+        with pytest.raises(AnonhistError) as caught:
+            read_profile(*args, **options)
+        message = str(caught.value)
+        assert type(caught.value) is kind, message
+        assert message.endswith(".")
+        assert "\n" not in message
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+        if secret is not None:
+            assert secret not in message
+        return message
+
+    return attempt
+
+
+@pytest.fixture(params=["pipe", "file"])
+def stdin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Feed]:
+    """Put data on standard input: in a pipe, as from another command, and as a file the shell opened."""
+    before = os.dup(0)
+    threads: list[threading.Thread] = []
+
+    def feed(data: str | bytes, *, read_before: int = 0) -> None:
+        data = data.encode() if isinstance(data, str) else data
+        if request.param == "file":
+            path = tmp_path / "stdin"
+            path.write_bytes(data)
+            descriptor = os.open(path, os.O_RDONLY)
+        else:
+            descriptor, writing = os.pipe()
+            threads.append(threading.Thread(target=_pour, args=(data, writing)))
+            threads[-1].start()
+        os.dup2(descriptor, 0)
+        os.close(descriptor)
+        if read_before:
+            os.read(0, read_before)
+
+    yield feed
+    os.dup2(before, 0)
+    os.close(before)
+    for thread in threads:
+        thread.join()
+
+
+def _pour(data: bytes, writing: int) -> None:
+    with os.fdopen(writing, "wb") as file:
+        file.write(data)

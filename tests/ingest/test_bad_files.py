@@ -1,0 +1,151 @@
+"""Every bad file is refused in one sentence that holds nothing of its data."""
+
+import gzip
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile
+
+Refused = Callable[..., str]
+SECRET = "hunter2"  # noqa: S105  # a value of the data
+MANY = b"label,other\n" + b"a,1\n" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.jsonl", b"", "is empty"),
+        ("a.parquet", b"", "is empty"),
+        ("a.csv.gz", b"", "is empty"),
+        ("a.csv.zst", b"", "is empty"),
+        ("a.csv.gz", gzip.compress(b""), "is empty"),
+        ("a.csv", b"label,other\nhunter2\n", "more or fewer columns"),
+        ("a.csv", b"label,other\nhunter2,1,2\n", "more or fewer columns"),
+        ("a.csv", b"label\nhunter2,1\n", "more or fewer columns"),
+        ("a.csv", MANY + b"hunter2\n", "more or fewer columns"),
+        ("a.csv", MANY + b"hunter2,1,2\n", "more or fewer columns"),
+        ("a.tsv", b"label\tother\nhunter2,1\n", "more or fewer columns"),
+        ("a.csv", b'label,other\n"hunter2,1\n', "quot"),
+        ("a.csv", b'label,other\n"hunter"2,1\n', "quot"),
+        ("a.csv", b"label,other\r\nhunter2,1\nb,2\r\n", "end alike"),
+        ("a.csv", b"label,other\nhunter2\xff,1\n", "UTF-8"),
+        ("a.csv", "label,other\nhunter2,1\n".encode("utf-16"), "UTF-8"),
+        ("a.csv", b"label,label\nhunter2,1\n", "same name"),
+        ("a.csv", b"label,Label\nhunter2,1\n", "same name"),
+        ("a.csv", b"\nlabel,other\nhunter2,1\n", "empty line"),
+        ("a.csv", b'"label,other\nhunter2,1\n', "first line"),
+        ("a.csv", gzip.compress(b"label\nhunter2\n"), "UTF-8"),
+        ("a.csv.gz", b"label\nhunter2\n", "decompressed"),
+        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:-1], "decompressed"),
+        ("a.csv.gz", gzip.compress(MANY)[:-9], "decompressed"),
+        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:12], "decompressed"),
+        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:5], "decompressed"),
+        ("a.jsonl.gz", gzip.compress(b'{"label":"hunter2"}\n')[:-1], "decompressed"),
+        ("a.csv.zst", b"label\nhunter2\n", "decompressed"),
+        ("a.csv.zst", gzip.compress(b"label\nhunter2\n"), "decompressed"),
+        ("a.parquet", b"label\nhunter2\n" * 9, "Parquet"),
+        ("a.parquet", b"PAR1hunter2PAR1", "Parquet"),
+        ("a.parquet", b"PAR1", "Parquet"),
+        ("a.jsonl", b"label\nhunter2\n", "JSON lines"),
+        ("a.jsonl", b'{"label":"a"}\n{"label":"hunter2"\n', "JSON lines"),
+        ("a.jsonl", b'{"label":"a"}\nhunter2\n', "JSON lines"),
+        ("a.jsonl", b'{"label":"a"}\n5\n', "JSON lines"),
+        ("a.jsonl", b'[{"label":"hunter2"},{"label":"b"}]\n', "JSON lines"),
+        ("a.jsonl", b'{"label":"hunter2","label":"b"}\n', "JSON lines"),
+        ("a.jsonl", b'\xef\xbb\xbf{"label":"hunter2"}\n', "byte order mark"),
+        ("a.jsonl", b'{"label":"hunter2\xff"}\n', "JSON lines"),
+    ],
+)
+def test_bad_files(tmp_path: Path, refused: Refused, name: str, data: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert says in refused(DataError, tmp_path / name, label="label", secret=SECRET)
+
+
+@pytest.mark.parametrize("ending", ["csv.zst", "jsonl.zst"])
+def test_every_cut_of_a_zstandard_file_is_refused(
+    tmp_path: Path, compress: Callable[[Path, bytes], None], refused: Refused, ending: str
+) -> None:
+    path = tmp_path / f"a.{ending}"
+    compress(path, b"".join(b'{"label":"%d"}\n' % number for number in range(3_000)))
+    whole = path.read_bytes()
+    for length in {1, 3, 4, 5, 8, len(whole) // 2, len(whole) - 4, len(whole) - 1}:
+        path.write_bytes(whole[:length])
+        assert "decompressed" in refused(DataError, path, label="label")
+
+
+def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(MANY + b"a,1,2\n")
+    for label in ("label", "other"):
+        assert "columns" in refused(DataError, path, label=label)
+
+
+def test_one_label_per_line_has_no_second_column(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_bytes(b"a\x01hunter2\n")
+    assert refused(DataError, path, format="labels", secret=SECRET)
+
+
+@pytest.mark.parametrize("source", ["nowhere.csv", "nowhere.parquet", "nowhere-*.csv", "nowhere", "no/where.csv"])
+def test_missing_files(tmp_path: Path, refused: Refused, source: str) -> None:
+    message = refused(DataError, tmp_path / source)
+    assert "There is no file" in message
+    assert source in message
+
+
+def test_folders_and_pipes_are_no_files(tmp_path: Path, refused: Refused) -> None:
+    assert "folder" in refused(DataError, tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "standard input" in refused(DataError, tmp_path / "pipe.csv")
+
+
+def test_unreadable_file(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("label\nhunter2\n")
+    if os.geteuid() == 0:
+        # Nothing is closed to root, so the refusal is played.
+        opening = Path.open
+
+        def closed(self: Path, *args: object, **options: object) -> object:
+            if self == path:
+                raise PermissionError(13, "Permission denied", str(path))
+            return opening(self, *args, **options)  # type: ignore[call-overload]
+
+        monkeypatch.setattr(Path, "open", closed)
+    else:
+        path.chmod(stat.S_IWUSR)
+    assert "cannot be read: Permission denied" in refused(DataError, path, secret=SECRET)
+
+
+@pytest.mark.parametrize(
+    "source", ["s3://bucket/a.parquet", "https://example.org/a.csv", "https://example.org/a.csv?x=1"]
+)
+def test_remote_paths_are_passed_to_the_engine(refused: Refused, source: str) -> None:
+    # Without its extension, which is never downloaded, the engine refuses before it asks the network.
+    assert "extension" in refused(DataError, source)
+
+
+@pytest.mark.parametrize("source", [3, 3.5, b"a,b", object(), None, {"a": 3}])
+def test_no_sources(refused: Refused, source: object) -> None:
+    assert refused(UsageError, source)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.parquet"])
+def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
+    if name == "a.jsonl":
+        (tmp_path / name).write_text('{"label":null}\n')
+    else:
+        write_table(tmp_path / name, {"label": []})
+    assert read_profile(tmp_path / name).n == 0
+
+
+def test_a_word_of_the_data_does_not_change_what_is_said(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "json-parquet.gzip-extension.csv"
+    path.write_text("label,other\nhunter2 gzip parquet extension memory json overflow\n")
+    assert "more or fewer columns" in refused(DataError, path, label="label", secret=SECRET)

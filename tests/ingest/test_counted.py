@@ -1,0 +1,258 @@
+"""Data that are counted already: recognised by their header, parsed strictly, equal ones added up."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+
+Read = Callable[..., Profile]
+Refused = Callable[..., str]
+# One engine of each way to add and to parse; which columns are read is tested on all of them elsewhere.
+some_engines = pytest.mark.parametrize(
+    "engine", ["csv", "pandas", "pandas pyarrow", "polars", "arrow", "sqlite", "postgresql"], indirect=True
+)
+some_typed_engines = pytest.mark.parametrize(
+    "typed_engine",
+    ["pandas", "pandas pyarrow", "polars lazy", "arrow", "ibis duckdb", "sqlite", "postgresql"],
+    indirect=True,
+)
+BAD_COUNT = "The column {!r} must hold whole numbers from 1 to 2^63 − 1 and nothing else."
+LARGEST = 2**63 - 1
+
+# Text that is no count; none is a value of the message.
+BAD_TEXT = [
+    "0", "-41",
+    "-0", "+41", "41.5", "41.0", "41.", ".41", "4e1", "0x41", "NaN", "nan", "inf", "Infinity", "hunter2", "41x",
+    "4 1", "4,1", "4_1", "٤١", "²", "9223372036854775808", "18446744073709551617", "99999999999999999999999", "",
+    "null", "true", "'41'", "\t41",
+]  # fmt: skip
+
+
+def as_dict(profile: Profile) -> dict[int, int]:
+    return dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True))
+
+
+def text(*numbers: object) -> list[str]:
+    return [str(number) for number in numbers]
+
+
+@some_engines
+@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+def test_prevalences(engine: Read, written: Callable[..., list[Any]]) -> None:
+    notes: list[str] = []
+    profile = engine({"count": written(8, 3), "prevalence": written(2, 1)}, notify=notes.append)
+    assert as_dict(profile) == {3: 1, 8: 2}
+    assert profile.unit == PrivacyUnit.item()
+    assert notes == []
+
+
+@some_engines
+@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+def test_equal_counts_are_added_up_and_told(engine: Read, written: Callable[..., list[Any]]) -> None:
+    notes: list[str] = []
+    profile = engine({"count": written(8, 3, 8), "prevalence": written(2, 1, 40)}, notify=notes.append)
+    assert as_dict(profile) == {3: 1, 8: 42}
+    assert len(notes) == 1
+    assert "added up" in notes[0]
+
+
+@some_engines
+@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+@pytest.mark.parametrize("keep_null", [False, True])
+def test_counts(engine: Read, written: Callable[..., list[Any]], keep_null: bool) -> None:  # noqa: FBT001
+    notes: list[str] = []
+    table = {"label": ["a", "b", None, "a", None, "007", "7"], "count": written(3, 7, 5, 4, 1, 7, 1)}
+    profile = engine(table, keep_null=keep_null, notify=notes.append)
+    assert as_dict(profile) == ({1: 1, 6: 1, 7: 3} if keep_null else {1: 1, 7: 3})
+    assert len(notes) == (not keep_null)
+    assert keep_null or "6 items without a label" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "expected"),
+    [
+        (("count", "prevalence"), {}, {3: 1, 8: 2}),
+        (("count", "prevalence"), {"label": "count"}, {1: 2}),
+        (("count", "prevalence"), {"format": "events", "label": "count"}, {1: 2}),
+        (("prevalence", "count"), {"format": "prevalences"}, {1: 3, 2: 8}),
+        (("label", "count"), {}, {1: 1, 2: 1}),
+        (("label", "count"), {"label": "label"}, {1: 1, 2: 1}),
+        (("label", "count"), {"label": "count"}, {1: 2}),
+        (("label", "count"), {"format": "events", "label": "label"}, {1: 2}),
+        (("count", "label"), {"format": "counts"}, {3: 1, 8: 1}),
+        (("count", "label"), {"label": "label"}, {1: 2}),
+        (("Label", "count"), {"label": "Label"}, {1: 2}),
+    ],
+)
+def test_the_header_decides(
+    tmp_path: Path, names: tuple[str, str], options: dict[str, Any], expected: dict[int, int]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{names[0]},{names[1]}\n8,2\n3,1\n")
+    assert as_dict(read_profile(path, **options)) == expected
+
+
+@pytest.mark.parametrize("names", ["count,label", "Count,Prevalence", "label,count,x", "prevalence,count"])
+def test_other_headers_need_a_label(tmp_path: Path, refused: Refused, names: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{names}\n")
+    assert "--label" in refused(UsageError, path)
+
+
+@pytest.mark.parametrize(("format", "missing"), [("prevalences", "prevalence"), ("counts", "label")])
+def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: str, missing: str) -> None:  # noqa: A002
+    path = tmp_path / "a.csv"
+    path.write_text("count,x\n1,2\n")
+    message = refused(DataError, path, format=format)
+    assert f"no column {missing!r}" in message
+    assert "'count', 'x'" in message
+
+
+@pytest.mark.parametrize("value", BAD_TEXT)
+def test_bad_text_is_refused(tmp_path: Path, refused: Refused, value: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f'count,prevalence\n1,2\n"{value}",3\n')
+    assert refused(DataError, path) == BAD_COUNT.format("count")
+    path.write_text(f'label,count\na,2\n,"{value}"\n')
+    assert refused(DataError, path) == BAD_COUNT.format("count")
+
+
+@some_engines
+@pytest.mark.parametrize("value", ["hunter2", "9223372036854775808", None])
+def test_bad_text_is_refused_by_every_engine(engine: Read, value: str | None) -> None:
+    for table in (
+        {"count": ["3", value], "prevalence": ["1", "1"]},
+        {"count": ["3", "4"], "prevalence": [value, "1"]},
+        {"label": ["a", None], "count": ["3", value]},
+    ):
+        bad = "prevalence" if value in table.get("prevalence", []) else "count"
+        with pytest.raises(DataError) as caught:
+            engine(table)
+        assert str(caught.value) == BAD_COUNT.format(bad)
+
+
+@some_typed_engines
+@pytest.mark.parametrize("values", [[3, 0], [3, None], [3.0, 1.5], [1.0, 2.0**53 + 2]])
+def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, values: list[float | None]) -> None:
+    for table in ({"count": values, "prevalence": [1, 1]}, {"label": ["a", "b"], "count": values}):
+        with pytest.raises(DataError) as caught:
+            typed_engine(table)
+        assert str(caught.value) == BAD_COUNT.format("count")
+
+
+@some_typed_engines
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+def test_no_number_is_refused(typed_engine: Read, value: float) -> None:
+    with pytest.raises(DataError) as caught:
+        typed_engine({"label": ["a", "b"], "count": [3.0, value]})
+    assert str(caught.value) == BAD_COUNT.format("count")
+
+
+@some_typed_engines
+def test_whole_floats_are_counts(typed_engine: Read) -> None:
+    table = {"label": ["a", "b"], "count": [3.0, 2.0**53]}
+    assert as_dict(typed_engine(table)) == {3: 1, 2**53: 1}
+
+
+@pytest.mark.parametrize(("value", "count"), [("0041", 41), (" 41", 41), ("41 ", 41), (str(LARGEST), LARGEST)])
+def test_text_of_a_whole_number(tmp_path: Path, value: str, count: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"label,count\na,{value}\n")
+    assert as_dict(read_profile(path)) == {count: 1}
+
+
+@some_engines
+@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+def test_the_largest_counts(engine: Read, written: Callable[..., list[Any]]) -> None:
+    assert as_dict(engine({"label": ["a"], "count": written(LARGEST)})) == {LARGEST: 1}
+    assert as_dict(engine({"count": written(LARGEST), "prevalence": written(1)})) == {LARGEST: 1}
+    two = {"label": ["a", "a", "b"], "count": written(2**62, 2**62 - 8, 7)}
+    assert as_dict(engine(two)) == {7: 1, LARGEST - 7: 1}
+    shared = {"count": written(1, 1), "prevalence": written(2**62, 2**62 - 1)}
+    assert as_dict(engine(shared)) == {1: LARGEST}
+
+
+@some_engines
+@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+@pytest.mark.parametrize("numbers", [(2**62, 2**62), (LARGEST, LARGEST, 5)])
+def test_sums_beyond_the_largest_are_refused(
+    engine: Read, written: Callable[..., list[Any]], numbers: tuple[int, ...]
+) -> None:
+    # Two such sums wrap to a negative number, three to a small one.
+    values, ones = written(*numbers), written(*[1] * len(numbers))
+    for table in ({"label": ["a"] * len(numbers), "count": values}, {"count": ones, "prevalence": values}):
+        with pytest.raises(DataError) as caught:
+            engine(table)
+        assert "more than 2^63 − 1 items" in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+@pytest.mark.parametrize("dtype", [pa.uint8(), pa.int16(), pa.uint64()])
+def test_every_kind_of_whole_number(make: Callable[..., Any], dtype: pa.DataType) -> None:
+    numbers = pa.array([3, 200 if dtype != pa.uint64() else 2**62], type=dtype).to_numpy()
+    table = {"label": ["a", "b"], "count": pa.array(numbers) if make is pa.table else numbers}
+    assert as_dict(read_profile(make(table))) == {3: 1, int(numbers[1]): 1}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+def test_whole_numbers_beyond_int64(make: Callable[..., Any]) -> None:
+    numbers = pa.array([3, 2**63], type=pa.uint64())
+    values = numbers if make is pa.table else numbers.to_numpy()
+    with pytest.raises(DataError, match="must hold whole numbers"):
+        read_profile(make({"label": ["a", "b"], "count": values}))
+
+
+def test_huge_numbers_of_duckdb() -> None:
+    with duckdb.connect() as connection:
+        rows = "(VALUES ('a', {}::HUGEINT)) AS t(label, count)"
+        assert read_profile(connection.sql(f"FROM {rows.format(5)}")).n == 5  # numbers only
+        with pytest.raises(DataError, match="must hold whole numbers"):
+            read_profile(connection.sql(f"FROM {rows.format(2**63)}"))
+
+
+def test_truth_values_are_no_counts() -> None:
+    with pytest.raises(DataError, match="must hold whole numbers"):
+        read_profile(pl.DataFrame({"label": ["a"], "count": [True]}))
+
+
+def test_counted_data_have_no_users(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "a.csv"
+    for header in ("label,count", "count,prevalence"):
+        path.write_text(f"{header}\nhunter2,-1\n")
+        message = refused(UsageError, path, user="user", max_per_user=1)
+        assert "which user" in message
+
+
+def test_the_unit_may_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("label,count\na,3\n")
+    unit = PrivacyUnit.label(max_count=4)
+    assert read_profile(path, unit=unit).unit == unit
+
+
+def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anonhist.ingest import read
+
+    fetched: list[int] = []
+    fetch = read.fetch
+
+    def spy(query: Any) -> list[tuple[Any, ...]]:
+        rows = fetch(query)
+        fetched.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(read, "fetch", spy)
+    counts = [1 + number % 3 for number in range(30)]
+    engine({"label": text(*range(30)), "count": counts})
+    engine({"count": counts, "prevalence": counts})
+    assert fetched == [3, 3]

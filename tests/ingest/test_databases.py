@@ -1,0 +1,126 @@
+"""Databases: their tables by name, and what is said where there is none."""
+
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pytest
+
+from anonhist.errors import DataError, MissingExtraError, UsageError
+from anonhist.ingest import read_profile
+from anonhist.profiles import Profile
+
+Read = Callable[..., Profile]
+Refused = Callable[..., str]
+ROWS = [("a", "u"), ("b", "u"), ("a", "v")]
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database with the tables ``first`` and ``Second "one"``, and a view."""
+    kind, path = request.param, tmp_path / "shop.db"
+    server = request.getfixturevalue("postgresql") if kind == "postgresql" else ""
+    opened = {
+        "duckdb": lambda: duckdb.connect(path),
+        "sqlite": lambda: sqlite3.connect(path),
+        "postgresql": lambda: psycopg.connect(server),
+    }[kind]()
+    with closing(opened) as connection:
+        cursor = connection.cursor()
+        for name in ("first", 'Second ""one""'):
+            cursor.execute(f'DROP TABLE IF EXISTS "{name}" CASCADE' if server else "SELECT 1")
+            cursor.execute(f'CREATE TABLE "{name}" (sku TEXT, "user" TEXT)')
+            for row in ROWS:
+                cursor.execute(f'INSERT INTO "{name}" VALUES ({"%s, %s" if server else "?, ?"})', row)  # noqa: S608
+        cursor.execute("CREATE VIEW shown AS SELECT sku FROM first")
+        connection.commit()
+    return server or f"{kind}:///{path}"
+
+
+@pytest.mark.parametrize("table", ["first", 'Second "one"', "shown"])
+def test_tables_and_views(database: str, table: str) -> None:
+    assert read_profile(database, table=table, label="sku") == Profile.from_prevalences({1: 1, 2: 1})
+
+
+def test_tables_that_are_not_there(database: str, refused: Refused) -> None:
+    for table in ("nowhere", 'first"; DROP TABLE first; --', "First"):
+        message = refused(DataError, database, table=table, label="sku")
+        assert "has no table" in message
+        assert "'first'" in message
+    message = refused(UsageError, database, label="sku")
+    assert "--table" in message
+    assert "'first'" in message
+    assert "'sku', 'user'" in refused(DataError, database, table="first", label="nowhere")
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_missing_database_is_not_made(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("missing.db", str(tmp_path / "missing.db"), "."):
+        assert "no database file" in refused(DataError, f"{kind}:///{path}", table="t")
+    for url in (f"{kind}://", f"{kind}:///", f"{kind}://missing.db"):
+        assert f"{kind}:///" in refused(UsageError, url, table="t")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_relative_and_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    connect: Callable[[str], duckdb.DuckDBPyConnection | sqlite3.Connection] = (
+        duckdb.connect if kind == "duckdb" else sqlite3.connect
+    )
+    with closing(connect("shop.db")) as connection:
+        connection.execute("CREATE TABLE t (label TEXT)")
+        connection.execute("INSERT INTO t VALUES ('a')")
+        connection.commit()
+    for path in ("shop.db", "./shop.db", str(tmp_path / "shop.db")):
+        assert read_profile(f"{kind}:///{path}", table="t").n == 1
+
+
+@pytest.mark.parametrize(("kind", "says"), [("duckdb", "not a DuckDB database"), ("sqlite", "SQLite database")])
+def test_files_that_are_no_databases(tmp_path: Path, refused: Refused, kind: str, says: str) -> None:
+    path = tmp_path / "a.db"
+    path.write_bytes(b"label\nhunter2\n" * 500)
+    assert says in refused(DataError, f"{kind}:///{path}", table="t", secret="hunter2")  # noqa: S106
+
+
+def test_an_empty_database_has_no_tables(tmp_path: Path, refused: Refused) -> None:
+    (tmp_path / "a.db").touch()
+    assert "it has none" in refused(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t")
+
+
+def test_a_server_that_is_not_there(tmp_path: Path, refused: Refused) -> None:
+    message = refused(DataError, f"postgresql://someone:hunter2@/shop?host={tmp_path}", table="t", secret="hunter2")  # noqa: S106
+    assert "cannot be reached" in message
+
+
+@pytest.mark.parametrize("url", ["sqlite:///shop.db", "postgresql://localhost/shop", "postgres://localhost/shop"])
+def test_without_the_extra_one_sentence_says_what_to_install(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    assert "pip install 'anonhist[ibis]'" in refused(MissingExtraError, url, table="t")
+
+
+@pytest.mark.parametrize("value", ["'hunter2'", "1.5", "0", "x'31'", "NULL", "9e18 * 9"])
+def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refused: Refused, value: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE t (label TEXT, count INTEGER)")
+        connection.execute("INSERT INTO t VALUES ('a', 3)")
+        connection.execute(f"INSERT INTO t VALUES ('b', {value})")  # noqa: S608  # the values above
+        connection.commit()
+    message = refused(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t", secret="hunter2")  # noqa: S106
+    assert "must hold whole numbers" in message
+
+
+def test_databases_are_only_read(database: str) -> None:
+    path = database.partition(":///")[2]
+    before = Path(path).read_bytes() if path.startswith("/") else b""
+    read_profile(database, table="first", label="sku", user="user", max_per_user=1)
+    assert (Path(path).read_bytes() if path.startswith("/") else b"") == before

@@ -1,0 +1,231 @@
+"""The user bound, on every engine, against the same rule in plain Python."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile, sorted_l1
+
+Read = Callable[..., Profile]
+Refused = Callable[..., str]
+# Tests of what no engine decides run on one of each kind.
+a_few_engines = pytest.mark.parametrize("engine", ["csv", "polars lazy", "sqlite"], indirect=True)
+Row = tuple[str | None, str | None, str]
+
+# Text that sorts by code point, as every engine here sorts it, and the names of the query's own columns.
+LABELS = st.sampled_from([None, "10", "9", "A", "a", "b", "label", "user", "é", "日"])
+USERS = st.sampled_from([None, "u", "v", "w", "None", "nan"])
+ROWS = st.lists(st.tuples(USERS, LABELS, st.sampled_from("xyz")), max_size=25)
+few = settings(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=5,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def table(rows: list[Row]) -> dict[str, list[Any]]:
+    # A first row of text that is left out always: a column of nulls alone would have no type.
+    whole = [(None, "text", "x"), *rows, ("typed", None, "x")]
+    return {"who": [row[0] for row in whole], "what": [row[1] for row in whole], "when": [row[2] for row in whole]}
+
+
+def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_null: bool = False) -> Profile:
+    """Each user's first rows, nulls first; the row that ``table`` adds has a user and a null label."""
+    of_user: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for who, what, when in [*rows, ("typed", None, "x")]:
+        if who is not None and (keep_null or what is not None):
+            of_user[who].append((when if order_by else "", what is not None, what or ""))
+    kept = Counter(row[1:] for own in of_user.values() for row in sorted(own)[:bound])
+    return Profile.from_counts(list(kept.values()), unit=PrivacyUnit.user(max_items=bound))
+
+
+@given(rows=ROWS, bound=st.integers(1, 4), order_by=st.sampled_from([None, "when"]), keep_null=st.booleans())
+@few
+def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: str | None, keep_null: bool) -> None:  # noqa: FBT001
+    options: dict[str, Any] = {"order_by": order_by, "keep_null": keep_null}
+    profile = engine(table(rows), label="what", user="who", max_per_user=bound, **options)
+    assert profile == expected(rows, bound=bound, **options)
+
+
+@given(rows=ROWS, own=st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1), bound=st.integers(1, 4))
+@few
+def test_one_user_moves_at_most_the_bound(
+    engine: Read, rows: list[Row], own: list[tuple[str | None, str]], bound: int
+) -> None:
+    added = [("new", what, when) for what, when in own]
+    options: dict[str, Any] = {"label": "what", "user": "who", "max_per_user": bound, "keep_null": True}
+    without, with_user = engine(table(rows), **options), engine(table([*added, *rows]), **options)
+    assert with_user.n - without.n == min(bound, len(own))
+    assert sorted_l1(without, with_user) == min(bound, len(own))
+
+
+@pytest.mark.parametrize("keep_null", [False, True])
+def test_no_row_without_a_user_is_kept(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
+    rows: list[Row] = [(None, "a", "x")] * 9 + [(None, None, "x")] * 9 + [("u", "b", "x")]
+    profile = engine(table(rows), label="what", user="who", max_per_user=1, keep_null=keep_null)
+    assert profile.n == 1 + keep_null
+
+
+def test_null_labels_are_bounded(engine: Read) -> None:
+    rows: list[Row] = [("u", None, "x")] * 9 + [("v", None, "x")]
+    profile = engine(table(rows), label="what", user="who", max_per_user=2, keep_null=True)
+    # Two of u, one of v, one of the user in every table here.
+    assert dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)) == {4: 1}
+
+
+def test_duplicates_count_toward_the_bound(engine: Read) -> None:
+    rows: list[Row] = [("u", "a", "x")] * 5 + [("u", "b", "x")]
+    profile = engine(table(rows), label="what", user="who", max_per_user=3)
+    assert profile == expected(rows, bound=3)
+    assert profile.counts.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("label", "user", "order_by"),
+    [
+        ("count", "label", "one"),
+        ("label", "user", None),
+        ("user", "count", "rank"),
+        ("is_null", "prevalence", "rank_by"),
+    ],
+)
+def test_columns_may_have_the_names_of_the_query(engine: Read, label: str, user: str, order_by: str | None) -> None:
+    columns = {user: ["u", "u", "v", None], label: ["b", "a", "a", "c"], "one": list("1234")}
+    columns |= {"rank": list("2134"), "rank_by": list("1234")}
+    profile = engine(columns, label=label, user=user, max_per_user=1, order_by=order_by)
+    first_of_u_is_b = order_by in ("one", "rank_by")
+    assert profile.counts.tolist() == ([1] if first_of_u_is_b else [2])
+
+
+def test_numbers_are_ordered_as_numbers_where_the_engine_knows_them(typed_engine: Read) -> None:
+    columns = {"user": [1, 1, 2], "label": ["b", "a", "b"], "time": [9, 10, 1]}
+    profile = typed_engine(columns, label="label", user="user", max_per_user=1, order_by="time")
+    assert profile.counts.tolist() == [2]
+
+
+def test_what_was_left_out_goes_to_the_operator_alone(engine: Read, capfd: pytest.CaptureFixture[str]) -> None:
+    rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x")]
+    notes: list[str] = []
+    profile = engine(table(rows), label="what", user="who", max_per_user=1, notify=notes.append)
+    assert profile == expected(rows, bound=1)
+    assert len(notes) == 1
+    assert "5 of 6 rows were left out: 2 without a user" in notes[0]
+    assert capfd.readouterr() == ("", "")
+
+
+@a_few_engines
+def test_nothing_is_said_where_nothing_was_left_out(engine: Read) -> None:
+    notes: list[str] = []
+    columns = {"user": ["u", "v"], "label": ["a", "a"]}
+    assert engine(columns, label="label", user="user", max_per_user=1, notify=notes.append).n == 2
+    assert notes == []
+
+
+@pytest.mark.parametrize("keep_null", [False, True])
+def test_null_labels_without_users(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
+    notes: list[str] = []
+    columns = {"what": ["a", None, "a", None, None, "b"], "other": list("123456")}
+    profile = engine(columns, label="what", keep_null=keep_null, notify=notes.append)
+    assert profile.counts.tolist() == ([1, 2, 3] if keep_null else [1, 2])
+    assert len(notes) == (not keep_null)
+    assert keep_null or "3 items without a label" in notes[0]
+
+
+def test_text_for_null_is_a_label(engine: Read) -> None:
+    columns = {"what": ["nan", "None", "NULL", "null", "<NA>", "NaN", "\\N", None], "other": list("12345678")}
+    assert engine(columns, label="what").n == 7
+
+
+def test_only_distinct_counts_are_fetched(engine: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anonhist.ingest import read
+
+    fetched: list[int] = []
+    fetch = read.fetch
+
+    def spy(query: Any) -> list[tuple[Any, ...]]:
+        rows = fetch(query)
+        fetched.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(read, "fetch", spy)
+    labels = [f"{number}" for number in range(50) for _ in range(1 + number % 3)]
+    profile = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=5)
+    assert (profile.n, profile.num_labels, len(profile)) == (99, 50, 3)
+    assert fetched == [3]
+
+
+@a_few_engines
+def test_the_unit_comes_with_the_bound(engine: Read) -> None:
+    columns = {"user": ["u"], "label": ["a"]}
+    assert engine(columns, label="label", user="user", max_per_user=3).unit == PrivacyUnit.user(max_items=3)
+    assert engine(columns, label="label").unit == PrivacyUnit.item()
+    more = PrivacyUnit.user(max_items=5)
+    assert engine(columns, label="label", user="user", max_per_user=3, unit=more).unit == more
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"user": "u"}, "max_per_user"),
+        ({"max_per_user": 1}, "user"),
+        ({"user": "u", "max_per_user": 0}, "at least 1"),
+        ({"user": "u", "max_per_user": -1}, "at least 1"),
+        ({"user": "u", "max_per_user": True}, "whole number"),
+        ({"user": "u", "max_per_user": 1.5}, "whole number"),
+        ({"user": "u", "max_per_user": "2"}, "whole number"),
+        ({"order_by": "t"}, "needs user"),
+        ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.item()}, "protects less"),
+        ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.user(max_items=1)}, "protects less"),
+        ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.label(max_count=2)}, "one of the two"),
+    ],
+)
+def test_half_a_bound_is_refused_before_reading(refused: Refused, options: dict[str, Any], says: str) -> None:
+    assert says in refused(UsageError, "there-is-no-such-file.csv", label="label", **options)
+
+
+@a_few_engines
+@pytest.mark.parametrize("option", ["label", "user", "order_by"])
+def test_missing_column_names_those_there_are(engine: Read, option: str) -> None:
+    options = {"label": "what", "user": "who", "order_by": "when"} | {option: "nowhere"}
+    with pytest.raises(DataError) as caught:
+        engine(table([]), max_per_user=1, **options)
+    message = str(caught.value)
+    assert "There is no column 'nowhere'" in message
+    assert all(repr(name) in message for name in ("who", "what", "when"))
+
+
+@a_few_engines
+def test_the_label_must_be_named_among_several_columns(engine: Read) -> None:
+    with pytest.raises(UsageError) as caught:
+        engine(table([]))
+    assert "--label" in str(caught.value)
+    assert "'who', 'what', 'when'" in str(caught.value)
+
+
+@a_few_engines
+def test_a_single_column_needs_no_name(engine: Read) -> None:
+    assert engine({"anything": ["a", "b", "a"]}).counts.tolist() == [1, 2]
+
+
+def test_plain_labels_have_no_users(refused: Refused) -> None:
+    assert "no columns" in refused(UsageError, ["a"], user="u", max_per_user=1)
+
+
+def test_ties_are_cut_without_looking_at_other_users() -> None:
+    import polars as pl
+
+    # All of a user's rows tie, in any order of the table: the choice is among equals.
+    rows = [("u", "a"), ("v", "b"), ("u", "a"), ("v", "b")]
+    for turned in (rows, rows[::-1]):
+        frame = pl.DataFrame(turned, schema=["user", "label"], orient="row")
+        profile = read_profile(frame, label="label", user="user", max_per_user=1)
+        assert profile == expected([(who, what, "x") for who, what in turned], bound=1)

@@ -1,0 +1,128 @@
+"""The front door: a curated list of names, loaded when asked for, behind which nothing heavy stands by."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import anonhist
+from anonhist.cli.commands import anonhist as command_line
+
+_REPORT = "import json, sys; sys.stderr.write('\\n' + json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+_RUN = "from anonhist.cli.entry import run; code = run(sys.argv[1:]); assert code == 0, code"
+
+
+def _loaded(program: str, *arguments: str, folder: Path) -> set[str]:
+    """Return the top-level modules that are loaded when a program ends, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {program}\n{_REPORT}", *arguments],
+        capture_output=True,
+        check=True,
+        text=True,
+        cwd=folder,
+    )
+    names = done.stderr.rsplit("\n", 1)[1]
+    return set(names.strip("[]").replace('"', "").split(", "))
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    (tmp_path / "events.csv").write_text("label\n" + "".join(f"l{number % 97}\n" for number in range(1000)))
+    return tmp_path
+
+
+def test_names_are_sorted_and_unique() -> None:
+    assert anonhist.__all__ == sorted(set(anonhist.__all__))
+    assert dir(anonhist) == sorted([*anonhist.__all__, "__version__"])
+
+
+@pytest.mark.parametrize("name", anonhist.__all__)
+def test_every_name_is_there_and_explained(name: str) -> None:
+    value = getattr(anonhist, name)
+    assert inspect.getdoc(value)
+    assert value.__module__.startswith("anonhist.")
+    assert getattr(anonhist, name) is value
+    assert value.__name__ == name
+
+
+def test_a_star_import_brings_exactly_these() -> None:
+    names: dict[str, object] = {}
+    exec("from anonhist import *", names)  # noqa: S102  # there is no other way to see it
+    assert sorted(set(names) - {"__builtins__"}) == anonhist.__all__
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        anonhist.nothing  # noqa: B018
+    assert not hasattr(anonhist, "SeededSource")
+
+
+def test_errors_form_the_tree_that_is_drawn() -> None:
+    assert issubclass(anonhist.UsageError, anonhist.AnonhistError)
+    assert issubclass(anonhist.MissingExtraError, anonhist.UsageError)
+    assert issubclass(anonhist.DataError, anonhist.AnonhistError)
+    assert issubclass(anonhist.OutputError, anonhist.AnonhistError)
+    assert not issubclass(anonhist.DataError, anonhist.UsageError)
+
+
+def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    bare = _loaded("", folder=tmp_path)
+    loaded = _loaded("import anonhist; dir(anonhist)", folder=tmp_path) - bare
+    assert loaded - set(sys.stdlib_module_names) == {"anonhist"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("release", "--help"), ("plan", "--help"), ("show", "--help")]
+)
+def test_help_loads_the_parser_alone(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    bare = _loaded("", folder=tmp_path)
+    loaded = _loaded(_RUN, *arguments, folder=tmp_path) - bare
+    assert loaded - set(sys.stdlib_module_names) == {"anonhist", "click"}
+
+
+# One mechanism below 1.1, another above.
+@pytest.mark.parametrize(("epsilon", "output"), [("1", "-"), ("1", "out.json"), ("2", "-"), ("2", "out.csv")])
+def test_a_plain_release_starts_the_engine_and_numpy_alone(epsilon: str, output: str, events: Path) -> None:
+    bare = _loaded("", folder=events)
+    given = ("release", "events.csv", "--epsilon", epsilon, "--simulations", "2", "-o", output)
+    loaded = {name for name in _loaded(_RUN, *given, folder=events) - bare if not name.startswith("_")}
+    heavy = {"scipy", "pandas", "pyarrow", "polars", "matplotlib", "numba", "ibis", "rich", "hypothesis", "pytest"}
+    assert not loaded & heavy
+    # NumPy's compiled modules bring the run-time of what they were written in.
+    allowed = {"anonhist", "click", "duckdb", "narwhals", "numpy", "cython_runtime"}
+    assert loaded - set(sys.stdlib_module_names) <= allowed
+    assert {"duckdb", "numpy"} <= loaded
+
+
+def test_what_is_heavy_is_loaded_where_it_is_used(events: Path) -> None:
+    # The other side of the tests above: that they would see it.
+    given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
+    assert "pyarrow" in _loaded(_RUN, *given, "-o", "out.parquet", folder=events)
+    assert "matplotlib" in _loaded(_RUN, *given, "-o", "-", "--report", "out.html", folder=events)
+
+
+def test_a_seedable_source_is_out_of_reach(events: Path) -> None:
+    given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
+    every = "import anonhist; [getattr(anonhist, name) for name in anonhist.__all__]; " + _RUN
+    asks = "\nassert not [name for name in sys.modules if name.startswith('anonhist.testing')]"
+    assert "anonhist" in _loaded(every + asks, *given, folder=events)
+    params = [param for command in command_line.commands.values() for param in command.params]
+    options = [option for param in params if isinstance(param, click.Option) for option in param.opts]
+    assert len(options) > 30
+    assert not [option for option in options if any(word in option for word in ("seed", "random", "source", "rng"))]
+    # In Python the source of words is an object that a caller must bring; no number stands for one.
+    assert inspect.signature(anonhist.release).parameters["source"].default is None
+    assert "seed" not in inspect.signature(anonhist.release).parameters
+
+
+def test_the_version_is_written_once() -> None:
+    root = Path(__file__).parents[1]
+    assert f'__version__ = "{anonhist.__version__}"' in (root / "src/anonhist/__init__.py").read_text()
+    assert 'dynamic = ["version"]' in (root / "pyproject.toml").read_text()
+
+
+def test_types_are_shipped() -> None:
+    assert Path(anonhist.__file__).with_name("py.typed").exists()

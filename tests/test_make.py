@@ -1,0 +1,64 @@
+"""The two commands of the README."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anonhist as ah
+
+ROOT = Path(__file__).parent.parent
+MAKE = shutil.which("make")
+needs_make = pytest.mark.skipif(MAKE is None, reason="make is not installed on this machine")
+
+
+def make(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    # The environment the tests run in, as it is: nothing is installed.
+    stamps = [f"{sys.prefix}/.run-stamp", f"{sys.prefix}/.dev-stamp"]
+    held = [word for stamp in stamps for word in ("-o", stamp)]
+    command = [str(MAKE), "--no-print-directory", *held, f"VENV={sys.prefix}", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@needs_make
+def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    (tmp_path / "pyproject.toml").touch()
+    done = make("demo", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    written = sorted(path.name for path in (tmp_path / "demo-output").iterdir())
+    assert written == ["rockyou.html", "rockyou.json", "trees.csv"]
+    for name in written:
+        assert f"demo-output/{name}" in done.stdout + done.stderr
+    release = ah.read_release(tmp_path / "demo-output" / "rockyou.json")
+    assert release.guarantee.epsilon == 1
+    truth = ah.read_profile(ROOT / "data" / "pw_rockyou.csv")
+    # The error to expect is 1,707 items; no run is ten times as bad.
+    assert 0 < ah.sorted_l1(truth, release.profile) < 17_000
+
+
+@needs_make
+def test_test_runs_every_check_and_every_test() -> None:
+    done = make("--dry-run", "test", folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    for tool in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
+        assert re.search(rf"bin/(python -m )?{re.escape(tool)}", done.stdout), tool
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@needs_make
+def test_help_lists_the_targets() -> None:
+    done = make("help", folder=ROOT)
+    assert re.findall(r"^make (\w+)", done.stdout, re.MULTILINE) == [
+        "help",
+        "demo",
+        "test",
+        "check",
+        "fix",
+        "bench",
+        "clean",
+    ]
