@@ -34,7 +34,7 @@ Refused = Callable[..., str]
 Feed = Callable[..., None]
 WriteTable = Callable[[Path, Table], str]
 
-FILES = ["csv", "jsonl.zst", "parquet"]
+FILES = ["csv", "parquet"]
 MEMORY = ["pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 SQL_TYPES = {str: "TEXT", int: "BIGINT", float: "DOUBLE PRECISION"}

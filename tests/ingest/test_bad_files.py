@@ -10,6 +10,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.failures import translated
 
 Refused = Callable[..., str]
 SECRET = "hunter2"  # noqa: S105  # a value of the data
@@ -143,6 +144,11 @@ def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[...
     else:
         write_table(tmp_path / name, {"label": []})
     assert read_profile(tmp_path / name).n == 0
+
+
+def test_an_interrupted_query_is_an_interrupt() -> None:
+    with pytest.raises(KeyboardInterrupt), translated("The input"):
+        raise RuntimeError("Query interrupted")
 
 
 def test_a_word_of_the_data_does_not_change_what_is_said(tmp_path: Path, refused: Refused) -> None:

@@ -87,7 +87,7 @@ def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c
 
 def test_out_of_domain_is_refused() -> None:
     with pytest.raises(UsageError, match="at least"):
-        PartitionMechanism("0.0005")
+        PartitionMechanism("0.0099")
     with pytest.raises(UsageError, match="at most"):
         PartitionMechanism(41)
     corner = 2**20 + 1

@@ -41,6 +41,8 @@ def _prepared() -> int:
     # A warning quotes source code, and may quote values.
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
+    # Matrices are small here: threads of the linear algebra library would only wait for each other, and for others.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # Terminals without UTF-8 show a mark where they lack a sign, rather than end the program.
         with contextlib.suppress(AttributeError):

@@ -153,12 +153,11 @@ def _check_mechanism(name: str) -> None:
 
 
 def _tell_operator(remarks: list[str]) -> None:
-    """Show remarks about the data on the operator's terminal; elsewhere only that there are some.
+    """Show remarks about the data on the operator's terminal, and nowhere else.
 
-    They hold private numbers, and a stderr that is no terminal is a file that others may read.
+    They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
+    tell of the data.
     """
     if sys.stderr.isatty():
         for remark in remarks:
             click.echo(f"Only for you: {remark}", err=True)
-    elif remarks:
-        click.echo("Some rows were left out or added up; run on a terminal to see how many.", err=True)

@@ -65,6 +65,9 @@ def translated(what: str, *, path: str = "") -> Iterator[None]:
         message = f"{what} cannot be decompressed: it is cut off or not what its ending says."
         raise DataError(message) from None
     except Exception as error:  # noqa: BLE001  # engines raise what they like
+        if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():
+            # DuckDB's way to say that Ctrl-C was pressed.
+            raise KeyboardInterrupt from None
         # Engine messages quote the data they stumbled over, so only their kind is told.
         raise DataError(f"{what} {_explained(error, path)}") from None
 

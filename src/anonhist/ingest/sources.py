@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError
@@ -23,6 +24,18 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "preserve_insertion_order": "false",
 }
+
+
+@contextmanager
+def _connected(path: str = ":memory:", *, read_only: bool = False) -> Iterator[Any]:
+    """Open DuckDB; what does not fit in memory goes to a folder that only this user can read, and that is removed."""
+    import duckdb
+
+    with (
+        TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True) as folder,
+        duckdb.connect(path, read_only=read_only, config=_CONFIG | {"temp_directory": folder}) as connection,
+    ):
+        yield connection
 
 
 @contextmanager
@@ -65,10 +78,9 @@ def _file(
     twice: bool,
     attach: Any,
 ) -> Iterator[Any]:
-    import duckdb
     import narwhals as nw
 
-    with translated("The input", path=source), duckdb.connect(config=_CONFIG) as connection:
+    with translated("The input", path=source), _connected() as connection:
         if attach is not None:
             attach(connection)
         relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
@@ -80,11 +92,10 @@ def _file(
 
 @contextmanager
 def _duckdb_table(url: str, table: str | None, attach: Any) -> Iterator[Any]:
-    import duckdb
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
-    with translated("The database", path=path), duckdb.connect(path, read_only=True, config=_CONFIG) as connection:
+    with translated("The database", path=path), _connected(path, read_only=True) as connection:
         if attach is not None:
             attach(connection)
         names = [
@@ -149,9 +160,8 @@ def _memory(source: Any) -> Iterator[Any]:
     with translated("The table"):
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
-            import duckdb
 
-            with duckdb.connect(config=_CONFIG) as connection:
+            with _connected() as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source)))
             return
         frame = nw.from_native(source, allow_series=True)

@@ -10,12 +10,14 @@ from functools import lru_cache
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.privacy import short_decimal
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2^40.
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-SMALLEST_EPSILON = Fraction(1, 1000)
+# Below, weights that matter could leave the range of floats (docs/proofs/partition.md §5).
+SMALLEST_EPSILON = Fraction(1, 100)
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -79,11 +81,11 @@ def calibrate(epsilon: Fraction) -> FamilyParameters:
     Raises
     ------
     UsageError
-        If ``epsilon`` is below 1/1000, where the band would not fit in memory.
+        If ``epsilon`` is below 1/100, where the range of floats would no longer do.
     """
     if epsilon < SMALLEST_EPSILON:
         message = (
-            f"The partition mechanism needs an epsilon of at least {SMALLEST_EPSILON} per item, not {epsilon}; "
+            f"The partition mechanism needs an epsilon of at least 0.01 per item, not {short_decimal(epsilon)}; "
             "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
         )
         raise UsageError(message)
@@ -94,9 +96,6 @@ def calibrate(epsilon: Fraction) -> FamilyParameters:
         q = math.exp(-geometric)
         return FamilyParameters(geometric, q / (1 + q))
     low, high = target * 0.25, min(target, LN_3)
-    if not _affordable(low, z, target):
-        message = f"The partition mechanism cannot pay for its rounding at {epsilon} per item; raise epsilon."
-        raise UsageError(message)
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
         if _affordable(middle, z, target):

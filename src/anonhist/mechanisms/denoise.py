@@ -75,7 +75,15 @@ def _lengths(side: SideChain, start: NDArray[np.float64], size: int) -> NDArray[
         if now != level:
             drops.append(content)
         content, level = content + 1, now
-    return within_int64(drops)[::-1]
+    return _completed(within_int64(drops)[::-1], size)
+
+
+def _completed(lengths: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return exactly ``size`` lengths: a median on the brink may be rounded differently at two diagonals."""
+    if lengths.size >= size:
+        return lengths[:size]
+    absent = np.setdiff1d(np.arange(2 * size, dtype=np.int64), lengths)[: size - lengths.size]
+    return np.sort(np.concatenate((lengths, absent)))[::-1]
 
 
 def _search(

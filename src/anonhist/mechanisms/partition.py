@@ -43,7 +43,7 @@ class PartitionMechanism(Setting):
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.setting.Setting`. The budget per cell must be at least 1/1000.
+        See :class:`~anonhist.mechanisms.setting.Setting`. The budget per cell must be at least 1/100.
 
     Guarantees
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,9 @@ def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
     sums = np.array(values, dtype=np.float64)
     if sums.ndim != 1 or not bool(np.isfinite(sums).all()):
         raise UsageError("An isotonic fit needs a one-dimensional list of finite numbers.")
+    # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts.
+    shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * math.frexp(sums.size)[1] - 1023)
+    sums = np.ldexp(sums, -shift) if shift else sums
     sizes = np.ones(sums.size)
     while sums.size > 1:
         violates = sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]
@@ -59,7 +63,8 @@ def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
         sums, sizes = np.add.reduceat(sums, starts), np.add.reduceat(sizes, starts)
     sums, sizes = _pooled(sums.tolist(), sizes.tolist())
     # Means that are equal but for rounding may stand in the wrong order by an ulp.
-    return np.repeat(np.minimum.accumulate(sums / sizes), sizes.astype(np.int64))
+    means = np.repeat(np.minimum.accumulate(sums / sizes), sizes.astype(np.int64))
+    return np.ldexp(means, shift) if shift else means
 
 
 def _pooled(sums: list[float], sizes: list[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -73,7 +73,9 @@ class ReleaseError:
         errors = [np.array(table, dtype=np.float64) for table in (self.prevalence_errors, self.k_plus_errors)]
         if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
-        if levels.size and (levels[0] < 1 or not bool(np.all(levels[1:] > levels[:-1]))):
+        if not levels.size:
+            raise DataError("The error table of a release needs one level at least.")
+        if levels[0] < 1 or not bool(np.all(levels[1:] > levels[:-1])):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
         if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
             raise DataError("Standard errors must be finite and not negative.")
@@ -90,8 +92,6 @@ class ReleaseError:
         return _estimate(profile.k_plus(k), self._at(self.k_plus_errors, k))
 
     def _at(self, errors: NDArray[np.float64], level: int) -> float:
-        if not errors.size:
-            return 0.0
         inside = min(max(level, int(self.levels[0])), int(self.levels[-1]))
         above = int(np.searchsorted(self.levels, inside, side="left"))
         below = int(np.searchsorted(self.levels, inside, side="right")) - 1

@@ -33,4 +33,10 @@ class Estimate:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.value:,.6g} ± {self.standard_error:,.3g} (95 % interval {low:,.6g} to {high:,.6g})"
+        value, error = _written(self.value, digits=6), _written(self.standard_error, digits=3)
+        return f"{value} ± {error} (95 % interval {_written(low, digits=6)} to {_written(high, digits=6)})"
+
+
+def _written(number: float, *, digits: int) -> str:
+    # Whole digits are never cut: 14,344,391 labels are not 1.43444e+07.
+    return f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"

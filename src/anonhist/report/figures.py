@@ -22,7 +22,6 @@ INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
 _POINTS = 400
 # Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
 _SIZE = (5.2, 3.6)
-_FLOOR = 0.5  # where a log scale shows what reaches down to no label at all
 
 
 def plot(release: Release) -> Figure:
@@ -43,7 +42,7 @@ def plot(release: Release) -> Figure:
     at = thinned(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
     low, high = whole_interval(prevalences, error.prevalence_errors[np.searchsorted(error.levels, counts)])
-    axes.vlines(counts, np.maximum(low, _FLOOR), high, color=BAND, linewidth=1.6, label="95 % interval")
+    axes.vlines(counts, np.maximum(low, _floor(high)), high, color=BAND, linewidth=1.6, label="95 % interval")
     axes.plot(counts, prevalences, ".", color=BLUE, markersize=4.5, label="released prevalence")
     _log_log(axes, counts, high)
     return figure
@@ -58,11 +57,14 @@ def k_plus_figure(release: Release) -> Figure:
     profile, error = release.profile, release.error
     at = thinned(error.levels) if len(profile) else np.zeros(0, dtype=np.int64)
     levels = error.levels[at]
+    if release.guarantee.unit.kind == "label":
+        # Counts above the bound were taken together with it: there is nothing to err about.
+        levels, at = levels[levels <= release.guarantee.unit.bound], at[levels <= release.guarantee.unit.bound]
     values = profile.cumulative_prevalence(levels).astype(float)
     low, high = whole_interval(values, error.k_plus_errors[at])
     # Each value holds up to the next level, the last one for all that is above.
     ends = np.append(levels, _beyond(levels))
-    middle, low, high = (np.maximum(np.append(each, each[-1:]), _FLOOR) for each in (values, low, high))
+    middle, low, high = (np.maximum(np.append(each, each[-1:]), _floor(high)) for each in (values, low, high))
     axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
     axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
     _log_log(axes, levels, high)
@@ -75,7 +77,8 @@ def thinned(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     if size <= _POINTS:
         return np.arange(size)
     marks = np.geomspace(float(positions[0]), float(positions[-1]), _POINTS)
-    return np.unique(np.clip(np.searchsorted(positions, marks), 0, size - 1))
+    # The last position up to each mark: what holds there holds up to the mark, however far the next position is.
+    return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
 
 
 def canvas(y_label: str, x_label: str) -> tuple[Figure, Axes]:
@@ -126,8 +129,13 @@ def scale_of_counts(axis: Axis, largest: float) -> None:
     between = [digit * 10.0**power for power in powers for digit in range(2, 10)] if len(powers) <= 10 else []
     axis.set_ticks([10.0**power for power in marks], names)
     # Where hardly a power of ten fits, the whole numbers between are named as well.
-    named = len(powers) == 1
-    axis.set_ticks(between, [f"{mark:.0f}" if named else "" for mark in between], minor=True)
+    named = (2, 3, 4, 6, 8) if len(powers) == 1 else ()
+    axis.set_ticks(between, [f"{mark:.0f}" if mark in named else "" for mark in between], minor=True)
+
+
+def _floor(high: NDArray[np.float64]) -> float:
+    """Return where a log scale shows no label at all: below one, by a share of the height."""
+    return float(min(0.5, high.max(initial=1) ** -0.08))
 
 
 def _beyond(levels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -143,7 +151,8 @@ def _log_log(axes: Axes, x: NDArray[Any], high: NDArray[np.float64]) -> None:
     right, top = max(2.5, float(_beyond(x)[0])), max(2.0, float(high.max()) * 1.6)
     scale_of_counts(axes.xaxis, right)
     scale_of_counts(axes.yaxis, top)
-    axes.set_yticks([_FLOOR, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
-    axes.set_ylim(0.9 * _FLOOR, top)
+    floor = _floor(high)
+    axes.set_yticks([floor, *axes.get_yticks()], ["0", *(label.get_text() for label in axes.get_yticklabels())])
+    axes.set_ylim(0.9 * floor, top)
     axes.set_xlim(0.8, right)
     add_legend(axes)

@@ -88,7 +88,9 @@ def _page(release: Release, command: str | None) -> str:
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
-        "relative": f", {percent(error.sorted_l1.value / profile.n)} of the items" if profile.n else "",
+        "relative": f", {percent(error.sorted_l1.value / profile.n)} of the items".replace(" %", "\u00a0%")
+        if profile.n
+        else "",
         "guarantee": str(guarantee),
         "promise": promise(guarantee),
         "mechanism": release.mechanism.name,

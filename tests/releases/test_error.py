@@ -1,0 +1,214 @@
+"""Errors of a release: worked out by hand, looked up between levels, and at the ends of int64."""
+
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import DataError, UsageError
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.profiles import Profile
+from anonhist.releases import Estimate, ReleaseError, simulate_error
+from anonhist.releases.error import METHOD
+
+LARGEST = 2**63 - 1
+EXPECTED = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
+counts_of_labels = st.lists(st.integers(1, 9), max_size=6)
+
+
+def errors_of(levels: list[int], prevalence: list[float], k_plus: list[float]) -> ReleaseError:
+    return ReleaseError(EXPECTED, 32, np.array(levels), np.array(prevalence), np.array(k_plus))
+
+
+def distance(first: list[int], second: list[int]) -> int:
+    """Sorted ℓ1 distance, label by label."""
+    size = max(len(first), len(second))
+    ours, theirs = (sorted([*each, *[0] * (size - len(each))]) for each in (first, second))
+    return sum(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+
+
+@given(counts_of_labels, st.lists(counts_of_labels, min_size=1, max_size=4), st.integers(2, 9))
+def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
+    scripted: Any, released: list[int], runs: list[list[int]], simulations: int
+) -> None:
+    mechanism = scripted(*map(Profile.from_counts, runs))
+    profile = Profile.from_counts(released)
+    error = simulate_error(profile, mechanism, simulations=simulations, rng=np.random.default_rng(0))
+    done = [runs[index % len(runs)] for index in range(simulations)]
+    assert error.levels.tolist() == sorted({1, *released, *(count + 1 for count in released)})
+    for level, prevalence, k_plus in zip(
+        error.levels.tolist(), error.prevalence_errors, error.k_plus_errors, strict=True
+    ):
+        squares = [(run.count(level) - released.count(level)) ** 2 for run in done]
+        assert prevalence == pytest.approx((sum(squares) / simulations) ** 0.5)
+        above = [(sum(c >= level for c in run) - sum(c >= level for c in released)) ** 2 for run in done]
+        assert k_plus == pytest.approx((sum(above) / simulations) ** 0.5)
+    distances = [distance(released, run) for run in done]
+    assert error.sorted_l1.value == pytest.approx(np.mean(distances))
+    expected = max(float(np.std(distances, ddof=1)) / simulations**0.5, 1 / simulations)
+    assert error.sorted_l1.standard_error == pytest.approx(expected)
+    assert error.sorted_l1.interval[0] < error.sorted_l1.interval[1]
+    assert error.sorted_l1.interval[0] >= 0
+    assert (error.simulations, sum(mechanism.sizes)) == (simulations, simulations)
+
+
+def test_runs_come_in_batches_that_show_progress(scripted: Any) -> None:
+    profile = Profile.from_counts([2, 1])
+    mechanism, seen = scripted(profile), list[float]()
+    simulate_error(profile, mechanism, simulations=40, rng=np.random.default_rng(0), progress=seen.append)
+    assert mechanism.sizes == [16, 16, 8]
+    assert seen == [0.4, 0.8, 1.0]
+
+
+def test_simulations_draw_from_the_generator_given() -> None:
+    profile, mechanism = Profile.from_counts([9, 4, 1]), FrobeniusMechanism(Fraction(1))
+    first, again, other = (
+        simulate_error(profile, mechanism, simulations=8, rng=np.random.default_rng(seed)) for seed in (3, 3, 4)
+    )
+    assert first.k_plus_errors.tolist() == again.k_plus_errors.tolist()
+    assert first.k_plus_errors.tolist() != other.k_plus_errors.tolist()
+
+
+@pytest.mark.parametrize("simulations", [1, 0, -3, 2.5, "8", None, True, float("nan")])
+def test_too_few_or_odd_numbers_of_simulations_are_refused(scripted: Any, simulations: Any) -> None:
+    profile = Profile.from_counts([1])
+    with pytest.raises(UsageError, match="simulations"):
+        simulate_error(profile, scripted(profile), simulations=simulations, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("level", "prevalence", "k_plus"),
+    [
+        (1, 2.0, 1.0),  # a level answers for itself
+        (2, 4.0, 1.0),  # between two levels the larger of both
+        (3, 4.0, 0.5),
+        (4, 0.25, 3.0),
+        (5, 8.0, 6.0),
+        (8, 8.0, 6.0),
+        (9, 8.0, 6.0),
+        (10, 8.0, 6.0),  # above the last level its row
+        (2**70, 8.0, 6.0),
+    ],
+)
+def test_errors_between_levels(level: int, prevalence: float, k_plus: float) -> None:
+    error = errors_of([1, 3, 4, 9], [2.0, 4.0, 0.25, 8.0], [1.0, 0.5, 3.0, 6.0])
+    assert (error._at(error.prevalence_errors, level), error._at(error.k_plus_errors, level)) == (prevalence, k_plus)
+
+
+@given(counts_of_labels, st.lists(counts_of_labels, min_size=2, max_size=2), st.integers(1, 12))
+def test_no_run_errs_more_between_levels_than_is_said(
+    scripted: Any, released: list[int], runs: list[list[int]], level: int
+) -> None:
+    profile = Profile.from_counts(released)
+    error = simulate_error(
+        profile, scripted(*map(Profile.from_counts, runs)), simulations=2, rng=np.random.default_rng(0)
+    )
+    if level > error.levels[-1]:
+        level = int(error.levels[-1])
+    gaps = [(sum(c >= level for c in run) - sum(c >= level for c in released)) ** 2 for run in runs]
+    # Each run lies between its values at two levels; of two runs the worse may be another one at each.
+    assert max(gaps) ** 0.5 / 2**0.5 <= error.k_plus(profile, level).standard_error + 1e-12
+
+
+def test_estimates_join_the_released_value_with_its_error() -> None:
+    profile = Profile.from_prevalences({1: 40, 3: 10})
+    error = errors_of([1, 3, 4], [2.0, 0.3, 0.0], [1.0, 4.0, 0.0])
+    assert error.prevalence(profile, 3) == Estimate(10.0, 0.3, (9.0, 11.0), METHOD)
+    assert error.k_plus(profile, 1) == Estimate(50.0, 1.0, (48.0, 52.0), METHOD)
+    assert error.k_plus(profile, 3) == Estimate(10.0, 4.0, (2.0, 18.0), METHOD)
+    # No run ever put a label there; the next one may.
+    assert error.prevalence(profile, 900) == Estimate(0.0, 0.0, (0.0, 1.0), METHOD)
+
+
+def test_runs_that_never_differ_leave_room_for_one_that_does(scripted: Any) -> None:
+    profile = Profile.from_prevalences({2: 7, 5: 1})
+    error = simulate_error(profile, scripted(profile), simulations=32, rng=np.random.default_rng(0))
+    assert error.prevalence(profile, 2).interval == (6.0, 8.0)
+    assert error.k_plus(profile, 5).interval == (0.0, 2.0)
+    assert (error.sorted_l1.value, error.sorted_l1.standard_error) == (0.0, 1 / 32)
+    assert error.sorted_l1.interval[1] > 0
+
+
+def test_empty_profile(scripted: Any) -> None:
+    empty = Profile([], [])
+    error = simulate_error(
+        empty, scripted(empty, Profile.from_counts([1, 1])), simulations=2, rng=np.random.default_rng(0)
+    )
+    assert error.levels.tolist() == [1]
+    assert error.sorted_l1.value == 1.0
+    assert error.k_plus(empty, 1) == Estimate(0.0, 2**0.5, (0.0, 3.0), METHOD)
+    assert error.prevalence(empty, 10**6).interval == (0.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("released", "run"),
+    [
+        (Profile([LARGEST], [1]), Profile([LARGEST - 1], [1])),
+        (Profile([1], [LARGEST]), Profile([1], [LARGEST - 4096])),
+        (Profile([1], [LARGEST]), Profile([], [])),
+        (Profile([], []), Profile([LARGEST], [1])),
+        (Profile([2**62 - 1, 2**62], [1, 1]), Profile([1], [LARGEST])),
+    ],
+)
+def test_counts_and_prevalences_near_the_end_of_int64(scripted: Any, released: Profile, run: Profile) -> None:
+    error = simulate_error(released, scripted(run), simulations=2, rng=np.random.default_rng(0))
+    for level in (1, 2, 2**62, LARGEST):
+        for ours, asked, theirs in (
+            (error.prevalence(released, level), released.prevalence(level), run.prevalence(level)),
+            (error.k_plus(released, level), released.k_plus(level), run.k_plus(level)),
+        ):
+            assert ours.value == float(asked)
+            low, high = ours.interval
+            assert 0 <= low <= ours.value < high
+            if level in error.levels:
+                assert ours.standard_error == pytest.approx(abs(asked - theirs))
+    assert np.isfinite(error.sorted_l1.interval).all()
+    assert error.levels.min() >= 1
+
+
+@pytest.mark.parametrize(
+    ("levels", "prevalence", "k_plus", "told"),
+    [
+        ([1, 3], [1.0], [1.0, 2.0], "row per level"),
+        ([1, 3], [1.0, 2.0], [1.0, 2.0, 3.0], "row per level"),
+        ([3, 1], [1.0, 2.0], [1.0, 2.0], "ascending"),
+        ([2, 2], [1.0, 2.0], [1.0, 2.0], "ascending"),
+        ([0, 2], [1.0, 2.0], [1.0, 2.0], "at least 1"),
+        ([1.5], [1.0], [1.0], "whole number"),
+        ([1], [-0.5], [1.0], "not negative"),
+        ([1], [1.0], [float("nan")], "finite"),
+        ([1], [float("inf")], [1.0], "finite"),
+        ([], [], [], "one level"),
+    ],
+)
+def test_impossible_tables_are_refused(levels: Any, prevalence: list[float], k_plus: list[float], told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        errors_of(levels, prevalence, k_plus)
+
+
+@pytest.mark.parametrize("name", ["levels", "prevalence_errors", "k_plus_errors"])
+def test_tables_are_copied_and_cannot_be_changed(name: str) -> None:
+    tables: dict[str, Any] = {
+        "levels": np.array([1, 2]),
+        "prevalence_errors": np.array([1.0, 2.0]),
+        "k_plus_errors": np.array([1.0, 2.0]),
+    }
+    error = ReleaseError(EXPECTED, 32, **tables)
+    tables[name][1] = 7
+    kept = getattr(error, name)
+    assert kept.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0] = 5
+    with pytest.raises(FrozenInstanceError):
+        setattr(error, name, kept)
+
+
+def test_progress_is_optional_and_the_script_is_asked_for_whole_batches(scripted: Any) -> None:
+    profile = Profile.from_counts([1])
+    mechanism = scripted(profile)
+    simulate_error(profile, mechanism, simulations=2, rng=np.random.default_rng(0))
+    assert mechanism.sizes == [2]

@@ -1,0 +1,56 @@
+"""One number with its uncertainty: how it prints, and that it stays as it is."""
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.releases import Estimate
+from anonhist.releases.error import NORMAL_95, whole_interval
+
+WHOLE = st.integers(0, 2**63 - 1)
+ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "printed"),
+    [
+        (Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"), "12 ± 2 (95 % interval 8 to 16)"),
+        (Estimate(14344391.0, 1234.5, (1e6, 2.5e7), ""), "14,344,391 ± 1,234 (95 % interval 1,000,000 to 25,000,000)"),
+        (Estimate(1701.625, 7.49, (0.0, 99999.96), ""), "1,701.62 ± 7.49 (95 % interval 0 to 100,000)"),
+        (Estimate(0.0, 0.25, (0.0, 0.5), ""), "0 ± 0.25 (95 % interval 0 to 0.5)"),
+    ],
+)
+def test_prints_value_error_and_interval(estimate: Estimate, printed: str) -> None:
+    assert str(estimate) == printed
+
+
+@pytest.mark.parametrize("name", ["value", "standard_error", "interval", "method"])
+def test_is_frozen(name: str) -> None:
+    estimate = Estimate(1.0, 1.0, (0.0, 2.0), "x")
+    with pytest.raises(FrozenInstanceError):
+        setattr(estimate, name, 2.0)
+
+
+@given(WHOLE, ERRORS)
+def test_intervals_hold_another_whole_number_whatever_the_error(value: int, error: float) -> None:
+    low, high = (float(end) for end in whole_interval(value, error))
+    middle = float(value)
+    assert 0 <= low <= middle < high
+    assert low < middle or middle == 0
+    assert low.is_integer()
+    assert high.is_integer()
+    # Never narrower than the normal interval, and by less than a step wider where floats can say so.
+    assert low <= max(0.0, middle - NORMAL_95 * error)
+    assert high >= middle + NORMAL_95 * error
+    if value < 2**50 and error < 2**50:
+        assert high < middle + max(1.0, NORMAL_95 * error) + 1
+
+
+def test_intervals_of_arrays_are_those_of_their_elements() -> None:
+    values, errors = np.array([0, 5, 2**62]), np.array([0.0, 1.5, 0.1])
+    low, high = whole_interval(values, errors)
+    for index, (value, error) in enumerate(zip(values.tolist(), errors.tolist(), strict=True)):
+        assert (low[index], high[index]) == tuple(float(end) for end in whole_interval(value, error))

@@ -1,0 +1,95 @@
+"""A release: frozen, its errors computed once, its numbers looked up with intervals."""
+
+from dataclasses import FrozenInstanceError, fields, replace
+from typing import Any
+
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism, release
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import DEFAULT_SIMULATIONS, Mechanism, Release
+from anonhist.testing.sources import SeededSource
+
+TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Release)])
+def test_is_frozen(make_release: Any, name: str) -> None:
+    made = make_release(TWO)
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, name, None)
+
+
+def test_errors_are_computed_when_first_asked_for_and_once(make_release: Any) -> None:
+    made = make_release(TWO, TWO, OTHER)
+    assert made.mechanism.sizes == []
+    first = made.error
+    assert made.error is first
+    assert made.k_plus(2).standard_error == pytest.approx(0.5**0.5)
+    assert made.prevalence(1).interval == (0.0, 2.0)
+    assert made.mechanism.sizes == [4]
+
+
+def test_with_error_records_what_error_says(make_release: Any) -> None:
+    made, seen = make_release(TWO, TWO, OTHER, simulations=20), list[float]()
+    recorded = made.with_error(progress=seen.append)
+    assert seen == [0.8, 1.0]
+    assert recorded.recorded_error is recorded.error is made.error
+    assert made.recorded_error is None
+    assert recorded.profile is made.profile
+    assert recorded.with_error(progress=seen.append).error is made.error
+    assert made.with_error().error is made.error
+    assert made.mechanism.sizes == [16, 4]
+    assert len(seen) == 2
+
+
+def test_with_error_after_error_simulates_no_more(make_release: Any) -> None:
+    made = make_release(TWO, TWO, OTHER)
+    error = made.error
+    assert made.with_error().error is error
+    assert made.mechanism.sizes == [4]
+
+
+def test_recorded_errors_are_not_simulated_again(make_release: Any) -> None:
+    made = make_release(TWO, TWO, OTHER).with_error()
+    again = replace(make_release(TWO), recorded_error=made.error)
+    assert again.error is made.error
+    assert again.mechanism.sizes == []
+
+
+def test_errors_are_left_out_of_the_printed_form(make_release: Any) -> None:
+    assert "recorded_error" not in repr(make_release(TWO).with_error())
+
+
+@pytest.mark.parametrize("simulations", [1, 0, -1, 2.5, "32", None, True])
+def test_impossible_numbers_of_simulations_are_refused(make_release: Any, simulations: Any) -> None:
+    with pytest.raises(UsageError, match="simulations"):
+        make_release(TWO, simulations=simulations)
+
+
+def test_simulations_say_how_many_runs_there_are(make_release: Any) -> None:
+    made = make_release(TWO, TWO, OTHER, simulations=2)
+    assert made.error.simulations == 2
+    assert sum(made.mechanism.sizes) == 2
+    assert release(TWO, epsilon=1).simulations == DEFAULT_SIMULATIONS
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        FrobeniusMechanism(1),
+        PartitionMechanism(2),
+        PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+@pytest.mark.parametrize("profile", [Profile([], []), TWO], ids=["empty", "small"])
+def test_every_mechanism_makes_releases_with_errors(mechanism: Any, profile: Profile) -> None:
+    made = mechanism.release(profile, source=SeededSource(7))
+    assert isinstance(made.mechanism, Mechanism)
+    assert made.error.simulations == DEFAULT_SIMULATIONS
+    low, high = made.k_plus(1).interval
+    assert 0 <= low <= made.profile.num_labels < high
+    assert made.error.sorted_l1.value > 0

@@ -1,0 +1,251 @@
+"""The page: whole by itself, well formed, everything escaped, and saying what must be said."""
+
+import re
+from collections.abc import Callable
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import OutputError, UsageError
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.profiles import Profile
+from anonhist.releases import Release
+from anonhist.report import check_report_path, page, write_report
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "col", "area", "base", "embed", "source", "track", "wbr"}
+LOADS = {"src", "href", "xlink:href", "action", "data", "poster", "srcset", "background", "formaction"}
+Attributes = list[tuple[str, str | None]]
+
+
+class Reader(HTMLParser):
+    """Keeps what a page consists of, and fails on a tag that is closed out of turn or never."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"an attribute twice in <{tag}>"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        assert "svg" in self.open, f"<{tag}/> outside of a drawing"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def read(page: str) -> Reader:
+    return Reader(page)
+
+
+def tables_of(page: str) -> dict[str, list[list[str]]]:
+    """Return the rows of each table by its heading, as text."""
+    found = {}
+    for heading, body in re.findall(r"<h3>([^<]*)</h3>\s*<table>.*?<tbody>(.*?)</tbody>", page, flags=re.DOTALL):
+        rows = re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL)
+        cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+        found[heading] = [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
+    return found
+
+
+def test_is_well_formed(page: str, read: Reader) -> None:
+    assert page.startswith("<!doctype html>")
+    assert [len(read.all(tag)) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
+    assert "$" not in page.partition("</style>")[2]
+
+
+def test_nothing_is_loaded_and_nothing_runs(page: str, read: Reader) -> None:
+    for tag, attributes in read.elements:
+        assert tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in LOADS:
+                assert value.startswith(("#", "data:")), (tag, name)
+            elif "//" in value:
+                assert name.startswith("xmlns"), (tag, name, value)
+    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
+    assert "@import" not in page
+    # The page forbids itself to load anything, should one of these ever slip in.
+    policies = [each for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policies[0]["content"].startswith("default-src 'none'")
+
+
+def test_names_are_unique_and_references_lead_somewhere(page: str, read: Reader) -> None:
+    names = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(names) == len(set(names))
+    references = re.findall(r'(?:href="|url\()#([^")]+)', page)
+    assert references
+    assert set(references) <= set(names)
+
+
+def test_can_be_read_without_seeing_it(read: Reader) -> None:
+    assert read.all("html")[0]["lang"] == "en"
+    assert "".join(read.texts["title"]).strip()
+    assert any(each.get("name") == "viewport" for each in read.all("meta"))
+    drawings = read.all("svg")
+    assert len(drawings) == 3
+    assert len({each["aria-label"] for each in drawings}) == 3
+    assert all(each["role"] == "img" and len(each["aria-label"]) > 20 for each in drawings)
+    assert len(read.all("figcaption")) == len(read.all("figure")) == 3
+    heads = [each for each in read.all("th") if each["scope"] == "col"]
+    assert len(heads) == 9
+    assert all(each["scope"] in {"col", "row"} for each in read.all("th"))
+
+
+def test_says_what_was_promised_and_how_to_repeat_it(release: Release, page: str, command: str) -> None:
+    assert escape(str(release.guarantee)) in page
+    assert f"<pre>{escape(command)}</pre>" in page
+    assert "spends the budget once more" in page
+    assert release.mechanism.name in page
+    assert all(f"{name} = {escape(str(value))}" in page for name, value in release.mechanism.parameters.items())
+    assert f"{release.profile.n:,}" in page
+    assert f"{release.profile.num_labels:,}" in page
+    assert f"Errors come from {release.error.simulations} new runs" in page
+
+
+def test_everything_told_is_escaped(page: str, release: Release, page_of: Callable[..., str]) -> None:
+    assert "<script" not in page
+    assert escape(release.reason) in page
+    assert escape(release.library_version) in page
+    hostile = page_of(release, '</pre><script src="https://example.org/x.js"></script><img onerror=alert(1)>')
+    assert "<script" not in hostile
+    assert "<img" not in hostile
+    Reader(hostile)
+
+
+def test_arguments_that_are_no_text_are_shown_escaped(release: Release, page_of: Callable[..., str]) -> None:
+    assert r"report \udcff.html" in page_of(release, "report \udcff.html")
+
+
+def test_without_a_command_none_is_shown(release: Release, page_of: Callable[..., str]) -> None:
+    assert "<pre>" not in page_of(release, None)
+
+
+def test_tables_show_the_release(release: Release, page: str) -> None:
+    tables = tables_of(page)
+    assert list(tables) == ["Prevalences", "k+ counts", "Guessing curve"]
+    counts = release.profile.counts.tolist()[:12]
+    assert len(tables["Prevalences"]) == len(counts)
+    for row, count in zip(tables["Prevalences"], counts, strict=True):
+        low, high = release.prevalence(count).interval
+        assert row[0].removesuffix(" or more") == f"{count:,}"
+        assert row[1:] == [f"{release.profile.prevalence(count):,}", f"{low:,.0f} to {high:,.0f}"]
+    for name, labels, interval in tables["k+ counts"]:
+        level = int(name.removesuffix(" or more").replace(",", ""))
+        low, high = release.k_plus(level).interval
+        assert labels == f"{release.profile.k_plus(level):,}"
+        assert interval == f"{low:,.0f} to {high:,.0f}"
+    most = release.profile.num_labels
+    assert len(tables["Guessing curve"]) == (len(str(most)) if most else 0)
+    assert all(row[1].endswith(" %") and row[2].endswith(" %") for row in tables["Guessing curve"])
+
+
+def test_the_last_count_of_the_label_unit_means_or_more(named: Callable[[str], Release], page_of: Any) -> None:
+    page = page_of(named("label"))
+    tables = tables_of(page)
+    assert tables["Prevalences"][-1][:2] == ["30 or more", "150"]
+    assert tables["k+ counts"][-1][:2] == ["30 or more", "150"]
+    assert "each label counted at most 30 times" in page
+    assert "The count 30 stands for 30 or more." in page
+    other = page_of(named("item"))
+    assert "stands for" not in other
+    assert "counted at most" not in other
+    assert tables_of(other)["Prevalences"][-1][0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("item", "for k items of one person ε is k times as large"),
+        ("user", "More than 5 items of one user"),
+        ("label", "How often a label occurs beyond 30 times"),
+    ],
+)
+def test_says_what_is_not_covered(named: Callable[[str], Release], page_of: Any, name: str, told: str) -> None:
+    assert told in page_of(named(name))
+
+
+def test_the_empty_profile_says_so(named: Callable[[str], Release], page_of: Any) -> None:
+    page = page_of(named("empty"))
+    tables = tables_of(page)
+    assert tables["Prevalences"] == tables["Guessing curve"] == []
+    assert [row[:2] for row in tables["k+ counts"]] == [["1 or more", "0"]]
+    assert "<b>0</b>" in page
+    assert "nan" not in page.lower().replace("anonhist", "").partition("<h2>what was released")[0]
+
+
+def test_the_same_release_makes_the_same_page(release: Release, page: str, page_of: Callable[..., str]) -> None:
+    assert page_of(release) == page
+
+
+def test_many_counts_make_no_large_page(make_release: Callable[..., Release], page_of: Any) -> None:
+    class Still(FrobeniusMechanism):
+        """Simulating 10^5 diagonals takes seconds; what is tested is the page."""
+
+        def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+            assert isinstance(rng, np.random.Generator)
+            return [profile] * size
+
+    counts = np.arange(1, 100_001)
+    profile = Profile(counts, 100_001 - counts)
+    page = page_of(make_release(profile, Still(1)))
+    assert "The first 12 of 100,000 released counts." in page
+    assert len(page.encode()) < 2_000_000
+    Reader(page)
+
+
+@pytest.mark.parametrize("name", ["report.htm", "report", "report.html.txt", "report.json", ".html"])
+def test_other_endings_are_refused(release: Release, tmp_path: Path, name: str) -> None:
+    for refuse in (lambda path: write_report(release, path), check_report_path):
+        with pytest.raises(UsageError, match=r"end its path in \.html"):
+            refuse(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_page_is_replaced_only_when_asked(release: Release, tmp_path: Path) -> None:
+    path = tmp_path / "report.HTML"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="exists"):
+        write_report(release, path)
+    assert path.read_text(encoding="utf-8") == "mine"
+    write_report(release, str(path), overwrite=True)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [each.name for each in tmp_path.iterdir()] == ["report.HTML"]
+
+
+def test_nothing_is_left_where_it_cannot_be_written(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(OutputError):
+        write_report(release, tmp_path / "no such folder" / "report.html")
+
+    def fail(*_: object) -> str:
+        raise RuntimeError("half way")
+
+    monkeypatch.setattr(page, "_page", fail)
+    with pytest.raises(RuntimeError):
+        write_report(release, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
