@@ -33,12 +33,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--largest", type=int, default=10**8)
+    parser.add_argument("--only", default="", help="rows whose name contains this")
     options = parser.parse_args()
     rng = np.random.default_rng()
     print("Each cell: Frobenius / partition, the better one marked.\n")
     print(f"| profile | {' | '.join(f'ε = {epsilon}' for epsilon in EPSILONS)} |")
     print(f"|---|{'---|' * len(EPSILONS)}")
     for name, profile in profiles(options.largest).items():
+        if options.only not in name:
+            continue
         cells = []
         for epsilon in EPSILONS:
             means = []

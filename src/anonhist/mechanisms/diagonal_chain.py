@@ -1,8 +1,7 @@
 """Exact draws from the weighted exponential family on Young's lattice: two side chains, joined on the main diagonal.
 
-``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ. Going outwards from content 0 the lengths of the
-diagonals of μ
-are a Markov chain on each side; content 0 is a corner of μ iff the two edges that leave it are of the same type.
+``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ. Going outwards from content 0 the lengths of the diagonals
+of μ are a Markov chain on each side; content 0 is a corner of μ iff the two edges that leave it are of the same type.
 """
 
 from __future__ import annotations

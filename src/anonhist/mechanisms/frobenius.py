@@ -44,11 +44,10 @@ class FrobeniusMechanism(Setting):
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy. One more item adds one cell to the diagram, which changes exactly one of
-    D, arm_k,
-    leg_k, by one; the published partition is a function of the noisy coordinates, of which all beyond K could have been
-    drawn as well. Noise is exact and added to whole numbers, so floating point costs nothing: it appears only after the
-    noise. Proof: docs/proofs/frobenius.md.
+    Pure ``epsilon``-differential privacy. One more item adds one cell to the diagram, which changes exactly one of D,
+    arm_k, leg_k, by one; the published partition is a function of the noisy coordinates, of which all beyond K could
+    have been drawn as well. Noise is exact and added to whole numbers, so floating point costs nothing: it appears only
+    after the noise. Proof: docs/proofs/frobenius.md.
 
     Notes
     -----

@@ -23,10 +23,9 @@ def posterior_medians(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
-    The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves
-    independent given
-    m (:mod:`anonhist.mechanisms.row_posterior`). The cells of probability at least one half form a Young diagram (cells
-    only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
+    The weight of a partition with Durfee size m is ``q^{|m − D̃|} · A_arms(m) · A_legs(m)``, the two halves independent
+    given m (:mod:`anonhist.mechanisms.row_posterior`). The cells of probability at least one half form a Young diagram
+    (cells only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
 
     The prior is uniform for ``epsilon ≥ 0.45``. Below it has the shape of Zipf's law, its scale fitted to the
     noisy values: first by a uniform prior on a coarse grid, then twice by the Zipf prior itself.

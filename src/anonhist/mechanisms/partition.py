@@ -34,9 +34,9 @@ class PartitionMechanism(Setting):
     """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
 
     λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
-    exponential
-    mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4 up to ln 3,
-    and from there z = q/(1+q), for which the normaliser is 1 for every λ and the whole budget reaches the data.
+    exponential mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4
+    up to ln 3, and from there z = q/(1+q), for which the normaliser is 1 for every λ and the whole budget reaches the
+    data.
 
     Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`), which costs no privacy.
 
@@ -47,12 +47,10 @@ class PartitionMechanism(Setting):
 
     Guarantees
     ----------
-    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2^−69, for profiles of Durfee size at most 2^20 (all with
-    n ≤ 2^40).
-    In exact arithmetic δ would be 0: it is the chance, bounded without looking at the data, that an exact draw
-    would leave
-    the band the program keeps. The rounding of floating-point numbers is bounded (:func:`rounding_loss`) and paid for
-    inside ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
+    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2^−69, for profiles of Durfee size at most 2^20 (all with n ≤
+    2^40). In exact arithmetic δ would be 0: it is the chance, bounded without looking at the data, that an exact draw
+    would leave the band the program keeps. The rounding of floating-point numbers is bounded (:func:`rounding_loss`)
+    and paid for inside ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
 
     Examples
     --------

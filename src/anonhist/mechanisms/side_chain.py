@@ -1,9 +1,8 @@
 """The diagonal chain on one side of the main diagonal: futures backwards, draws forwards, runs compressed.
 
 The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
-Between two
-lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the longest
-it is empty for ever (the tail, in closed form).
+Between two lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the
+longest it is empty for ever (the tail, in closed form).
 """
 
 from __future__ import annotations
