@@ -1,6 +1,7 @@
 """Releases to write and read, made without noise: what is tested here is the files."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
 from anonhist.releases.error import METHOD, NORMAL_95
@@ -21,7 +22,6 @@ def _made(
     mechanism: CentralMechanism,
     *,
     epsilon: Fraction | None = None,
-    delta: Fraction = Fraction(0),
     spending: tuple[tuple[str, Fraction], ...] = (),
     spread: float = 3.0,
 ) -> Release:
@@ -30,9 +30,7 @@ def _made(
     half = NORMAL_95 * 0.25
     return Release(
         profile=profile.with_unit(mechanism.unit),
-        guarantee=Guarantee(
-            mechanism.unit, mechanism.relation, epsilon or mechanism.epsilon, delta, "noise is exact", spending
-        ),
+        guarantee=replace(mechanism.guarantee, epsilon=epsilon or mechanism.epsilon, spending=spending),
         mechanism=mechanism,
         reason="At 1/3 per cell it errs least, „so“ <b>it</b> is.",
         library_version="0.1.0",
@@ -61,7 +59,7 @@ def releases() -> dict[str, Release]:
             epsilon=third + Fraction(1, 100),
             spending=(("the noisy size", Fraction(1, 100)), ("the profile", third)),
         ),
-        "partition": _made(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2)), delta=Fraction(3, 2**68)),
+        "partition": _made(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2))),
         "prevalence": _made(
             Profile([1, 5], [40, 2]), PrevalenceMechanism(Fraction(1, 2), PrivacyUnit.label(max_count=5))
         ),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import read_release, to_arrow
-from anonhist.formats.document import to_document
+from anonhist.formats import read_release, to_arrow, write
+from anonhist.formats.document import from_document, to_document
 from anonhist.releases import Release
 
 ABSENT = object()
@@ -73,6 +73,9 @@ BAD = [
     ("guarantee.delta", "3/2", "delta"),
     ("guarantee.delta", "-1/2", "delta"),
     ("guarantee.delta", 0, "delta"),
+    ("guarantee.delta", "1/1000", "not that of the mechanism"),
+    ("guarantee.arithmetic", "perfectly private", "not that of the mechanism"),
+    ("guarantee.sentence", "Nothing can be learnt from this.", "sentence"),
     ("guarantee.unit", "family", "unit"),
     ("guarantee.unit", ["item"], "unit"),
     ("guarantee.unit", "item", "exactly one item"),
@@ -285,3 +288,24 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
 def test_other_endings_are_wrong(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"\.json or \.parquet"):
         read_release(tmp_path / name)
+
+
+def test_promises_of_other_mechanisms_are_refused(releases: dict[str, Release]) -> None:
+    partition = to_document(releases["partition"])
+    with pytest.raises(DataError, match="not that of the mechanism"):
+        from_document(changed(partition, "guarantee.delta", "0"))
+    with pytest.raises(DataError, match="not that of the mechanism"):
+        from_document(changed(partition, "mechanism.name", "frobenius"))
+
+
+def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[str, Release]) -> None:
+    document = changed(to_document(releases["prevalence"]), "profile.counts", [1, 6])
+    document = changed(document, "error.levels", [1, 2, 5, 6])
+    with pytest.raises(DataError, match="beyond the largest"):
+        from_document(document)
+
+
+def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release]) -> None:
+    with pytest.raises(UsageError, match="private"):
+        write(releases["frobenius"].profile, tmp_path / "p.json")
+    assert list(tmp_path.iterdir()) == []

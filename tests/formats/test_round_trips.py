@@ -48,7 +48,6 @@ profiles = st.dictionaries(st.integers(1, 2**40), st.integers(1, 2**15), max_siz
 @given(
     profile=profiles,
     mechanism=st.builds(FrobeniusMechanism, positive, units, st.sampled_from(NeighboringRelation)),
-    delta=st.fractions(0, Fraction(1, 2), max_denominator=10**30),
     look=st.none() | positive,
     spread=st.floats(0, 1e300),
 )
@@ -58,13 +57,12 @@ def test_every_release_survives(
     *,
     profile: Profile,
     mechanism: FrobeniusMechanism,
-    delta: Fraction,
     look: Fraction | None,
     spread: float,
 ) -> None:
     spending = () if look is None else (("a look, „first“", look), ("the profile", mechanism.epsilon))
     total = mechanism.epsilon + (look or 0)
-    release = make_release(profile, mechanism, epsilon=total, delta=delta, spending=spending, spread=spread)
+    release = make_release(profile, mechanism, epsilon=total, spending=spending, spread=spread)
     assert_same(from_document(json.loads(json.dumps(to_document(release)))), release)
 
 

@@ -19,7 +19,7 @@ from anonhist.mechanisms import (
     zipf_profile,
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.sources import SeededSource
 
 ITEM, FIVE = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
@@ -158,11 +158,19 @@ def test_errors_of_a_release_match_what_fresh_releases_show() -> None:
     profile = Profile.from_prevalences({1: 4000, 2: 900, 3: 300, 5: 60, 20: 8, 150: 2, 900: 1})
     made = release(profile, epsilon=1, simulations=60, source=SeededSource(0))
     runs = [release(profile, epsilon=1, source=SeededSource(seed)).profile for seed in range(1, 61)]
-    from anonhist.profiles import sorted_l1
-
     measured = [sorted_l1(profile, run) for run in runs]
     spread = np.hypot(np.std(measured) / 60**0.5, made.error.sorted_l1.standard_error)
     # The release is smoother or rougher than the truth by chance: a fifth of slack on top of five standard errors.
     assert abs(np.mean(measured) - made.error.sorted_l1.value) < 5 * spread + 0.2 * np.mean(measured)
     inside = np.mean([made.k_plus(3).standard_error * 3 >= abs(run.k_plus(3) - profile.k_plus(3)) for run in runs])
     assert inside > 0.9
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], {1: 2}, release(PROFILE, epsilon=1, source=SeededSource(0))])
+def test_only_profiles_are_released_and_compared(wrong: object) -> None:
+    with pytest.raises(UsageError, match="profile"):
+        release(wrong, epsilon=1)
+    with pytest.raises(UsageError, match="profile"):
+        FrobeniusMechanism(1).release(wrong)
+    with pytest.raises(UsageError, match="between profiles"):
+        sorted_l1(PROFILE, wrong)

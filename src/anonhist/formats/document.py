@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import from_parameters
+from anonhist.mechanisms import PrevalenceMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
@@ -92,9 +92,18 @@ def _release(top: Mapping[str, Any]) -> Release:
         raise DataError("the guarantee and the mechanism name different units or relations")
     if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
         raise DataError("the guarantee and the mechanism name different epsilons")
+    if guarantee.spending and mechanism.epsilon not in [spent for _, spent in guarantee.spending]:
+        raise DataError("none of the guarantee's steps is what the mechanism spent")
+    # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
+    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
+        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
+    if top["guarantee"]["sentence"] != str(guarantee):
+        raise DataError("the sentence of the guarantee is not what the guarantee says")
     fields = _mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (_whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
+    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(guarantee.unit.bound + 1):
+        raise DataError("a count is beyond the largest that the unit allows")
     error = _error(top["error"])
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")

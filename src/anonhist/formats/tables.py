@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.formats.document import to_document
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.error import whole_interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     """Return the columns of a release, each of shape (t,), ascending in the count.
 
     ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
-    (``…_standard_error``) and the ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
+    (``…_standard_error``) and the whole ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
     """
     profile, error = release.profile, release.error
     at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
@@ -32,12 +32,8 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
         ("prevalence", profile.prevalences, error.prevalence_errors[at]),
         ("k_plus", profile.cumulative_prevalence(profile.counts), error.k_plus_errors[at]),
     ):
-        table |= {
-            name: value,
-            f"{name}_standard_error": errors,
-            f"{name}_low": np.maximum(0.0, value - NORMAL_95 * errors),
-            f"{name}_high": value + NORMAL_95 * errors,
-        }
+        low, high = whole_interval(value, errors)
+        table |= {name: value, f"{name}_standard_error": errors, f"{name}_low": low, f"{name}_high": high}
     return table
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.formats.atomic import check_free, write_whole
 from anonhist.formats.document import to_document
 from anonhist.formats.tables import csv_text, to_arrow
-
-if TYPE_CHECKING:
-    from anonhist.releases import Release
+from anonhist.releases import Release
 
 ENDINGS = (".csv", ".json", ".parquet")
 
@@ -61,6 +58,9 @@ def write(release: Release, path: str | Path, *, overwrite: bool = False) -> Non
     ...     Path(folder, "release.csv").read_text().partition(",")[0]
     'count'
     """
+    if not isinstance(release, Release):
+        message = f"Only releases are written, not a {type(release).__name__}: a profile is private, release it first."
+        raise UsageError(message)
     ending = check_ending(path)
     check_free(path, overwrite=overwrite)
     write_whole(path, _ENCODERS[ending](release), overwrite=overwrite)

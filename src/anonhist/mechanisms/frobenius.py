@@ -87,8 +87,7 @@ class FrobeniusMechanism(Setting):
             return discrete_laplace(gamma, count * length, source=randomness).reshape(count, length)
 
         released = self._run(private, 1, noise)[0]
-        arithmetic = "noise is exact and added to whole numbers, so floating point costs nothing"
-        return make_release(released, self, self, arithmetic=arithmetic, reason=reason)
+        return make_release(released, self, self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
@@ -17,16 +18,16 @@ from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import numpy as np
 
     from anonhist.mechanisms.choices import Choices
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Beyond, δ would no longer be negligible; nothing so weak deserves to be called private anyway.
-LARGEST_EPSILON = 40
+# Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
+LARGEST_EPSILON = 20
+# Below, the argument about underflow leaves constants out (docs/proofs/partition.md §5).
+_RANGE_PROVED_FROM = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,18 @@ class PartitionMechanism(Setting):
         """
         choices = ExactChoices(source or SystemSource())
         released = self._run(self.admit(profile), 1, choices)[0]
-        arithmetic = (
+        return make_release(released, self, self, reason=reason)
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, in a clause."""
+        clause = (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
         )
-        return make_release(released, self, self, delta=self.delta, arithmetic=arithmetic, reason=reason)
+        if self.epsilon_per_cell < _RANGE_PROVED_FROM:
+            clause += "; that no weight that matters underflows is argued and measured, not proved"
+        return clause
 
     @property
     def delta(self) -> Fraction:

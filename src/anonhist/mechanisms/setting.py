@@ -82,6 +82,21 @@ class Setting:
         return self.epsilon / self.cells
 
     @property
+    def delta(self) -> Fraction:
+        """δ of one release: zero, unless a mechanism says otherwise."""
+        return Fraction(0)
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, in a clause."""
+        return "noise is exact and added to whole numbers, so floating point costs nothing"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic)
+
+    @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public parameters as text and whole numbers, enough to make the mechanism again."""
         return {
@@ -99,6 +114,7 @@ class Setting:
         UsageError
             If the profile was read to protect more.
         """
+        check_profile(profile)
         if not self.unit.protects(profile.unit):
             message = (
                 f"The profile was read to protect {profile.unit}; {self.unit} is less. "
@@ -114,6 +130,15 @@ def check_unit(unit: object) -> None:
     """Refuse what is no privacy unit, such as its name."""
     if not isinstance(unit, PrivacyUnit):
         message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+        raise UsageError(message)
+
+
+def check_profile(profile: object) -> None:
+    """Refuse what is no profile, such as a list of counts, or a release."""
+    if isinstance(profile, Release):
+        raise UsageError("This is a release already, and may be published as it is; release private profiles.")
+    if not isinstance(profile, Profile):
+        message = f"A profile is needed, such as Profile.from_counts([3, 1]), not a {type(profile).__name__}."
         raise UsageError(message)
 
 
@@ -138,15 +163,12 @@ def make_release(
     mechanism: Mechanism,
     setting: Setting,
     *,
-    delta: Fraction = Fraction(0),
-    arithmetic: str,
     reason: str | None = None,
 ) -> Release:
     """Put a released profile, its guarantee and its mechanism together."""
-    guarantee = Guarantee(setting.unit, setting.relation, setting.epsilon, delta, arithmetic)
     return Release(
         profile=profile.with_unit(setting.unit),
-        guarantee=guarantee,
+        guarantee=setting.guarantee,
         mechanism=mechanism,
         reason=reason or "The mechanism was chosen by name.",
         library_version=__version__,

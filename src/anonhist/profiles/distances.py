@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.errors import UsageError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -83,6 +85,8 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
     far end, of the gaps of one profile less those of the other. Every such sum is a difference of two counts.
     """
     both = (first, second)
+    if not all(hasattr(profile, "prevalences") for profile in both):
+        raise UsageError("Distances are between profiles; of a release, take release.profile.")
     ends = np.concatenate([np.cumsum(profile.prevalences[::-1]) for profile in both])
     gaps = [np.diff(profile.counts, prepend=0)[::-1] for profile in both]
     drops = np.concatenate((gaps[0], -gaps[1]))
