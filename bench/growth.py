@@ -58,13 +58,13 @@ def main() -> None:
     print(f"|---|{'---|' * len(CASES)}")
     for size in sizes:
         commands = {" ".join(case): [sys.executable, "-c", PROGRAM, *case, str(size)] for case in CASES}
-        runs = measure(commands, rounds=3 if size <= 10**9 else 1, warm_up=False)
+        runs = measure(commands, rounds=3 if size <= 10**8 else 1, warm_up=False)
         for case in CASES:
             found[case].append(runs[" ".join(case)])
         cells = [f"{run.time:.2f} s, {run.memory:,.0f} MiB" for run in runs.values()]
         print(f"| 10^{len(str(size)) - 1} | {' | '.join(cells)} |", flush=True)
-    if options.plot:
-        draw(options.plot, sizes, found)
+        if options.plot:
+            draw(options.plot, sizes[: len(found[CASES[0]])], found)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 import os
 import resource
+import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import duckdb
 import pytest
 
 import anonhist as ah
@@ -138,13 +142,84 @@ def test_a_full_disk_leaves_no_half_file(asked: tuple[str, str], existing: bool,
         assert (folder / asked[1]).read_text() == "precious"
 
 
-def test_passwords_do_not_reach_the_report() -> None:
-    typed = ("release", "postgresql://me:hunter2@db/shop?sslpassword=hunter3&port=5", "--table", "t", "--epsilon", "1")
-    shown = command_to_publish(typed)
-    assert shown == (
-        "anonhist release 'postgresql://me:***@db/shop?sslpassword=***&port=5' --table t --epsilon 1"
-    )  # fmt: skip
-    assert command_to_publish(("release", "https://h/a.csv?X-Amz-Signature=ab&x=1")).endswith("Signature=***&x=1'")
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("postgresql://me:S@db/shop?sslpassword=S&port=5", "postgresql://me:***@db/shop?sslpassword=***&port=***"),
+        ("postgres://me:S S@S@db/shop", "postgres://me:***@db/shop"),
+        ("postgresql://S@db/shop", "postgresql://***@db/shop"),
+        ("postgresql://me:S/S\nS@db/shop", "postgresql://me:***@db/shop"),
+        ("postgresql://me:S?S@db/shop", "postgresql://***"),
+        ("postgresql://db/shop?password=S@S", "postgresql://***"),
+        ("https://S@host/a.csv", "https://***@host/a.csv"),
+        ("https://me:S@host/a.csv", "https://***@host/a.csv"),
+        ("https://host/a.csv?X-Amz-Signature=S&x=S S;S", "https://host/a.csv?X-Amz-Signature=***&x=***&***"),
+        ("https://host/a.csv?S", "https://host/a.csv?***"),
+        ("s3://bucket/a.parquet?s3_access=S=S&b=", "s3://bucket/a.parquet?s3_access=***&b=***"),
+    ],
+)
+def test_secrets_in_addresses_do_not_reach_the_report(typed: str, shown: str) -> None:
+    assert command_to_publish(("release", typed, "--table", "t")) == shlex.join(
+        ["anonhist", "release", shown, "--table", "t"]
+    )
+
+
+def _duckdb(folder: Path, name: str) -> None:
+    with duckdb.connect(str(folder / name)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS label")
+
+
+def _sqlite(folder: Path, name: str) -> None:
+    with closing(sqlite3.connect(folder / name)) as connection:
+        connection.execute("CREATE TABLE t (label TEXT)")
+        connection.commit()
+
+
+def _text(folder: Path, name: str) -> None:
+    (folder / name).write_text("label\na\n")
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+@pytest.mark.parametrize(
+    ("make", "source"),
+    [
+        (_text, "{}"),
+        (_text, "log*"),
+        (_text, "**/log.*"),
+        (_text, "./{}"),
+        (_text, "link"),
+        (_text, "file://{folder}/{}"),
+        (_duckdb, "duckdb:///{}"),
+        (_sqlite, "sqlite:///{}"),
+    ],
+)
+def test_force_does_not_replace_the_input(
+    make: Callable[[Path, str], None], source: str, option: str, cli: Cli, folder: Path
+) -> None:
+    name = "log.csv" if option == "-o" else "log.html"
+    make(folder, name)
+    (folder / "link").symlink_to(name)
+    before = (folder / name).read_bytes()
+    asked = ["-o", name] if option == "-o" else ["-o", "out.json", "--report", name]
+    table = ["--table", "t"] if make is not _text else ["--delimiter", ","]
+    done = cli("release", source.format(name, folder=folder), *table, "--epsilon", "1", *asked, "--force")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{name}' is the input: a release would replace the data; name another output." in done.stderr
+    assert (folder / name).read_bytes() == before
+    assert not (folder / "out.json").exists()
+
+
+def test_force_does_not_replace_redirected_input(folder: Path) -> None:
+    with (folder / "events.csv").open("rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "anonhist", "release", "-", "--epsilon", "1", "-o", "events.csv", "--force"],
+            stdin=file,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is the input" in done.stderr
 
 
 @pytest.mark.parametrize("source", ["data/a:b@c.csv", "duckdb:///shop.db", "my file.csv", "s3://bucket/a.parquet", "-"])

@@ -99,6 +99,22 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     assert cli(*given, "--quiet", "-o", "x.json").stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
+)
+def test_the_columns_of_a_text_are_named_for_the_operator_alone(
+    options: tuple[str, ...], told: str, terminal: Cli, process: Cli, folder: Path
+) -> None:
+    (folder / "log.csv").write_text(_LOG)
+    given = ("release", "log.csv", "--epsilon", "1", *options)
+    shown = _shown(terminal(*given).stdout)
+    assert told in shown
+    assert "the columns are 'label', 'user'." in shown
+    logged = process(*given)
+    assert told in logged.stderr
+    assert "'user'" not in logged.stderr
+
+
 def test_wrong_calls_look_the_same_on_a_terminal(terminal: Cli, folder: Path) -> None:
     done = terminal("release", "events.csv", "--epsilon", "0")
     assert done.returncode == 2

@@ -109,7 +109,7 @@ def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
 def test_the_promise_is_the_one_asked_for(
     options: tuple[str, ...], sentence: str, mechanism: str, cli: Cli, sources: Path
 ) -> None:
-    given = ("release", "events.parquet", "--label", "query", "--epsilon", "30", "--simulations", "2", *options)
+    given = ("release", "events.parquet", "--label", "query", "--epsilon", "18", "--simulations", "2", *options)
     done = cli(*given, "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     release = ah.read_release(sources / "out.json")
@@ -122,7 +122,7 @@ def test_the_promise_is_the_one_asked_for(
 
 def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
-    given = ("release", "x.csv", "--label", "label", "--epsilon", "30", "-o", "out.json", "--force")
+    given = ("release", "x.csv", "--label", "label", "--epsilon", "18", "-o", "out.json", "--force")
     cli(*given)
     assert _near(_released(folder)) == [500]
     cli(*given, "--keep-null")

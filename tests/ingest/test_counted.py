@@ -115,7 +115,8 @@ def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: st
     path.write_text("count,x\n1,2\n")
     message = refused(DataError, path, format=format)
     assert f"no column {missing!r}" in message
-    assert "'count', 'x'" in message
+    assert "there are 2 columns" in message
+    assert "'x'" not in message
 
 
 @pytest.mark.parametrize("value", BAD_TEXT)

@@ -2,13 +2,16 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
@@ -182,6 +185,7 @@ def test_the_unit_comes_with_the_bound(engine: Read) -> None:
         ({"user": "u", "max_per_user": True}, "whole number"),
         ({"user": "u", "max_per_user": 1.5}, "whole number"),
         ({"user": "u", "max_per_user": "2"}, "whole number"),
+        ({"user": "u", "max_per_user": np.float64(2)}, "whole number"),
         ({"order_by": "t"}, "needs user"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.item()}, "protects less"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.user(max_items=1)}, "protects less"),
@@ -198,9 +202,8 @@ def test_missing_column_names_those_there_are(engine: Read, option: str) -> None
     options = {"label": "what", "user": "who", "order_by": "when"} | {option: "nowhere"}
     with pytest.raises(DataError) as caught:
         engine(table([]), max_per_user=1, **options)
-    message = str(caught.value)
-    assert "There is no column 'nowhere'" in message
-    assert all(repr(name) in message for name in ("who", "what", "when"))
+    assert "There is no column 'nowhere'" in str(caught.value)
+    _assert_names_are_told(caught.value, "who", "what", "when")
 
 
 @a_few_engines
@@ -208,7 +211,52 @@ def test_the_label_must_be_named_among_several_columns(engine: Read) -> None:
     with pytest.raises(UsageError) as caught:
         engine(table([]))
     assert "--label" in str(caught.value)
-    assert "'who', 'what', 'when'" in str(caught.value)
+    _assert_names_are_told(caught.value, "who", "what", "when")
+
+
+def _assert_names_are_told(error: Any, *names: str) -> None:
+    """In the sentence where they are schema, beside it where they are the first line of a text."""
+    assert error.columns == names
+    assert ", ".join(map(repr, names)) in error.for_operator
+    if "--no-header" in str(error):
+        assert "there are 3 columns" in str(error)
+        assert not any(repr(name) in str(error) for name in names)
+    else:
+        assert str(error) == error.for_operator
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.jsonl"])
+@pytest.mark.parametrize("label", [None, "label"])
+def test_first_rows_are_not_quoted_as_names(
+    tmp_path: Path, write_table: Callable[..., str], name: str, label: str | None
+) -> None:
+    write_table(tmp_path / name.replace("*", "sv").replace("txt", "tsv"), {"hunter2": ["a"], "1": ["2"]})
+    if name == "a.txt":
+        (tmp_path / "a.tsv").rename(tmp_path / "a.txt")
+    with pytest.raises(AnonhistError) as caught:
+        read_profile(tmp_path / name, label=label)
+    error: Any = caught.value
+    assert error.columns == ("hunter2", "1")
+    assert ("hunter2" in str(error)) == (name in ("a.parquet", "a.jsonl"))
+
+
+@pytest.mark.parametrize("keep_null", [False, True])
+@pytest.mark.parametrize("user", [None, "user"])
+def test_nan_is_no_user_and_no_label(typed_engine: Read, user: str | None, keep_null: bool) -> None:  # noqa: FBT001
+    nan = float("nan")
+    columns = {"user": [nan, nan, None, 1.5, 1.5, 2.5, 2.5], "label": [9.5, 9.5, 9.5, 0.5, nan, None, nan]}
+    bound = {"user": user, "max_per_user": 2} if user else {}
+    profile = typed_engine(columns, label="label", keep_null=keep_null, **bound)
+    # With users, the one label of 1.5, and three rows without a label; without users, three of 9.5 more.
+    expected_sizes = {(True, False): (1, 1), (True, True): (4, 2), (False, False): (4, 2), (False, True): (7, 3)}
+    assert (profile.n, profile.num_labels) == expected_sizes[user is not None, keep_null]
+
+
+@pytest.mark.parametrize("bound", [np.int64(2), np.uint8(2)])
+def test_numbers_of_numpy_bound_users(bound: Any) -> None:
+    table = pa.table({"user": ["u"] * 5, "label": list("abcde")})
+    profile = read_profile(table, label="label", user="user", max_per_user=bound)
+    assert (profile.n, profile.unit) == (2, PrivacyUnit.user(max_items=2))
 
 
 @a_few_engines

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -45,7 +48,7 @@ RELEASES = {
         Profile.from_counts(np.maximum(1, (900 / np.arange(1, 400) ** 0.9).astype(np.int64))), FrobeniusMechanism(1)
     ),
     "user": lambda: made(
-        Profile([1, 2, 7], [400, 30, 2]),
+        Profile([1, 2, 200_000], [11_884_632, 1_323_615, 2]),
         PartitionMechanism(2, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE),
         delta=Fraction(3, 2**68),
     ),
@@ -58,15 +61,47 @@ RELEASES = {
 }
 
 
-@pytest.fixture(scope="session", params=RELEASES)
-def release(request: pytest.FixtureRequest) -> Release:
-    found: Release = RELEASES[request.param]()
-    return found
+@cache
+def named_release(name: str) -> Release:
+    return RELEASES[name]()
+
+
+def written(release: Release, command: str | None = COMMAND) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_report(release, path, command=command)
+        return path.read_text(encoding="utf-8")
+
+
+# Tests come in random order, and pytest keeps the values of one parameter at a time: these are kept here.
+@cache
+def named_page(name: str) -> str:
+    return written(named_release(name))
+
+
+@pytest.fixture(params=RELEASES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def release(name: str) -> Release:
+    return named_release(name)
+
+
+@pytest.fixture
+def page(name: str) -> str:
+    return named_page(name)
 
 
 @pytest.fixture(scope="session")
 def named() -> Callable[[str], Release]:
-    return lambda name: RELEASES[name]()
+    return named_release
+
+
+@pytest.fixture(scope="session")
+def page_named() -> Callable[[str], str]:
+    return named_page
 
 
 @pytest.fixture(scope="session")
@@ -75,22 +110,10 @@ def make_release() -> Callable[..., Release]:
 
 
 @pytest.fixture(scope="session")
+def page_of() -> ReportOf:
+    return written
+
+
+@pytest.fixture(scope="session")
 def command() -> str:
     return COMMAND
-
-
-@pytest.fixture(scope="session")
-def page_of(tmp_path_factory: pytest.TempPathFactory) -> ReportOf:
-    folder = tmp_path_factory.mktemp("pages")
-
-    def read(release: Release, command: str | None = COMMAND) -> str:
-        path = folder / "page.html"
-        write_report(release, path, command=command, overwrite=True)
-        return path.read_text(encoding="utf-8")
-
-    return read
-
-
-@pytest.fixture(scope="session")
-def page(release: Release, page_of: ReportOf) -> str:
-    return page_of(release)

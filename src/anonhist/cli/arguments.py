@@ -9,10 +9,9 @@ from decimal import Decimal, InvalidOperation
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 
-_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^\s]*@")
-_SECRET_PARAMETER = re.compile(
-    r"([?&][^=&\s]*(?:password|secret|token|key|credential|signature|sig)[^=&\s]*=)[^&\s]*", re.IGNORECASE
-)
+_URL = re.compile(r"(?P<scheme>.*?://)(?P<rest>.*)", re.DOTALL)
+_DATABASE_USER = re.compile(r"[\w.-]+:")
+_DATABASES = ("postgres://", "postgresql://")
 
 
 def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
@@ -52,12 +51,36 @@ def one_character(delimiter: str | None) -> str | None:
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
-    r"""Write the command as typed, but for passwords: a report is made to be shown to others.
+    r"""Write the command as typed, but for what may be secret in URLs: a report is made to be shown to others.
 
     Examples
     --------
     >>> command_to_publish(("release", "postgresql://me:se@cret@db/shop", "--table", "my orders"))
     "anonhist release 'postgresql://me:***@db/shop' --table 'my orders'"
     """
-    shown = (_SECRET_PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1:***@", each)) for each in arguments)
-    return shlex.join(["anonhist", *shown])
+    return shlex.join(["anonhist", *map(_without_secrets, arguments)])
+
+
+def _without_secrets(argument: str) -> str:
+    """Mask what may be secret in a URL: who logs in, but for the user of a database, and the values of the query.
+
+    Passwords may be typed as they are, so the user information ends at the last @, whatever comes before.
+    """
+    url = _URL.fullmatch(argument)
+    if url is None:
+        return argument
+    scheme, rest = url["scheme"], url["rest"]
+    before, mark, query = rest.partition("?")
+    if "@" in query:
+        # The question mark may belong to a password, or the @ to a value: nothing after it is known to be public.
+        return f"{scheme}***"
+    user_information, at, place = before.rpartition("@")
+    if at:
+        user = _DATABASE_USER.match(user_information) if scheme.endswith(_DATABASES) else None
+        place = f"{user[0] if user else ''}***@{place}"
+    values = (f"{name}=***" if equals else "***" for name, equals, _ in map(_parted, re.split("[&;]", query)))
+    return scheme + (place if at else before) + (mark + "&".join(values) if query else mark)
+
+
+def _parted(parameter: str) -> tuple[str, str, str]:
+    return parameter.partition("=")

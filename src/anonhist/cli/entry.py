@@ -79,7 +79,7 @@ def _ended_by(error: BaseException) -> int:  # noqa: PLR0911  # one line per kin
     if isinstance(error, click.ClickException):
         return _fail(_as_sentence(error), USAGE)
     if isinstance(error, AnonhistError):
-        return _fail(str(error), USAGE if isinstance(error, UsageError) else BAD_DATA)
+        return _fail(_for_reader(error), USAGE if isinstance(error, UsageError) else BAD_DATA)
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory for this; free some, or use a larger machine.", BAD_DATA)
     if os.environ.get("ANONHIST_DEBUG"):
@@ -91,6 +91,12 @@ def _ended_by(error: BaseException) -> int:  # noqa: PLR0911  # one line per kin
         f"an error inside the program ({type(error).__name__}); ANONHIST_DEBUG=1 shows where, and may show data.",
         INTERNAL,
     )
+
+
+def _for_reader(error: AnonhistError) -> str:
+    """Return what the error says; what is for the operator alone only on a terminal, since others read logs."""
+    private: str = getattr(error, "for_operator", "")
+    return private if private and sys.stderr is not None and sys.stderr.isatty() else str(error)
 
 
 def _as_sentence(error: click.ClickException) -> str:

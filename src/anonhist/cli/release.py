@@ -133,15 +133,25 @@ def _check_outputs(source: str, target: str, report: str | None, *, force: bool)
 
         check_ending(target)
         check_free(target, overwrite=force)
-        if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):  # noqa: PTH110, PTH121
-            message = f"{target!r} is the input: a release would replace the data; name another output."
-            raise UsageError(message)
+        _check_not_input(source, target)
     if report is not None:
         from anonhist.formats.atomic import check_free
         from anonhist.report import check_report_path
 
         check_report_path(report)
         check_free(report, overwrite=force)
+        _check_not_input(source, report)
+
+
+def _check_not_input(source: str, target: str) -> None:
+    """Refuse to replace what is read, whatever its names: through patterns, links, databases and redirections."""
+    if not os.path.exists(target):  # noqa: PTH110
+        return
+    from anonhist.ingest.files import input_files
+
+    if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
+        message = f"{target!r} is the input: a release would replace the data; name another output."
+        raise UsageError(message)
 
 
 def _check_mechanism(name: str) -> None:

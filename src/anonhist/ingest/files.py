@@ -24,6 +24,8 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
+_DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
+_LOCAL_URLS = ("duckdb:///", "sqlite:///", "file://localhost", "file://")
 
 
 def file_relation(
@@ -63,6 +65,36 @@ def file_relation(
     return delimited_relation(connection, paths, delimiter, header=header)
 
 
+def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
+    """Return whether the names of the columns are the first line of a text, and so a row of data if it has no header.
+
+    Examples
+    --------
+    >>> names_are_a_line("log.csv", format=None, header=True), names_are_a_line("log.parquet", format=None, header=True)
+    (True, False)
+    """
+    if not isinstance(source, str) or format == "labels" or not header:
+        return False
+    if source == "-":
+        return format is not None
+    if source.startswith(_DATABASES):
+        return False
+    paths = [source] if "://" in source else _matched(source)
+    return _common_ending(source, paths or [source], remote="://" in source) not in (*_PARQUET, *_JSON)
+
+
+def input_files(source: str) -> list[str]:
+    """Return the local files that a source reads, as far as they are there."""
+    if source == "-":
+        return [STDIN]
+    local = next((source.removeprefix(url) for url in _LOCAL_URLS if source.startswith(url)), source)
+    return [] if "://" in local else [path for path in _matched(local) if Path(path).exists()]
+
+
+def _matched(source: str) -> list[str]:
+    return [source] if Path(source).exists() else sorted(glob.glob(source, recursive=True))  # noqa: PTH207  # absolute patterns too
+
+
 def _json_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
     # Only the names are taken from a first look: the types it guesses would make one label of 1 and 1.0.
     guessed = connection.read_json(paths, format="newline_delimited", records="true", maximum_depth=1)
@@ -85,7 +117,7 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
 
 def _found(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names."""
-    found = [source] if Path(source).exists() else sorted(glob.glob(source, recursive=True))  # noqa: PTH207  # absolute patterns too
+    found = _matched(source)
     if not found:
         message = f"There is no file {source!r}."
         raise DataError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,9 +37,9 @@ def events_query(table: Any, columns: Columns) -> Any:
     """
     import narwhals as nw
 
-    selected: dict[str, nw.Expr] = {"label": _text(columns.label)}
+    selected: dict[str, nw.Expr] = {"label": _text(table, columns.label)}
     if columns.user is not None:
-        selected["user"] = nw.col(columns.user)
+        selected["user"] = nw.when(~_absent(table, columns.user)).then(nw.col(columns.user))
         if columns.order_by is not None:
             selected["rank_by"] = nw.col(columns.order_by)
     rows = table.select(**selected)
@@ -63,7 +64,7 @@ def counts_query(table: Any) -> Any:
     import narwhals as nw
 
     good, number = _whole(table, "count")
-    rows = table.select(label=_text("label"), count=number, wrong=_one_if(~good))
+    rows = table.select(label=_text(table, "label"), count=number, wrong=_one_if(~good))
     rows = rows.with_columns(is_null=nw.col("label").is_null(), size=nw.col("count") // _UNIT)
     counted = rows.group_by("label", "is_null").agg(nw.col("count", "wrong", "size").sum())
     return counted.group_by("count", "is_null").agg(
@@ -94,12 +95,26 @@ def prevalences_query(table: Any) -> Any:
     )
 
 
-def _text(name: str) -> Any:
-    """Return a column as text, null where it is null: some engines would write the null out as text."""
+def _text(table: Any, name: str) -> Any:
+    """Return a column as text, null where there is no value: some engines would write that out as text."""
+    import narwhals as nw
+
+    return nw.when(~_absent(table, name)).then(nw.col(name).cast(nw.String))
+
+
+def _absent(table: Any, name: str) -> Any:
+    """Return whether there is no value: null, or NaN, which some engines keep apart from null and some do not."""
     import narwhals as nw
 
     column = nw.col(name)
-    return nw.when(~column.is_null()).then(column.cast(nw.String))
+    if not table.collect_schema()[name].is_float() or _is_sqlite(table):
+        return column.is_null()
+    return column.is_null() | column.is_nan()
+
+
+def _is_sqlite(table: Any) -> bool:
+    """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
+    return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
 
 
 def _one_if(condition: Any) -> Any:
@@ -139,7 +154,7 @@ def dropped_query(table: Any, columns: Columns) -> Any:
     """Return a one-row lazy query: rows in all, and rows without a user."""
     import narwhals as nw
 
-    missing = _one_if(nw.col(columns.user or columns.label).is_null())
+    missing = _one_if(_absent(table, columns.user or columns.label))
     return table.select(missing=missing).select(rows=nw.len(), missing=nw.col("missing").sum())
 
 
@@ -154,13 +169,6 @@ def fetch(query: Any) -> list[tuple[Any, ...]]:
         warnings.simplefilter("ignore", DeprecationWarning)
         collected = query.collect() if hasattr(query, "collect") else query
     return [tuple(row) for row in collected.rows()]
-
-
-def require(names: list[str], wanted: str, *, role: str) -> None:
-    """Refuse a column that is not there, naming those that are: names are schema, not data."""
-    if wanted not in names:
-        message = f"There is no column {wanted!r} to use as {role}; the columns are {', '.join(map(repr, names))}."
-        raise DataError(message)
 
 
 def check_whole(name: str, wrong: int) -> None:
@@ -189,17 +197,20 @@ def profile_pairs(
     return kept
 
 
-def check_users(user: str | None, max_per_user: int | None, order_by: str | None) -> None:
-    """Refuse half of a user bound."""
+def check_users(user: str | None, max_per_user: Any, order_by: str | None) -> int | None:
+    """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
             "user and max_per_user belong together: name the user column and say how many items of a user may count"
             " (--user COLUMN --max-per-user M)."
         )
-    if max_per_user is not None and (
-        isinstance(max_per_user, bool) or not isinstance(max_per_user, int) or max_per_user < 1
-    ):
+    try:
+        bound = None if max_per_user is None else operator.index(max_per_user)
+    except TypeError:
+        bound = 0
+    if isinstance(max_per_user, bool) or (bound is not None and bound < 1):
         message = f"max_per_user must be a whole number of at least 1, not {max_per_user!r}."
         raise UsageError(message)
     if order_by is not None and user is None:
         raise UsageError("order_by chooses which items of a user count, so it needs user and max_per_user.")
+    return bound

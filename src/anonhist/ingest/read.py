@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.ingest.columns import label_column, require
+from anonhist.ingest.files import names_are_a_line
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
     Columns,
@@ -18,7 +21,6 @@ from anonhist.ingest.query import (
     fetch,
     prevalences_query,
     profile_pairs,
-    require,
 )
 from anonhist.ingest.sources import as_path, label_text, opened, plain_labels
 from anonhist.privacy import PrivacyUnit
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FORMATS = ("events", "labels", "counts", "prevalences")
+# The columns of data that are counted already.
+_COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
 
 
 def read_profile(
@@ -89,7 +93,8 @@ def read_profile(
     Raises
     ------
     DataError
-        If the data cannot be used; the message holds no value of theirs.
+        If the data cannot be used; the message holds no value of theirs. Where a column is missing, ``error.columns``
+        has the columns there are, which the message leaves out where they might be a row of data.
     UsageError
         If the call contradicts itself.
 
@@ -98,7 +103,7 @@ def read_profile(
     >>> read_profile(["a", "b", "a"])
     Profile(n=3, num_labels=2, {1: 1, 2: 1})
     """
-    check_users(user, max_per_user, order_by)
+    max_per_user = check_users(user, max_per_user, order_by)
     if format is not None and format not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
@@ -130,16 +135,18 @@ def read_profile(
         follow,
     ):
         names = opened_table.collect_schema().names()
+        first_line = names_are_a_line(source, format=format, header=header)
         kind = format or _recognised(names, label)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
+        columns = Columns("label", user, max_per_user, order_by, keep_null)
+        columns = replace(columns, label=_labels_in(names, kind, label, columns, first_line=first_line))
         if kind == "prevalences":
-            pairs = _prevalences(opened_table, names, notify)
+            pairs = _prevalences(opened_table, notify)
         elif kind == "counts":
-            pairs = _counts(opened_table, names, keep_null=keep_null, notify=notify)
+            pairs = _counts(opened_table, keep_null=keep_null, notify=notify)
         else:
-            columns = Columns(_label_column(names, label), user, max_per_user, order_by, keep_null)
-            pairs = _events(opened_table, names, columns, notify)
+            pairs = _events(opened_table, columns, notify)
     return Profile.from_prevalences(pairs, unit=unit)
 
 
@@ -151,22 +158,20 @@ def _recognised(names: list[str], label: str | None) -> str:
     return "events"
 
 
-def _label_column(names: list[str], label: str | None) -> str:
-    if label is not None:
-        require(names, label, role="label")
-        return label
-    if len(names) != 1:
-        message = f"Say which column holds the labels (--label); the columns are {', '.join(map(repr, names))}."
-        raise UsageError(message)
-    return names[0]
-
-
-def _events(
-    table: Any, names: list[str], columns: Columns, notify: Callable[[str], None] | None
-) -> list[tuple[int, int]]:
-    for wanted, role in ((columns.user, "user"), (columns.order_by, "order")):
+def _labels_in(names: list[str], kind: str, label: str | None, others: Columns, *, first_line: bool) -> str:
+    """Return the column of labels, having refused columns that are not there."""
+    if kind in _COUNTED:
+        for name in _COUNTED[kind]:
+            require(names, name, role=name, first_line=first_line)
+        return _COUNTED[kind][0]
+    found = label_column(names, label, first_line=first_line)
+    for wanted, role in ((others.user, "user"), (others.order_by, "order")):
         if wanted is not None:
-            require(names, wanted, role=role)
+            require(names, wanted, role=role, first_line=first_line)
+    return found
+
+
+def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
     pairs = profile_pairs(fetch(events_query(table, columns)), keep_null=columns.keep_null, notify=notify)
     if columns.user is not None and notify is not None:
         rows, missing = fetch(dropped_query(table, columns))[0]
@@ -179,9 +184,7 @@ def _events(
     return pairs
 
 
-def _prevalences(table: Any, names: list[str], notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    for name in ("count", "prevalence"):
-        require(names, name, role=name)
+def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
     rows = fetch(prevalences_query(table))
     check_whole("count", sum(int(row[3]) for row in rows))
     check_whole("prevalence", sum(int(row[4]) for row in rows))
@@ -191,11 +194,7 @@ def _prevalences(table: Any, names: list[str], notify: Callable[[str], None] | N
     return [(int(row[0]), int(row[1])) for row in rows]
 
 
-def _counts(
-    table: Any, names: list[str], *, keep_null: bool, notify: Callable[[str], None] | None
-) -> list[tuple[int, int]]:
-    for name in ("label", "count"):
-        require(names, name, role=name)
+def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
     rows = fetch(counts_query(table))
     check_whole("count", sum(int(row[3]) for row in rows))
     check_sums([(row[0], row[4]) for row in rows])

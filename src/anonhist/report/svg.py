@@ -43,7 +43,7 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str) -> st
         FigureCanvasSVG(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
-    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = _NAMES.sub(rf"\g<1>{name}-", text)
     for colour, variable in _COLOURS.items():
         text = text.replace(colour, variable)

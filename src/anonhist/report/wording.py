@@ -28,7 +28,9 @@ def promise(guarantee: Guarantee) -> str:
         else "exchanged for another"
     )
     power = float(guarantee.epsilon)
-    factor = f" (about {math.exp(power):,.3g})" if power <= 10 else ""
+    # At least three digits of what is more than one: a factor of 1.001 is not "about 1".
+    places = max(0, 2 - math.floor(math.log10(math.expm1(power)))) if 1e-9 < power <= 10 else 0
+    factor = f" (about {math.exp(power):,.{places}f})" if 1e-9 < power <= 10 else ""
     beyond = ", give or take δ" if guarantee.delta else ""
     return (
         f"Had {guarantee.unit} been {change}, everything here would be nearly as likely: no chance of any result grows "
@@ -42,8 +44,8 @@ def not_covered(unit: PrivacyUnit) -> list[str]:
     of_unit = {
         "item": "Anyone with several items: the promise is for one item, and for k items of one person ε is k times as"
         " large.",
-        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user: the rest of them were left"
-        " out before anything was counted.",
+        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user: the data must have been"
+        " limited to that before anything was counted.",
         "label": f"How often a label occurs beyond {unit.bound:,} times: such counts were taken together.",
     }
     return [

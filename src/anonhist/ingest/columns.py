@@ -1,0 +1,68 @@
+"""Columns that are not there, or not said: what anybody may read of it, and what only the operator may.
+
+The names of a table, a database or a Parquet file are schema. The first line of delimited text is taken for names, but
+where the file has none it is a row of data, so its words stay out of the sentence that everybody may read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import AnonhistError, DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ColumnError(AnonhistError):
+    """A column was not found; its text is public, its attributes are for the operator alone.
+
+    Attributes
+    ----------
+    columns
+        The columns there are. In delimited text without a header they would be data.
+    for_operator
+        The sentence that names them.
+    """
+
+    # No arguments of their own: errors travel between processes, made anew from their text.
+    columns: tuple[str, ...] = ()
+    for_operator: str = ""
+
+
+class MissingColumnError(ColumnError, DataError):
+    """There is no column of that name."""
+
+
+class UnnamedColumnError(ColumnError, UsageError):
+    """There are several columns, and none was named."""
+
+
+def require(names: Sequence[str], wanted: str, *, role: str, first_line: bool) -> None:
+    """Refuse a column that is not there; ``first_line`` says that the names are the first line of a text."""
+    if wanted not in names:
+        raise _with_columns(MissingColumnError, f"There is no column {wanted!r} to use as {role}", names, first_line)
+
+
+def label_column(names: Sequence[str], label: str | None, *, first_line: bool) -> str:
+    """Return the column of labels, which must be named where there are several."""
+    if label is not None:
+        require(names, label, role="label", first_line=first_line)
+        return label
+    if len(names) != 1:
+        raise _with_columns(UnnamedColumnError, "Say which column holds the labels (--label)", names, first_line)
+    return names[0]
+
+
+def _with_columns(
+    kind: type[ColumnError],
+    told: str,
+    names: Sequence[str],
+    first_line: bool,  # noqa: FBT001
+) -> ColumnError:
+    named = f"{told}; the columns are {', '.join(map(repr, names))}."
+    many = "there is 1 column" if len(names) == 1 else f"there are {len(names)} columns"
+    counted = f"{told}; {many} (--no-header, if the first line holds data and no names)."
+    error = kind(counted if first_line else named)
+    error.columns, error.for_operator = tuple(names), named
+    return error

@@ -1,0 +1,117 @@
+"""The page in a real browser: it opens without a network, fits a narrow window, and shows something."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from numpy.typing import NDArray
+
+BROWSER = next(
+    filter(
+        None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"])
+    ),
+    None,
+)
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="Chromium is not installed: the page is not opened in a browser"
+)
+
+# Appended to a copy of the page, whose own policy forbids scripts: the browser measures, the title tells.
+MEASURE = """<script>
+// Some browsers refuse a window this narrow; the page does not ask how wide it is, so it may be told.
+const inside = 400;
+document.documentElement.style.width = inside + "px";
+const wide = [...document.querySelectorAll("body *:not(svg *)")].filter(each =>
+  each.getBoundingClientRect().right > inside + 1 || each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0);
+const drawings = [...document.querySelectorAll("figure svg")].map(each => each.getBoundingClientRect().width);
+document.title = JSON.stringify([wide.map(each => each.outerHTML.slice(0, 200)), drawings]);
+</script>"""
+
+
+def browse(page: Path, folder: Path, *flags: str) -> str:
+    assert BROWSER is not None
+    always = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --hide-scrollbars"
+    )
+    done = subprocess.run(
+        [BROWSER, *always.split(), f"--user-data-dir={folder / 'profile'}", *flags, page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    return done.stdout
+
+
+def picture(page: Path, folder: Path, *flags: str) -> NDArray[np.float64]:
+    """Return the pixels of the page, shape (height, width, 3), from 0 for black to 1 for white."""
+    browse(page, folder, f"--screenshot={folder / 'seen.png'}", *flags)
+    return np.asarray(imread(folder / "seen.png"), dtype=np.float64)[:, :, :3]
+
+
+@pytest.fixture
+def opened(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
+    def write(name: str) -> Path:
+        path = tmp_path / "report.html"
+        path.write_text(page_named(name), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_the_browser_finds_all_there_is(opened: Callable[[str], Path], tmp_path: Path) -> None:
+    seen = browse(opened("label"), tmp_path, "--dump-dom")
+    assert "<title>A private release by anonhist</title>" in seen
+    assert (seen.count("<svg"), seen.count("<table"), seen.count("</figcaption>")) == (3, 3, 3)
+    assert "<script" not in seen
+    cells = [unescape(cell) for cell in re.findall(r'<th scope="row">(.*?)</th>', seen)]
+    assert cells.count("30 or more") == 2
+
+
+@pytest.mark.parametrize("name", ["item", "user", "empty", "largest"])
+def test_nothing_sticks_out_of_a_narrow_window(opened: Callable[[str], Path], tmp_path: Path, name: str) -> None:
+    path = opened(name)
+    text = path.read_text(encoding="utf-8")
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy".*?>', flags=re.DOTALL)
+    assert policy.search(text)
+    path.write_text(policy.sub("", text).replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
+    seen = browse(path, tmp_path, "--dump-dom", "--window-size=400,3000")
+    title = re.search(r"<title>(.*?)</title>", seen)
+    assert title is not None
+    wide, drawings = json.loads(unescape(title[1]))
+    # Tables of numbers beyond reason are scrolled, each by itself; all others fit.
+    assert [each for each in wide if name != "largest" or not each.startswith("<div><h3>")] == []
+    assert len(drawings) == 3
+    assert min(drawings) > 300
+
+
+def test_its_own_policy_stops_scripts(opened: Callable[[str], Path], tmp_path: Path) -> None:
+    path = opened("empty")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
+    assert "<title>A private release by anonhist</title>" in browse(path, tmp_path, "--dump-dom")
+
+
+def test_light_and_dark_are_drawn(opened: Callable[[str], Path], tmp_path: Path) -> None:
+    path, size = opened("item"), "--window-size=1000,1700"
+    light = picture(path, tmp_path, size)
+    dark = picture(path, tmp_path, size, "--blink-settings=preferredColorScheme=0")
+    assert light.shape == dark.shape == (1700, 1000, 3)
+    assert np.median(light) == 1.0
+    assert np.median(dark) < 0.2
+    for seen in (light, dark):
+        # Text, axes and curves: more than a blank page has, less than a page gone wrong.
+        paper = np.median(seen, axis=(0, 1))
+        inked = (np.abs(seen - paper).max(axis=2) > 0.3).mean()
+        assert 0.01 < inked < 0.3
+        # The accent is blue in both: the curves are there, not only text.
+        blue = (seen[:, :, 2] - seen[:, :, 0] > 0.3).mean()
+        assert blue > 0.001

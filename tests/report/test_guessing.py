@@ -1,0 +1,100 @@
+"""The guessing curve: against the plain definition, and its errors by hand."""
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.profiles import Profile
+from anonhist.releases import Release
+from anonhist.report import Guessing, covered_share, guessing_figure
+
+
+class Alternating(FrobeniusMechanism):
+    """Runs that are the profile itself and the profile with one label of the largest count more, in turn."""
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        assert isinstance(rng, np.random.Generator)
+        partition = profile.partition().tolist()
+        return [Profile.from_counts([*partition, partition[0]] if run % 2 else partition) for run in range(size)]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=30))
+def test_share_is_that_of_the_most_frequent_labels(counts: list[int]) -> None:
+    profile = Profile.from_counts(counts)
+    sums = [0, *accumulate(sorted(counts, reverse=True))]
+    labels = np.arange(len(sums))
+    assert covered_share(profile, labels).tolist() == pytest.approx([part / sums[-1] for part in sums])
+
+
+def test_share_beyond_all_labels_and_of_nothing() -> None:
+    assert covered_share(Profile.from_counts([3, 1]), np.array([2, 3, 2**62])).tolist() == [1.0, 1.0, 1.0]
+    assert covered_share(Profile([], []), np.array([0, 1, 5])).tolist() == [0.0, 0.0, 0.0]
+    huge = Profile([1, 2**62], [2**61, 1])
+    assert covered_share(huge, np.array([0, 1])).tolist() == pytest.approx([0, 2 / 3])
+
+
+def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., Release]) -> None:
+    profile = Profile.from_counts([6, 3, 1])
+    curve = Guessing.of(make_release(profile, Alternating(1)))
+    assert curve.labels.tolist() == [1, 2, 3]
+    assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
+    off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
+    assert curve.share_errors.tolist() == pytest.approx(np.abs(off) / 2**0.5)
+    assert curve.items_error == pytest.approx(6 / 2**0.5)
+    assert curve.runs == 16
+
+
+def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., Release]) -> None:
+    class Same(Alternating):
+        def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+            return super().simulate(profile, size=1, rng=rng) * size
+
+    curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
+    assert curve.share_errors.tolist() == pytest.approx([1 / (4 * 10)] * 3)
+
+
+def test_the_same_release_gives_the_same_curve(release: Release) -> None:
+    first, again = Guessing.of(release), Guessing.of(release)
+    assert first.share_errors.tolist() == again.share_errors.tolist()
+    assert first.items_error == again.items_error
+
+
+def test_marks_are_whole_ascending_and_hold_every_power_of_ten(release: Release) -> None:
+    curve, total = Guessing.of(release), release.profile.num_labels
+    labels = curve.labels.tolist()
+    assert labels == sorted(set(labels))
+    assert labels[0] == 1
+    assert labels[-1] == max(1, total)
+    assert {10**power for power in range(len(str(max(1, total))))} <= set(labels)
+    assert len(labels) < 430
+    assert (np.diff(curve.share) >= -1e-12).all()
+    assert curve.share[-1] == pytest.approx(1.0 if total else 0.0)
+
+
+def test_as_many_labels_as_there_can_be(make_release: Callable[..., Release]) -> None:
+    class Still(Alternating):
+        def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+            assert isinstance(rng, np.random.Generator)
+            return [profile] * size
+
+    curve = Guessing.of(make_release(Profile([1], [2**63 - 1]), Still(1)))
+    assert curve.labels[-1] == 2**63 - 1
+    assert (np.diff(curve.labels.astype(object)) > 0).all()
+
+
+def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release], monkeypatch: Any) -> None:
+    release = named("user")
+    curve = Guessing.of(release)
+
+    def refuse(_: object) -> None:
+        raise AssertionError("computed twice")
+
+    monkeypatch.setattr(Guessing, "of", refuse)
+    (line,) = guessing_figure(release, guessing=curve).axes[0].lines
+    assert line.get_ydata().tolist() == curve.share.tolist()
