@@ -1,4 +1,7 @@
-"""Whole processes, timed: wall time and peak memory of each child, from the operating system."""
+"""Whole processes, timed: wall time and peak memory of each child, from the operating system.
+
+A child counts the memory of the process it was forked from: measure from a small one.
+"""
 
 from __future__ import annotations
 

@@ -85,10 +85,10 @@ def starts(rounds: int) -> None:
             },
             rounds=rounds,
         )
-    print("| command | median seconds | peak MiB |")
-    print("|---|---|---|")
+    print("| command | median seconds |")
+    print("|---|---|")
     for name, run in runs.items():
-        print(f"| `{name}` | {run.time:.3f} | {run.memory:.0f} |")
+        print(f"| `{name}` | {run.time:.3f} |")
     bare, help_text, numpy, release = (run.time for run in runs.values())
     print(f"\n--help takes {help_text - bare:.3f} s more than the bare interpreter (at most 0.2).")
     print(f"A release of 1,000 rows takes {release / numpy:.1f} times the import of NumPy (at most 5).")
