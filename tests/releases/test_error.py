@@ -56,12 +56,16 @@ def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     assert (error.simulations, sum(mechanism.sizes)) == (simulations, simulations)
 
 
-def test_runs_come_in_batches_that_show_progress(scripted: Any) -> None:
-    profile = Profile.from_counts([2, 1])
+@pytest.mark.parametrize(
+    ("profile", "sizes"),
+    [(Profile.from_counts([2, 1]), [32, 8]), (Profile.from_prevalences({5000: 5000}), [8, 8, 8, 8, 8])],
+    ids=["small", "large"],
+)
+def test_runs_come_in_batches_that_show_progress(scripted: Any, profile: Profile, sizes: list[int]) -> None:
     mechanism, seen = scripted(profile), list[float]()
     simulate_error(profile, mechanism, simulations=40, rng=np.random.default_rng(0), progress=seen.append)
-    assert mechanism.sizes == [16, 16, 8]
-    assert seen == [0.4, 0.8, 1.0]
+    assert mechanism.sizes == sizes
+    assert seen == [sum(sizes[: k + 1]) / 40 for k in range(len(sizes))]
 
 
 def test_simulations_draw_from_the_generator_given() -> None:

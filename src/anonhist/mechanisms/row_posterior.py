@@ -119,7 +119,13 @@ class RowPosterior:
     def _shifted(self, sums: NDArray[np.float64], of: int, at: int) -> NDArray[np.float64]:
         """Read running sums kept for the window of position ``of`` at the rows of the window of ``at``."""
         index = self._window + (self._low[:, at] - self._low[:, of])[:, None]
-        return np.asarray(np.take_along_axis(sums, np.clip(index, 0, sums.shape[1] - 1), axis=1))
+        return self._read(sums, index)
+
+    def _read(self, sums: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Read each row of ``sums`` at its own places, those outside at its ends."""
+        inside = np.minimum(np.maximum(index, 0), sums.shape[1] - 1)
+        inside += (np.arange(sums.shape[0]) * sums.shape[1])[:, None]
+        return np.asarray(sums.ravel()[inside])
 
     def _forward(self, block: int) -> list[NDArray[np.float64]]:
         """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
@@ -181,7 +187,7 @@ class RowPosterior:
 
     def _shifted_below(self, sums: NDArray[np.float64], of: int, at: int) -> NDArray[np.float64]:
         index = self._window + 1 + (self._low[:, at] - self._low[:, of])[:, None]
-        return np.asarray(np.take_along_axis(sums, np.clip(index, 0, sums.shape[1] - 1), axis=1) + _FLOOR)
+        return self._read(sums, index) + _FLOOR
 
     def _median(self, marginal: NDArray[np.float64], k: int, reaches: NDArray[np.float64]) -> NDArray[np.int64]:
         above = np.cumsum(marginal[:, ::-1], axis=1)[:, ::-1]

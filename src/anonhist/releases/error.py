@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from anonhist.releases.release import Mechanism
 
 NORMAL_95 = 1.959963984540054
-# A mechanism prepares once per batch: large enough to share that, small enough to show progress.
-_BATCH = 16
+# A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.
+_BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
 METHOD = "normal interval from re-simulating the mechanism on the released profile"
 
 
@@ -144,8 +144,9 @@ def simulate_error(
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
     distances: list[float] = []
+    batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
     while len(distances) < runs:
-        size = min(_BATCH, runs - len(distances))
+        size = min(batch, runs - len(distances))
         for simulated in mechanism.simulate(profile, size=size, rng=rng):
             distances.append(float(sorted_l1(profile, simulated)))
             squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
