@@ -33,7 +33,7 @@ def test_errors_are_computed_when_first_asked_for_and_once(make_release: Any) ->
 
 
 def test_with_error_records_what_error_says(make_release: Any) -> None:
-    made, seen = make_release(TWO, TWO, OTHER, simulations=20), list[float]()
+    made, seen = make_release(TWO, TWO, OTHER, simulations=40), list[float]()
     recorded = made.with_error(progress=seen.append)
     assert seen == [0.8, 1.0]
     assert recorded.recorded_error is recorded.error is made.error
@@ -41,7 +41,7 @@ def test_with_error_records_what_error_says(make_release: Any) -> None:
     assert recorded.profile is made.profile
     assert recorded.with_error(progress=seen.append).error is made.error
     assert made.with_error().error is made.error
-    assert made.mechanism.sizes == [16, 4]
+    assert made.mechanism.sizes == [32, 8]
     assert len(seen) == 2
 
 
