@@ -34,12 +34,13 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (minutes)
+bench: $(DEV) ## measure accuracy and speed (about an hour)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python bench/accuracy.py
+	$(BIN)/python bench/shapes.py
 	$(BIN)/python bench/randomness.py
 	$(BIN)/python bench/speed.py
-	$(BIN)/python bench/growth.py
+	$(BIN)/python bench/growth.py --plot docs/images/growth.png
 	$(BIN)/python bench/end_to_end.py
 
 clean: ## remove the environment and what was made
