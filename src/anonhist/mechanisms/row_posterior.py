@@ -194,11 +194,12 @@ class RowPosterior:
         total = above[:, 0]
         wanted = 0.5 * total / np.maximum(reaches, 0.5)
         at = (above >= wanted[:, None]).sum(axis=1) - 1
-        everyone = np.arange(at.size)
-        # Between grid points the tail falls about linearly: read the median off the line.
-        here = above[everyone, at]
-        following = np.where(at + 1 < above.shape[1], above[everyone, np.minimum(at + 1, above.shape[1] - 1)], 0.0)
-        share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
-        inner = np.rint(share * self._step - 0.5).astype(np.int64) if self._step > 1 else 0
-        rows = (self._low[:, k] + at) * self._step + inner
+        rows = (self._low[:, k] + at) * self._step
+        if self._step > 1:
+            everyone = np.arange(at.size)
+            # Between grid points the tail falls about linearly: read the median off the line.
+            here = above[everyone, at]
+            following = np.where(at + 1 < above.shape[1], above[everyone, np.minimum(at + 1, above.shape[1] - 1)], 0.0)
+            share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
+            rows += np.rint(share * self._step - 0.5).astype(np.int64)
         return np.where((reaches >= 0.5) & (total > 0), rows, 0)
