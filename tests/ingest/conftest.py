@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.ingest import read_profile
+from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.profiles import Profile
 
@@ -227,3 +227,18 @@ def stdin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Feed]:
 def _pour(data: bytes, writing: int) -> None:
     with os.fdopen(writing, "wb") as file:
         file.write(data)
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each query has brought to Python."""
+    rows_of_queries: list[int] = []
+    fetch = read.fetch
+
+    def spy(query: Any) -> list[tuple[Any, ...]]:
+        rows = fetch(query)
+        rows_of_queries.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(read, "fetch", spy)
+    return rows_of_queries

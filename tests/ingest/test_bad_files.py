@@ -116,7 +116,7 @@ def test_unreadable_file(tmp_path: Path, refused: Refused, monkeypatch: pytest.M
         def closed(self: Path, *args: object, **options: object) -> object:
             if self == path:
                 raise PermissionError(13, "Permission denied", str(path))
-            return opening(self, *args, **options)  # type: ignore[call-overload]
+            return opening(self, *args, **options)  # type: ignore[call-overload]  # passes on what it was given
 
         monkeypatch.setattr(Path, "open", closed)
     else:

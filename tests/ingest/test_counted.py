@@ -241,18 +241,7 @@ def test_the_unit_may_be_named(tmp_path: Path) -> None:
     assert read_profile(path, unit=unit).unit == unit
 
 
-def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anonhist.ingest import read
-
-    fetched: list[int] = []
-    fetch = read.fetch
-
-    def spy(query: Any) -> list[tuple[Any, ...]]:
-        rows = fetch(query)
-        fetched.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(read, "fetch", spy)
+def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, fetched: list[int]) -> None:
     counts = [1 + number % 3 for number in range(30)]
     engine({"label": text(*range(30)), "count": counts})
     engine({"count": counts, "prevalence": counts})

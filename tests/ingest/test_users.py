@@ -148,18 +148,7 @@ def test_text_for_null_is_a_label(engine: Read) -> None:
     assert engine(columns, label="what").n == 7
 
 
-def test_only_distinct_counts_are_fetched(engine: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anonhist.ingest import read
-
-    fetched: list[int] = []
-    fetch = read.fetch
-
-    def spy(query: Any) -> list[tuple[Any, ...]]:
-        rows = fetch(query)
-        fetched.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(read, "fetch", spy)
+def test_only_distinct_counts_are_fetched(engine: Read, fetched: list[int]) -> None:
     labels = [f"{number}" for number in range(50) for _ in range(1 + number % 3)]
     profile = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=5)
     assert (profile.n, profile.num_labels, len(profile)) == (99, 50, 3)

@@ -112,4 +112,4 @@ def test_long_rising_runs_of_the_largest_floats() -> None:
 @pytest.mark.parametrize("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, 2.0]]])
 def test_refuses_what_has_no_fit(values: object) -> None:
     with pytest.raises(UsageError, match="one-dimensional list of finite numbers"):
-        decreasing_fit(values)  # type: ignore[arg-type]
+        decreasing_fit(values)  # type: ignore[arg-type]  # refusing other types is tested

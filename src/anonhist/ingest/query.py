@@ -65,8 +65,9 @@ def counts_query(table: Any) -> Any:
 
     good, number = _whole(table, "count")
     rows = table.select(label=_text(table, "label"), count=number, wrong=_one_if(~good))
-    rows = rows.with_columns(is_null=nw.col("label").is_null(), size=nw.col("count") // _UNIT)
-    counted = rows.group_by("label", "is_null").agg(nw.col("count", "wrong", "size").sum())
+    rows = rows.with_columns(size=nw.col("count") // _UNIT)
+    added = rows.group_by("label").agg(nw.col("count", "wrong", "size").sum())
+    counted = added.with_columns(is_null=nw.col("label").is_null())
     return counted.group_by("count", "is_null").agg(
         nw.len().alias("prevalence"), nw.col("wrong").sum(), nw.col("size").max()
     )

@@ -11,6 +11,7 @@ import numpy as np
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.randomness import SystemSource, discrete_laplace
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-_LARGEST = 2**63 - 1
 # Stop rule: this many noise scales beyond the noisy Durfee size, and on while a coordinate stands out by as much.
 _MARGIN = 8
 _SIMULATED_CELLS = 2**22
@@ -87,7 +87,7 @@ class FrobeniusMechanism(Setting):
             return discrete_laplace(gamma, count * length, source=randomness).reshape(count, length)
 
         released = self._run(private, 1, noise)[0]
-        return make_release(released, self, self, reason=reason)
+        return make_release(released, self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -128,14 +128,14 @@ def _noisy(lengths: NDArray[np.int64], first: int, noise: NDArray[np.int64]) -> 
     padded = np.zeros(noise.shape[1], dtype=np.int64)
     part = lengths[first : first + noise.shape[1]]
     padded[: part.size] = part
-    room = _LARGEST - padded
+    room = MAX_ITEMS - padded
     return np.asarray(padded + np.minimum(noise, room))
 
 
 def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
     """Build a released profile, its longest row and column cut where n would pass 2^63 − 1."""
     size = arms.size
-    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - _LARGEST if size else 0
+    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS if size else 0
     sides = [arms.copy(), legs.copy()]
     while excess > 0:
         side = max(sides, key=lambda lengths: int(lengths[0]))

@@ -87,7 +87,7 @@ class PartitionMechanism(Setting):
         """
         choices = ExactChoices(source or SystemSource())
         released = self._run(self.admit(profile), 1, choices)[0]
-        return make_release(released, self, self, reason=reason)
+        return make_release(released, self, reason=reason)
 
     @property
     def arithmetic(self) -> str:

@@ -104,6 +104,7 @@ def plan(
         message = f"shape must be 'zipf', 'worst' or a released profile, not {shape!r}."
         raise UsageError(message)
     protected = profile.unit if unit is None else unit
+    # A simulation on public shapes: nothing private rests on this generator.
     generator = rng or np.random.default_rng()
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise UsageError("epsilons must be a list of budgets, such as [0.1, 1].")

@@ -87,7 +87,7 @@ class PrevalenceMechanism(Setting):
         gamma = self.epsilon / self.relation.steps
         noise = discrete_laplace(gamma, self.unit.bound, source=source or SystemSource())
         released = _published(_noisy(self._prevalences(profile), noise))
-        return make_release(released, self, self, reason=reason)
+        return make_release(released, self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""

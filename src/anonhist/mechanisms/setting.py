@@ -19,6 +19,7 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile
+from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import DEFAULT_SIMULATIONS, Release
 
 if TYPE_CHECKING:
@@ -158,17 +159,11 @@ def capped(profile: Profile, max_count: int) -> Profile:
     return Profile(counts, prevalences, unit=profile.unit)
 
 
-def make_release(
-    profile: Profile,
-    mechanism: Mechanism,
-    setting: Setting,
-    *,
-    reason: str | None = None,
-) -> Release:
+def make_release(profile: Profile, mechanism: Mechanism, *, reason: str | None = None) -> Release:
     """Put a released profile, its guarantee and its mechanism together."""
     return Release(
-        profile=profile.with_unit(setting.unit),
-        guarantee=setting.guarantee,
+        profile=profile.with_unit(mechanism.guarantee.unit),
+        guarantee=mechanism.guarantee,
         mechanism=mechanism,
         reason=reason or "The mechanism was chosen by name.",
         library_version=__version__,
@@ -176,7 +171,7 @@ def make_release(
     )
 
 
-def whole_items(value: object, *, name: str, most: int = 2**63 - 1) -> int:
+def whole_items(value: object, *, name: str, most: int = MAX_ITEMS) -> int:
     """Return a public number of items, at least 1; a float such as 1e9 is taken where it is whole and exact.
 
     Raises

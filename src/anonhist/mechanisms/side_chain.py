@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.band import STAY_P
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 2**26
 _BISECT_CELLS = 2**22
-LARGEST_LENGTH = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -236,5 +236,5 @@ class SideChain:
 def within_int64(drops: list[int]) -> NDArray[np.int64]:
     """Return ascending lengths as int64, those beyond it pressed together just below its end: post-processing."""
     last = len(drops) - 1
-    pressed = [min(length, LARGEST_LENGTH - (last - index)) for index, length in enumerate(drops)]
+    pressed = [min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)]
     return np.array(pressed, dtype=np.int64)

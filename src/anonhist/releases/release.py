@@ -33,6 +33,10 @@ class Mechanism(Protocol):
     def parameters(self) -> Mapping[str, str | int]:
         """Its public parameters, enough to make it again: exact numbers are written as text ("1/2")."""
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one of its releases promises."""
+
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness."""
 
@@ -95,6 +99,7 @@ class Release:
         return replace(self, recorded_error=self.error)
 
     def _simulated(self, progress: Callable[[float], None] | None) -> ReleaseError:
+        # A simulation on what is public already: nothing private rests on this generator.
         generator = np.random.default_rng()
         return simulate_error(
             self.profile, self.mechanism, simulations=self.simulations, rng=generator, progress=progress

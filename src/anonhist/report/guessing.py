@@ -59,6 +59,7 @@ class Guessing:
         labels = np.array(sorted(marks), dtype=np.int64)
         share = covered_share(profile, labels)
         squares, items_square = np.zeros(labels.size), 0.0
+        # A simulation on what is public already, seeded so that a release always gives the same page.
         rng = np.random.default_rng(0)
         for _ in range(_RUNS // _BATCH):
             for simulated in release.mechanism.simulate(profile, size=_BATCH, rng=rng):
