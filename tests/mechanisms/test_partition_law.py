@@ -162,7 +162,7 @@ def test_blocks_made_again_hold_the_same_futures_bit_for_bit(monkeypatch: pytest
 
 
 def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, bytes]]:
-    return [(one.start, one.exponent, one.future.tobytes()) for runs in blocks for run in runs for one in run]
+    return [(one.start, one.exponent, one.future.values.tobytes()) for runs in blocks for run in runs for one in run]
 
 
 def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +193,6 @@ def _with_band(reference: Partition, member: FamilyParameters, width: int) -> Di
     import anonhist.mechanisms.diagonal_chain as chain_module
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(band_module, "band_width", lambda _: width)
+        patch.setattr(band_module, "band_shape", lambda _: (width, 1))
         patch.setattr(chain_module, "band_of", Band)
         return DiagonalChain(coordinates(reference), member)

@@ -2,12 +2,8 @@
 
 Going outwards from the main diagonal, the level ``s_c = d_c(μ)`` (cells of μ on diagonal c) stays or drops by one at
 each step, with weight ``q^{|s_c − d_c|}`` at each diagonal, d_c the level of the reference. Inside the band
-``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix.
-
-Levels are scaled by ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for u ≥ 0 and ``σ(−u) = Π_{k≤u} (1 − q^k)/q^{k−1}``:
-``V(u) = σ(u)·V'(u)``.
-Then a step along a run keeps level u ≥ 0 with weight q^u and drops with 1 − q^u, like the waiting times of the
-exact tail, and numbers stay near one at every epsilon.
+``u = s_c − d_c ∈ [−w, w]`` a run of diagonals with constant d_c is a power of one matrix. At small epsilon weights
+leave the range of floats: they are kept in block floating point, a power of two to a block of levels.
 
 For z > 0 a level has four states (type of the edge just crossed, hidden flag): (stay, P), (stay, T), (drop, P),
 (drop, T); for z = 0 it has one. All weights are ≥ 0 for z ≤ 1/4, so nothing is ever subtracted.
@@ -15,17 +11,20 @@ For z > 0 a level has four states (type of the edge just crossed, hidden flag): 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.calibration import FamilyParameters, band_width
+from anonhist.mechanisms.calibration import FamilyParameters, band_shape
+from anonhist.numeric import BlockMatrix, BlockVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STAY_P, STAY_T, DROP_P, DROP_T = range(4)
+_LN_2 = math.log(2)
 
 
 class Band:
@@ -39,49 +38,40 @@ class Band:
         m: 1 for z = 0, else 4.
     size : int
         (2w + 1)·m.
+    blocks : int
+        Into how many blocks of levels the states are divided.
+    weight : ndarray of float64, shape (2w+1,)
+        ``q^|u|``.
     """
 
     def __init__(self, parameters: FamilyParameters) -> None:
         self.parameters = parameters
-        self.width = band_width(parameters)
+        self.width, self.blocks = band_shape(parameters)
         self.states = 1 if parameters.z == 0 else 4
         self.size = (2 * self.width + 1) * self.states
         self.levels = np.arange(-self.width, self.width + 1)
-        self._powers: list[NDArray[np.float64]] = []
+        self._powers: list[BlockMatrix] = []
         self.stay, self.drop = _transitions(parameters.z)
-        c = parameters.c
-        level = np.abs(self.levels).astype(np.float64)
-        self.weight = np.exp(-c * level)
-        # Along a run: u → u with q^|u|; u → u − 1 with q^|u| σ(u−1)/σ(u): 1 − q^u above, 1 − q^{|u|+1} below.
-        self.run_drop = np.where(self.levels > 0, -np.expm1(-c * level), -np.expm1(-c * (level + 1)))
-        # At a step of the reference: u → u + 1 (stay) with q^|u| σ(u+1)/σ(u), u → u (drop) with q^|u|.
-        above = np.where(
-            self.levels >= 0,
-            np.exp(-c * (level + 1)) / -np.expm1(-c * (level + 1)),
-            np.exp(-c * (level - 1)) / -np.expm1(-c * np.maximum(level, 1)),
-        )
-        self.step_stay = self.weight * above
+        self.weight = np.exp(-parameters.c * np.abs(self.levels))
 
-    @cached_property
-    def log_scale(self) -> NDArray[np.float64]:
-        """``ln σ(u)`` for u = −w..w."""
-        c, k = self.parameters.c, np.arange(1, self.width + 1)
-        log_factor = np.log(-np.expm1(-c * k))
-        up = np.cumsum(-c * k - log_factor)
-        down = np.cumsum(log_factor + c * (k - 1))
-        return np.concatenate((down[::-1], np.zeros(1), up))
+    def run(self, future: BlockVector) -> BlockVector:
+        """Apply one step along a run: the future seen before the step, from that seen after it."""
+        after, lower = future.with_shifted(-self.states)
+        return self._weighted(after, after.values, lower)
 
-    def run(self, future: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Apply one step along a run: the future seen before the step, from that seen after it; shape (2w+1, m)."""
-        result = self.weight[:, None] * (future @ self.stay.T)
-        result[1:] += self.run_drop[1:, None] * (future[:-1] @ self.drop.T)
-        return result
-
-    def step(self, future: NDArray[np.float64]) -> NDArray[np.float64]:
+    def step(self, future: BlockVector) -> BlockVector:
         """Apply one step at which the reference drops by one."""
-        result = self.weight[:, None] * (future @ self.drop.T)
-        result[:-1] += self.step_stay[:-1, None] * (future[1:] @ self.stay.T)
-        return result
+        after, higher = future.with_shifted(self.states)
+        return self._weighted(after, higher, after.values)
+
+    def _weighted(self, after: BlockVector, stayed: NDArray[np.float64], fell: NDArray[np.float64]) -> BlockVector:
+        levels, states = self.levels.size, self.states
+        if states == 1:
+            values = self.weight * (stayed + fell).ravel()
+        else:
+            crossed = stayed.reshape(levels, states) @ self.stay.T + fell.reshape(levels, states) @ self.drop.T
+            values = self.weight[:, None] * crossed
+        return BlockVector(values.reshape(self.blocks, -1), after.exponents).normalised()
 
     @cached_property
     def step_rows(self) -> NDArray[np.float64]:
@@ -89,49 +79,67 @@ class Band:
         m = self.states
         rows = np.zeros((2 * self.width + 1, m, 2 * m))
         rows[:, :, :m] = self.weight[:, None, None] * self.drop
-        rows[:-1, :, m:] = self.step_stay[:-1, None, None] * self.stay
+        rows[:-1, :, m:] = self.weight[:-1, None, None] * self.stay
         return rows.reshape(self.size, 2 * m)
 
-    def power(self, exponent: int) -> NDArray[np.float64]:
+    def power(self, exponent: int) -> BlockMatrix:
         """Return the run matrix to the power 2^exponent, shape (size, size); row = before, column = after."""
         while len(self._powers) <= exponent:
             if self._powers:
-                self._powers.append(self._powers[-1] @ self._powers[-1])
+                self._powers.append(self._without_drops(self._powers[-1].squared(), len(self._powers)))
             else:
                 self._powers.append(self._one_step())
         return self._powers[exponent]
 
-    def _one_step(self) -> NDArray[np.float64]:
+    def _one_step(self) -> BlockMatrix:
         m, count = self.states, 2 * self.width + 1
         matrix = np.zeros((count, m, count, m))
         at = np.arange(count)
         matrix[at, :, at, :] = self.weight[:, None, None] * self.stay
-        matrix[at[1:], :, at[:-1], :] = self.run_drop[1:, None, None] * self.drop
-        return matrix.reshape(self.size, self.size)
+        matrix[at[1:], :, at[:-1], :] = self.weight[1:, None, None] * self.drop
+        return BlockMatrix.of(matrix.reshape(self.size, self.size), blocks=self.blocks)
+
+    def _without_drops(self, power: BlockMatrix, exponent: int) -> BlockMatrix:
+        """Put ``q^{|u|·2^exponent}`` itself where nothing drops: squaring would double its error each time."""
+        m, count = self.states, 2 * self.width + 1
+        at = np.arange(count)
+        orders = self.parameters.c * np.abs(self.levels) / _LN_2 * 2.0**exponent
+        whole = np.floor(orders)
+        shifts = np.maximum(-whole - np.diagonal(power.exponents)[at // (count // self.blocks)], -4000)
+        weight = np.ldexp(np.exp2(whole - orders), shifts.astype(np.int32))
+        values = power.values.reshape(count, m, count, m).copy()
+        values[at, :, at, :] = weight[:, None, None] * (self.stay @ self.stay)
+        return BlockMatrix(values.reshape(self.size, self.size), power.exponents)
 
     @cached_property
-    def tail(self) -> NDArray[np.float64]:
-        """Future of each state where the reference is empty for ever: shape (2w+1, m), zero below level 0."""
-        q_power, rest = self.weight, self.run_drop
+    def tail(self) -> BlockVector:
+        """Future of each state where the reference is empty for ever, zero below level 0.
+
+        For level u it is ``σ(u) = Π_{k≤u} q^k/(1 − q^k)``, times what the hidden flags add.
+        """
         z, w = self.parameters.z, self.width
-        tail = np.zeros((2 * w + 1, self.states))
-        if self.states == 1:
-            tail[w:] = 1.0
-            return tail
-        tail[w] = (1.0, 1.0, 1 - z, 1 - 2 * z)
+        flags = np.zeros((2 * w + 1, self.states))
+        flags[w] = 1.0 if self.states == 1 else (1.0, 1.0, 1 - z, 1 - 2 * z)
+        exponents = np.zeros(2 * w + 1, dtype=np.int64)
+        mantissas = np.ones(2 * w + 1)
         for u in range(w + 1, 2 * w + 1):
-            before_p, before_t = tail[u - 1, DROP_P], tail[u - 1, DROP_T]
-            from_p = (1 - 2 * z) * before_p + z * before_t
-            from_t = (1 - 4 * z) * before_p + 2 * z * before_t
-            stay_p = from_p
-            stay_t = q_power[u] * stay_p + rest[u] * from_t
-            tail[u] = (
-                stay_p,
-                stay_t,
-                rest[u] * before_p + q_power[u] * ((1 - 2 * z) * stay_p + z * stay_t),
-                rest[u] * before_p + q_power[u] * ((1 - 4 * z) * stay_p + 2 * z * stay_t),
-            )
-        return tail
+            c_level = self.parameters.c * (u - w)
+            mantissa, exponent = math.frexp(mantissas[u - 1] * math.exp(-c_level) / -math.expm1(-c_level))
+            mantissas[u], exponents[u] = mantissa, exponents[u - 1] + exponent
+            flags[u] = 1.0 if self.states == 1 else self._tail_flags(u, flags[u - 1])
+        values = mantissas[:, None] * flags
+        return BlockVector.of(values.ravel(), np.repeat(exponents, self.states), blocks=self.blocks)
+
+    def _tail_flags(self, u: int, below: NDArray[np.float64]) -> tuple[float, float, float, float]:
+        """Futures of the four states of a level in the tail, in units of σ(u)."""
+        z, stays = self.parameters.z, float(self.weight[u])
+        drops = -math.expm1(-self.parameters.c * (u - self.width))
+        before_p, before_t = float(below[DROP_P]), float(below[DROP_T])
+        stay_p = (1 - 2 * z) * before_p + z * before_t
+        stay_t = stays * stay_p + drops * ((1 - 4 * z) * before_p + 2 * z * before_t)
+        drop_p = drops * before_p + stays * ((1 - 2 * z) * stay_p + z * stay_t)
+        drop_t = drops * before_p + stays * ((1 - 4 * z) * stay_p + 2 * z * stay_t)
+        return stay_p, stay_t, drop_p, drop_t
 
 
 def _transitions(z: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,8 +16,10 @@ from anonhist.privacy import short_decimal
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-# Below, weights that matter could leave the range of floats (docs/proofs/partition.md §5).
-SMALLEST_EPSILON = Fraction(1, 100)
+# Below, rounding would take more than a hundredth of the budget, and matrices more memory than most machines have.
+SMALLEST_EPSILON = Fraction(1, 1000)
+# How many binary orders log2 σ may span within a block of levels (docs/proofs/partition.md §5).
+_BLOCK_ORDERS = 380
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -81,11 +83,11 @@ def calibrate(epsilon: Fraction) -> FamilyParameters:
     Raises
     ------
     UsageError
-        If ``epsilon`` is below 1/100, where the range of floats would no longer do.
+        If ``epsilon`` is below 1/1000, for which the mechanism is not made.
     """
     if epsilon < SMALLEST_EPSILON:
         message = (
-            f"The partition mechanism needs an epsilon of at least 0.01 per item, not {short_decimal(epsilon)}; "
+            f"The partition mechanism needs an epsilon of at least 0.001 per item, not {short_decimal(epsilon)}; "
             "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
         )
         raise UsageError(message)
@@ -136,24 +138,45 @@ def band_width(parameters: FamilyParameters) -> int:
     return max(1, int(np.argmax(enough)))
 
 
+def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
+    """Return the width kept, at least :func:`band_width`, and the number of equal blocks its 2w + 1 levels make.
+
+    Within a block the weights of levels that matter must not leave the range of floats. From level to level they change
+    by at most factors ``q^(k−1)/(1 − q^k)``, k the distance from the reference; a block is as long as their product,
+    over the half of it on either side of the reference, allows. One block is enough from a budget of about 0.01 on.
+    """
+    width = band_width(parameters)
+    k = np.arange(1, width + 1)
+    orders = np.cumsum(-parameters.c * (k - 1) - np.log(-np.expm1(-parameters.c * k))) / math.log(2)
+    half = int(np.count_nonzero(2 * np.maximum.accumulate(orders) <= _BLOCK_ORDERS))
+    longest = 2 * half + 1
+    blocks = 1
+    while (length := _odd(-(-(2 * width + 1) // blocks))) > longest:
+        blocks += 2
+    return (blocks * length - 1) // 2, blocks
+
+
+def _odd(number: int) -> int:
+    return number + 1 - number % 2
+
+
 def rounding_loss(parameters: FamilyParameters) -> float:
     """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbours.
 
     Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
     A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
-    roundings of 2^−53, and into its pieces without a drop, whose weight ``q^{|u|·length}`` comes from repeated squaring
-    and is wrong by at most ``(c|u| + 4)·length`` roundings: by ``(c + 4)·d`` over all pieces, d the distance drawn,
-    which passes ``reach`` with probability below 2^−99. All of it counts on both sides of the ratio. The bound holds
-    for all profiles of the public domain (Durfee size at most 2^20), so it depends on no data.
+    roundings of 2^−53; into its pieces without a drop, whose weight ``q^{|u|·length}`` is wrong by at most
+    ``4c|u|·length`` roundings, ``4c·d`` over all pieces, d the distance drawn, which passes ``reach`` with probability
+    below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts on both sides of the
+    ratio. The bound holds for all profiles of the public domain (Durfee size at most 2^20), so it depends on no data.
     """
-    width = band_width(parameters)
+    width, blocks = band_shape(parameters)
     states = 1 if parameters.z == 0 else 4
-    # At most 2·D runs, whose lengths add up to less than 2^64: 45 binary digits each on average suffice, and as many
-    # bisection steps for each of the drawn drops.
-    nodes = 2 * (2 * (MAX_DURFEE_SIZE + width + 1)) * 45
-    terms = (2 * width + 1) * states
+    # On each side at most D + w runs and as many drops, each with at most the 63 binary digits of a length.
+    nodes = 2 * 2 * (MAX_DURFEE_SIZE + width + 1) * 64
+    terms = (2 * width + 1) // blocks * states + blocks + 2
     # E[q^{−d/2}] is at most Σ_μ q^{d/2}, a sum over at most 2(D + w) + 1 free coordinates; then Markov's inequality.
     coordinates = 2 * (MAX_DURFEE_SIZE + width) + 1
     c = parameters.c
     reach = 2 / c * (coordinates * -math.log(math.tanh(c / 4)) + 99 * math.log(2))
-    return 2 * (nodes * (terms + 8) + (c + 4) * reach) * 2.0**-53
+    return 2 * (nodes * (terms + 8) + 4 * c * reach + 2 * 8 * width) * 2.0**-53

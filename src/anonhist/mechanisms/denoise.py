@@ -15,11 +15,13 @@ import numpy as np
 from anonhist.mechanisms.calibration import FamilyParameters
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.side_chain import within_int64
+from anonhist.numeric import BlockVector, aligned
 from anonhist.profiles import FrobeniusCoordinates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.band import Band
     from anonhist.mechanisms.side_chain import SideChain
 
 
@@ -35,42 +37,36 @@ def denoise(released: FrobeniusCoordinates, *, c: float) -> FrobeniusCoordinates
     """
     chain = DiagonalChain(released, FamilyParameters(c, 0.0))
     offsets = chain.offsets
-    by_level = chain.level_weights()
-    size = int(offsets[_median(by_level)]) + chain.durfee_size
+    size = int(offsets[_median(chain.level_weights())]) + chain.durfee_size
     sides = []
     for side, other in ((chain.right, chain.left), (chain.left, chain.right)):
-        start = chain.start_weights(side, other)
-        sides.append(_lengths(side, start, size))
+        sides.append(_lengths(side, chain.start_weights(side, other), size))
     return FrobeniusCoordinates(*sides)
 
 
-def _lengths(side: SideChain, start: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64]:
     """Contents after which the median level drops, descending; ``start`` are the forward weights at content 1."""
     band, width = side.band, side.band.width
     forward = start
-    level = _median(forward * side.future[:, 0])
+    level = _median_level(forward, side.future)
     drops = [0] if level - width + side.levels_at_start < size else []
     for runs in side.segments():
         for segment in (segment for segments in runs for segment in segments):
             if segment.exponent < 0:
-                forward = _after_step(band.weight, band.step_stay, forward)
-                now = _median(forward * segment.future)
+                forward = _after(band, forward, up=1)
+                now = _median_level(forward, segment.future)
                 if now == level:
                     drops.append(segment.start)
             else:
-                power = band.power(segment.exponent)
-                before, forward = forward, forward @ power
-                now = _median(forward * segment.future)
+                before, forward = forward, forward @ band.power(segment.exponent)
+                now = _median_level(forward, segment.future)
                 if now != level:
                     drops.extend(_search(side, segment.start, segment.exponent, (level, now), before, segment.future))
             level = now
-            forward = forward / forward.max()
     content = side.tail_start
     while level > width:
-        after = band.weight * forward
-        after[:-1] += band.run_drop[1:] * forward[1:]
-        forward = after / after.max()
-        now = _median(forward * band.tail[:, 0])
+        forward = _after(band, forward, up=0)
+        now = _median_level(forward, band.tail)
         if now != level:
             drops.append(content)
         content, level = content + 1, now
@@ -90,8 +86,8 @@ def _search(
     start: int,
     exponent: int,
     ends: tuple[int, int],
-    forward: NDArray[np.float64],
-    future: NDArray[np.float64],
+    forward: BlockVector,
+    future: BlockVector,
 ) -> list[int]:
     """Find the drops of the median inside one piece of a run, by halving."""
     if ends[0] == ends[1]:
@@ -100,7 +96,7 @@ def _search(
         return [start]
     half = side.band.power(exponent - 1)
     middle_forward, middle_future = forward @ half, half @ future
-    middle = _median(middle_forward * middle_future)
+    middle = _median_level(middle_forward, middle_future)
     offset = 1 << (exponent - 1)
     return [
         *_search(side, start, exponent - 1, (ends[0], middle), forward, middle_future),
@@ -108,12 +104,18 @@ def _search(
     ]
 
 
-def _after_step(
-    weight: NDArray[np.float64], step_stay: NDArray[np.float64], forward: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    after = weight * forward
-    after[1:] += step_stay[:-1] * forward[:-1]
-    return after
+def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
+    """Forward weights one content on: from u to u + up (stay) and u + up − 1 (drop), u counted from the reference."""
+    weighted = BlockVector(forward.values * band.weight.reshape(band.blocks, -1), forward.exponents)
+    own, beside = weighted.with_shifted(-1 if up else 1)
+    return BlockVector(own.values + beside, own.exponents).normalised()
+
+
+def _median_level(forward: BlockVector, future: BlockVector) -> int:
+    """Index of the median of a level that is reached with weight ``forward`` and left with weight ``future``."""
+    values = forward.values * future.values
+    exponents = np.repeat(forward.exponents + future.exponents, values.shape[1])
+    return _median(aligned(values.ravel(), exponents)[0])
 
 
 def _median(weights: NDArray[np.float64]) -> int:

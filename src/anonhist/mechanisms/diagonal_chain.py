@@ -13,6 +13,7 @@ import numpy as np
 
 from anonhist.mechanisms.band import DROP_P, DROP_T, STAY_P, STAY_T, band_of
 from anonhist.mechanisms.side_chain import SideChain
+from anonhist.numeric import BlockVector, aligned
 from anonhist.profiles import FrobeniusCoordinates
 
 if TYPE_CHECKING:
@@ -50,11 +51,10 @@ class DiagonalChain:
         self.right = SideChain(reference.arms[reference.arms >= 1], self.band)
         self.left = SideChain(reference.legs[reference.legs >= 1], self.band)
         self.offsets = np.arange(-self.band.width, self.band.width + 1)
-        log_join = np.array([self._log_join(right, left) for right, left in _EDGES])
-        peak = float(log_join.max())
-        self._join = np.exp(log_join - peak)
-        exponents = (self.right.exponent + self.left.exponent) * math.log(2)
-        self.log_normalizer = peak + math.log(float(self._join.sum())) + exponents
+        values, exponents = zip(*(self._joined(right, left) for right, left in _EDGES), strict=True)
+        joined, exponent = aligned(np.concatenate(values), np.concatenate(exponents))
+        self._join = joined.reshape(len(_EDGES), -1)
+        self.log_normalizer = math.log(float(joined.sum())) + int(exponent) * math.log(2)
 
     def draw(self, size: int, choices: Choices) -> list[FrobeniusCoordinates]:
         """Draw ``size`` independent partitions μ."""
@@ -80,42 +80,39 @@ class DiagonalChain:
         """Return the weight of each level at content 0, all edges together; shape (2w+1,)."""
         return np.asarray(self._join.sum(axis=0))
 
-    def start_weights(self, side: SideChain, other: SideChain) -> NDArray[np.float64]:
-        """Return the scaled weight of all that lies before content 1 of ``side``, for each level there (z = 0 only)."""
-        band = self.band
-        log_other = [self._log_future(other, edge) for edge in (_STAY, _DROP)]
-        log_before = np.logaddexp(*log_other) - self.parameters.c * np.abs(self.offsets)
-        log_start = np.full(2 * band.width + 1, -np.inf)
+    def start_weights(self, side: SideChain, other: SideChain) -> BlockVector:
+        """Return the weight of all that lies before content 1 of ``side``, for each level there (z = 0 only)."""
+        found = [self._futures(other, edge) for edge in (_STAY, _DROP)]
+        with np.errstate(divide="ignore"):
+            log_before = np.logaddexp2(*(np.log2(values[:, 0]) + exponents for values, exponents in found))
+        log_before -= self.parameters.c * np.abs(self.offsets) / math.log(2)
+        log_start = np.full(self.offsets.size, -np.inf)
         for edge in (_STAY, _DROP):
-            at = self.offsets + self.durfee_size - edge - side.levels_at_start + band.width
-            inside = (at >= 0) & (at < at.size)
-            log_start[at[inside]] = np.logaddexp(log_start[at[inside]], log_before[inside])
-        log_start += band.log_scale
-        with np.errstate(divide="ignore"):
-            peak = float((log_start + np.log(side.future[:, 0])).max())
-        return np.exp(np.minimum(log_start - peak, 600.0))
+            at, inside = self._levels_beside(side, edge)
+            log_start[at[inside]] = np.logaddexp2(log_start[at[inside]], log_before[inside])
+        whole = np.floor(np.where(np.isfinite(log_start), log_start, 0.0))
+        return BlockVector.of(np.exp2(log_start - whole), whole.astype(np.int64), blocks=self.band.blocks)
 
-    def _log_future(self, side: SideChain, edge: int) -> NDArray[np.float64]:
-        future, scale = self._futures(side, edge)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(future[:, 0]) + scale)
+    def _levels_beside(self, side: SideChain, edge: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Index of the level at content 1 for each level at content 0 and this edge, and whether the band holds it."""
+        at = self.offsets + self.durfee_size - edge - side.levels_at_start + self.band.width
+        return at, (at >= 0) & (at < self.offsets.size)
 
-    def _futures(self, side: SideChain, edge: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scaled futures (flags P, T) at content 1 for each level at content 0 and this edge, and their log scale."""
-        band = self.band
-        at = self.offsets + self.durfee_size - edge - side.levels_at_start + band.width
-        inside = (at >= 0) & (at < 2 * band.width + 1)
-        rows = np.zeros((at.size, band.states + 1))
-        rows[inside, :-1] = side.future[at[inside]]
-        rows[inside, -1] = band.log_scale[at[inside]]
-        first = 0 if band.states == 1 else (STAY_P, DROP_P)[edge]
-        last = 0 if band.states == 1 else (STAY_T, DROP_T)[edge]
-        return rows[:, [first, last]], rows[:, -1]
+    def _futures(self, side: SideChain, edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Futures (flags P, T) at content 1 for each level at content 0 and this edge, and their exponents."""
+        m = self.band.states
+        at, inside = self._levels_beside(side, edge)
+        first, last = (0, 0) if m == 1 else ((STAY_P, STAY_T), (DROP_P, DROP_T))[edge]
+        values, exponents = np.zeros((at.size, 2)), np.zeros(at.size, dtype=np.int64)
+        for column, flag in enumerate((first, last)):
+            values[inside, column], exponents[inside] = side.future.take(at[inside] * m + flag)
+        return values, exponents
 
-    def _log_join(self, right_edge: int, left_edge: int) -> NDArray[np.float64]:
+    def _joined(self, right_edge: int, left_edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Weights of the levels at content 0 with these edges, and their exponents."""
         z = self.parameters.z
-        right, right_scale = self._futures(self.right, right_edge)
-        left, left_scale = self._futures(self.left, left_edge)
+        right, right_exponents = self._futures(self.right, right_edge)
+        left, left_exponents = self._futures(self.left, left_edge)
         if self.band.states == 1 or right_edge != left_edge:
             weight = right[:, 0] * left[:, 0]
         else:
@@ -125,9 +122,7 @@ class DiagonalChain:
                 + 2 * z * left[:, 0] * right[:, 1]
                 + z * left[:, 1] * (2 * right[:, 0] - right[:, 1])
             )
-        with np.errstate(divide="ignore"):
-            log_weight = np.log(weight)
-        return log_weight + right_scale + left_scale - self.parameters.c * np.abs(self.offsets)
+        return weight * self.band.weight, right_exponents + left_exponents
 
     def _state_number(self, side: SideChain, level: NDArray[np.int64], edge: NDArray[np.int64]) -> NDArray[np.int64]:
         band = self.band
@@ -141,7 +136,8 @@ class DiagonalChain:
         if not corner.any():
             return left
         z = self.parameters.z
-        ahead, behind = self.right.future.ravel(), self.left.future.ravel()
+        # Both flags of a level lie in one block, so the exponents cancel.
+        ahead, behind = self.right.future.values.ravel(), self.left.future.values.ravel()
         right_p, right_t = ahead[right[corner]], ahead[right[corner] + 1]
         left_p, left_t = behind[left[corner]], behind[left[corner] + 1]
         weights = np.stack(
@@ -162,7 +158,7 @@ class DiagonalChain:
         """Draw the hidden flag of the right chain, given how many corners in a row the left one ended with."""
         if not corner.any():
             return right
-        ahead = self.right.future.ravel()
+        ahead = self.right.future.values.ravel()
         flagged = right.copy()
         for index in np.flatnonzero(corner).tolist():
             run = _corner_run(legs[index], int(left_edges[index]))

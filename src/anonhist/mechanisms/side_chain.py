@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.band import Band
     from anonhist.mechanisms.choices import Choices
+    from anonhist.numeric import BlockVector
 
 _BLOCK_BYTES = 2**26
 _BISECT_CELLS = 2**22
@@ -33,7 +34,7 @@ class Segment:
 
     start: int
     exponent: int
-    future: NDArray[np.float64]  # of the states at its end, flat
+    future: BlockVector  # of the states at its end
 
 
 class SideChain:
@@ -48,10 +49,8 @@ class SideChain:
 
     Attributes
     ----------
-    future : ndarray of float64, shape (2w+1, m)
-        Scaled weight of everything from content 1 outwards for each state there, times 2^−exponent.
-    exponent : int
-        Binary exponent of :attr:`future`.
+    future : BlockVector
+        Weight of everything from content 1 outwards for each state there.
     tail_start : int
         First content beyond the longest length.
     """
@@ -63,15 +62,13 @@ class SideChain:
         # Futures of one block of runs are kept, the others made again from the future at the block's end, bit for bit.
         longest = int(self._runs.max(initial=0)).bit_length() + 1
         self._block = max(1, _BLOCK_BYTES // (8 * band.size * min(longest, 8)))
-        self._ends: dict[int, NDArray[np.float64]] = {}
+        self._ends: dict[int, BlockVector] = {}
         self._kept: tuple[int, list[list[Segment]]] = (-1, [])
         self.tail_start = int(lengths[0]) + 1 if lengths.size else 1
-        self.exponent = 0
         future = band.tail
         for block in reversed(range(self._num_blocks)):
             self._ends[block] = future
-            future, exponent = self._backward(block, future)
-            self.exponent += exponent
+            future = self._backward(block, future)
         self.future = future
 
     @property
@@ -83,29 +80,26 @@ class SideChain:
     def _num_blocks(self) -> int:
         return -(-self._steps.size // self._block)
 
-    def _backward(self, block: int, future: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-        band, exponent = self.band, 0
+    def _backward(self, block: int, future: BlockVector) -> BlockVector:
+        band = self.band
         runs: list[list[Segment]] = []
         first = block * self._block
         for index in reversed(range(first, min(first + self._block, self._steps.size))):
             content = int(self._steps[index])
-            segments = [Segment(content, -1, future.ravel())]
+            segments = [Segment(content, -1, future)]
             future = band.step(future)
-            _, shift = np.frexp(future.max())
-            future = np.ldexp(future, -int(shift))
-            exponent += int(shift)
             length = int(self._runs[index])
             while length:
                 power = (length & -length).bit_length() - 1
                 length &= length - 1
                 content -= 1 << power
-                segments.append(Segment(content, power, future.ravel()))
-                future = band.run(future) if power == 0 else (band.power(power) @ future.ravel()).reshape(future.shape)
+                segments.append(Segment(content, power, future))
+                future = band.run(future) if power == 0 else band.power(power) @ future
             segments.reverse()
             runs.append(segments)
         runs.reverse()
         self._kept = (block, runs)
-        return future, exponent
+        return future
 
     def segments(self) -> Iterator[list[list[Segment]]]:
         """Yield block by block the pieces of each run, outwards, with the future of the states at their end."""
@@ -168,15 +162,13 @@ class SideChain:
         base = before // m * m
         columns = base[:, None] + np.arange(2 * m)
         np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
-        picked = choices.rows(self.band.step_rows[before] * segment.future[columns])
-        return base + picked
+        return base + choices.rows(segment.future.weighted(self.band.step_rows[before], columns))
 
     def _draw_run(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
         m = self.band.states
         high = (int(before.max()) // m + 1) * m
         low = max(0, int(before.min()) // m - (1 << min(segment.exponent, 40))) * m
-        weights = self.band.power(segment.exponent)[before, low:high] * segment.future[low:high]
-        return low + choices.rows(weights)
+        return low + choices.rows(self.band.power(segment.exponent).row_weights(before, low, high, segment.future))
 
     def _locate(
         self, pieces: dict[int, list[tuple[NDArray[np.int64], ...]]], choices: Choices
@@ -193,8 +185,7 @@ class SideChain:
             for first in range(0, which.size, chunk):
                 part = slice(first, first + chunk)
                 low, high = int(after[part].min()) // m * m, (int(before[part].max()) // m + 1) * m
-                weights = half[before[part], low:high] * half[low:high, after[part]].T
-                middle[part] = low + choices.rows(weights)
+                middle[part] = low + choices.rows(half.path_weights(before[part], after[part], low, high))
             offset = 1 << (exponent - 1)
             for left, right, begin in ((before, middle, start), (middle, after, start + offset)):
                 moved = left // m != right // m
@@ -210,23 +201,22 @@ class SideChain:
         content, level, inner = self.tail_start, state // m - band.width, state % m
         drops = []
         while level > 0:
-            at = level + band.width
+            at = (level + band.width) * m
             if m == 1:
                 content += choices.geometric(band.parameters.c, level)
                 drops.append(content)
                 content, level = content + 1, level - 1
                 continue
+            crossings = np.concatenate((band.drop[inner], band.stay[inner]))
+            weights = band.tail.weighted(crossings, np.arange(at - m, at + m))
             if inner == STAY_P:
                 # From here each further stay has probability q^level: count them at once, then drop.
                 content += choices.geometric(band.parameters.c, level)
-                weights = band.run_drop[at] * band.drop[inner] * band.tail[at - 1]
                 drops.append(content)
-                content, level, inner = content + 1, level - 1, int(choices.rows(weights[None])[0])
+                content, level, inner = content + 1, level - 1, int(choices.rows(weights[None, :m])[0])
                 continue
-            stay = band.weight[at] * band.stay[inner] * band.tail[at]
-            drop = band.run_drop[at] * band.drop[inner] * band.tail[at - 1]
-            picked = int(choices.rows(np.concatenate((stay, drop))[None])[0])
-            if picked >= m:
+            picked = int(choices.rows(weights[None])[0])
+            if picked < m:
                 drops.append(content)
                 level -= 1
             content, inner = content + 1, picked % m

@@ -1,0 +1,164 @@
+"""Where weights leave the range of floats: block floating point against sums of logarithms and closed forms."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import anonhist as ah
+import anonhist.mechanisms.band as band_module
+import anonhist.mechanisms.diagonal_chain as chain_module
+from anonhist.mechanisms.band import Band, band_of
+from anonhist.mechanisms.calibration import FamilyParameters, band_shape, band_width, calibrate
+from anonhist.mechanisms.choices import SimulatedChoices
+from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.numeric import BlockVector
+from anonhist.profiles import FrobeniusCoordinates
+from anonhist.testing.partitions import Partition
+
+SMALLEST = calibrate(Fraction(1, 1000))
+LENGTHS = {
+    "none": np.zeros(0, dtype=np.int64),
+    "staircase": np.arange(3000, 0, -1),
+    "far": np.arange(6000, 4000, -1),
+    "scattered": np.unique(np.floor(1.003 ** np.arange(2500)).astype(np.int64))[::-1],
+}
+# Levels and transitions of a smaller share may be lost (docs/proofs/partition.md §5).
+NEGLIGIBLE = -140 * math.log(2)
+
+
+def logs(vector: BlockVector) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.asarray((np.log(vector.values) + vector.exponents[:, None] * math.log(2)).ravel())
+
+
+def log_steps(lengths: NDArray[np.int64], band: Band) -> list[NDArray[np.float64]]:
+    """Log futures before content 1, 2, … up to the tail, one content at a time."""
+    c, levels = band.parameters.c, band.levels.astype(np.float64)
+    tail = np.full(levels.size, -np.inf)
+    k = np.arange(1, band.width + 1)
+    tail[band.width :] = np.concatenate(([0.0], np.cumsum(-c * k - np.log(-np.expm1(-c * k)))))
+    futures, drops = [tail], set(lengths.tolist())
+    for content in range(int(lengths.max(initial=0)), 0, -1):
+        beside = np.full_like(tail, -np.inf)
+        if content in drops:
+            beside[:-1] = futures[-1][1:]
+        else:
+            beside[1:] = futures[-1][:-1]
+        futures.append(np.logaddexp(futures[-1], beside) - c * np.abs(levels))
+    return futures[::-1]
+
+
+def log_shares(band: Band, futures: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Log probability of each level at content 1, the same lengths on both sides."""
+    here = futures[0]
+    # At content 0 either side stays at the level or drops by one.
+    sides = np.logaddexp(here, np.concatenate(([-np.inf], here[:-1])))
+    centre = sides - band.parameters.c * np.abs(band.levels)
+    start = np.logaddexp(centre, np.concatenate((centre[1:], [-np.inf])))
+    joint = start + here
+    return np.asarray(joint - np.logaddexp.reduce(joint))
+
+
+@pytest.mark.parametrize("shape", LENGTHS)
+@pytest.mark.parametrize("epsilon", ["0.001", "0.004", "0.01"])
+def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> None:
+    band = band_of(calibrate(Fraction(epsilon)))
+    lengths = LENGTHS[shape]
+    chain = DiagonalChain(FrobeniusCoordinates(lengths, lengths), band.parameters)
+    expected = log_steps(lengths, band)
+    matter = log_shares(band, expected) > NEGLIGIBLE
+    assert matter.sum() > 20
+    np.testing.assert_allclose(logs(chain.right.future)[matter], expected[0][matter], rtol=1e-11, atol=1e-9)
+    # Nothing that is well inside the range of its block is wrong, even where it does not matter.
+    found = logs(chain.right.future)
+    kept = chain.right.future.values.ravel() > 2.0**-400
+    np.testing.assert_allclose(found[kept], expected[0][kept], rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 5, 8, 11, 14, 30])
+def test_powers_are_gaussian_binomials(exponent: int) -> None:
+    band = band_of(calibrate(Fraction("0.003")))
+    steps, c, width = 2**exponent, band.parameters.c, band.width
+    power = band.power(exponent)
+    before, after = np.meshgrid(np.arange(width + 1), np.arange(width + 1), indexing="ij")
+    dropped = before - after
+    possible = (dropped >= 0) & (dropped <= steps)
+    # From level a + j to a in L steps: Σ q^(aL + t_1 + … + t_j), distinct t ≤ L, is q^(aL + j(j+1)/2) [L choose j]_q.
+    k = np.arange(1, width + 1)
+    numerators = np.concatenate(([0.0], np.cumsum(np.log(-np.expm1(-c * np.maximum(steps - k + 1, 1.0))))))
+    denominators = np.concatenate(([0.0], np.cumsum(np.log(-np.expm1(-c * k)))))
+    j = np.where(possible, dropped, 0)
+    expected = -c * (after * float(steps) + j * (j + 1) / 2) + numerators[j] - denominators[j]
+    block = np.arange(width, 2 * width + 1) // power.block
+    scale = power.exponents[block[:, None], block] * math.log(2)
+    values = power.values[width:, width:]
+    assert not values[~possible].any()
+    present = possible & (values > 2.0**-900)
+    np.testing.assert_allclose(np.log(values[present]) + scale[present], expected[present], rtol=1e-11, atol=1e-9)
+    # What is missing lies more than 1,300 binary orders below the largest of its block.
+    missing = possible & ~present
+    assert (expected[missing] < scale[missing] - 800 * math.log(2)).all()
+
+
+@pytest.mark.parametrize(("blocks", "reference"), [(3, ()), (3, (4, 2, 1)), (9, (6, 3, 3, 1)), (9, (2, 2, 2, 2))])
+@pytest.mark.parametrize("member", [FamilyParameters(1.0, 0.0), FamilyParameters(0.9, 0.25)])
+def test_blocks_change_nothing(
+    blocks: int, reference: Partition, member: FamilyParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width = (blocks * 5 - 1) // 2
+    assert width <= 22
+    coordinates = FrobeniusCoordinates.of(ah.Profile.from_partition(reference))
+    monkeypatch.setattr(chain_module, "band_of", Band)
+    chains, laws = [], []
+    for count in (1, blocks):
+        monkeypatch.setattr(band_module, "band_shape", lambda _, count=count: (width, count))
+        chain = DiagonalChain(coordinates, member)
+        chains.append(chain)
+        drawn = chain.draw(20_000, SimulatedChoices(np.random.default_rng(17)))
+        laws.append([one.profile() for one in drawn])
+        assert chain.band.blocks == count
+    np.testing.assert_allclose(logs(chains[0].left.future), logs(chains[1].left.future), rtol=1e-12)
+    assert chains[0].log_normalizer == pytest.approx(chains[1].log_normalizer, rel=1e-12)
+    # The same uniform numbers lead to the same draws, but where they fall within a rounding of a border.
+    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 2
+
+
+def test_draws_around_the_empty_profile_are_random_partitions() -> None:
+    # P(μ) ∝ q^n: E n = Σ k q^k/(1 − q^k), and a variance of about 2ζ(2)/c³.
+    chain = DiagonalChain(FrobeniusCoordinates.of(ah.Profile.from_counts([])), SMALLEST)
+    drawn = chain.draw(40, SimulatedChoices(np.random.default_rng(5)))
+    c = SMALLEST.c
+    k = np.arange(1, int(60 / c))
+    mean, deviation = float(np.sum(k / np.expm1(c * k))), math.sqrt(math.pi**2 / 3 / c**3)
+    sizes = np.array([one.profile().n for one in drawn])
+    assert abs(sizes.mean() - mean) < 4 * deviation / math.sqrt(40)
+    assert deviation / 2 < sizes.std() < 2 * deviation
+
+
+@pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
+def test_releases_keep_their_distance(epsilon: str) -> None:
+    # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.
+    coordinates = FrobeniusCoordinates(LENGTHS["scattered"], LENGTHS["scattered"])
+    c = calibrate(Fraction(epsilon)).c
+    step = c * 1e-4
+    below, above = (DiagonalChain(coordinates, FamilyParameters(at, 0.0)).log_normalizer for at in (c - step, c + step))
+    expected = (below - above) / (2 * step)
+    drawn = DiagonalChain(coordinates, FamilyParameters(c, 0.0)).draw(30, SimulatedChoices(np.random.default_rng(9)))
+    distances = np.array([ah.sorted_l1(coordinates.profile(), one.profile()) for one in drawn], dtype=np.float64)
+    standard_error = distances.std() / math.sqrt(30)
+    assert standard_error < 0.02 * expected
+    assert abs(distances.mean() - expected) < 4 * standard_error
+
+
+def test_shape_of_the_band() -> None:
+    for epsilon in ("0.001", "0.003", "0.01", "0.1", "1"):
+        member = calibrate(Fraction(epsilon))
+        width, blocks = band_shape(member)
+        assert width >= band_width(member)
+        assert (2 * width + 1) % blocks == 0
+        assert blocks % 2 == 1
+    assert band_shape(SMALLEST)[1] > 1
+    assert band_shape(calibrate(Fraction(1)))[1] == 1
