@@ -87,7 +87,7 @@ def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c
 
 def test_out_of_domain_is_refused() -> None:
     with pytest.raises(UsageError, match="at least"):
-        PartitionMechanism("0.0099")
+        PartitionMechanism("0.00099")
     with pytest.raises(UsageError, match="at most"):
         PartitionMechanism(41)
     corner = 2**20 + 1
@@ -95,7 +95,7 @@ def test_out_of_domain_is_refused() -> None:
         PartitionMechanism(1).release(Profile.from_prevalences({corner: corner}))
 
 
-@pytest.mark.parametrize("epsilon", ["0.05", "0.5", "1", "2", "10"])
+@pytest.mark.parametrize("epsilon", ["0.004", "0.05", "0.5", "1", "2", "10"])
 def test_extremes_give_valid_profiles(epsilon: str) -> None:
     for profile in map(Profile.from_prevalences, ({}, {2**63 - 1: 1}, {1: 2**63 - 1})):
         released = PartitionMechanism(epsilon).release(profile, source=SeededSource(3)).profile

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.calibration import FamilyParameters, band_shape
+from anonhist.mechanisms.calibration import FamilyParameters, band_shape, negligible_order
 from anonhist.numeric import BlockMatrix, BlockVector
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ class Band:
         """Return the run matrix to the power 2^exponent, shape (size, size); row = before, column = after."""
         while len(self._powers) <= exponent:
             if self._powers:
-                self._powers.append(self._without_drops(self._powers[-1].squared(), len(self._powers)))
+                square = self._powers[-1].squared(floor=negligible_order(self.parameters))
+                self._put_stays(square, len(self._powers))
+                self._powers.append(square)
             else:
                 self._powers.append(self._one_step())
         return self._powers[exponent]
@@ -99,17 +101,20 @@ class Band:
         matrix[at[1:], :, at[:-1], :] = self.weight[1:, None, None] * self.drop
         return BlockMatrix.of(matrix.reshape(self.size, self.size), blocks=self.blocks)
 
-    def _without_drops(self, power: BlockMatrix, exponent: int) -> BlockMatrix:
+    def _put_stays(self, power: BlockMatrix, exponent: int) -> None:
         """Put ``q^{|u|·2^exponent}`` itself where nothing drops: squaring would double its error each time."""
-        m, count = self.states, 2 * self.width + 1
-        at = np.arange(count)
-        orders = self.parameters.c * np.abs(self.levels) / _LN_2 * 2.0**exponent
-        whole = np.floor(orders)
-        shifts = np.maximum(-whole - np.diagonal(power.exponents)[at // (count // self.blocks)], -4000)
-        weight = np.ldexp(np.exp2(whole - orders), shifts.astype(np.int32))
-        values = power.values.reshape(count, m, count, m).copy()
-        values[at, :, at, :] = weight[:, None, None] * (self.stay @ self.stay)
-        return BlockMatrix(values.reshape(self.size, self.size), power.exponents)
+        m, stays = self.states, self.stay @ self.stay
+        orders = (self.parameters.c * np.abs(self.levels) / _LN_2 * 2.0**exponent).reshape(self.blocks, -1)
+        at = np.arange(orders.shape[1])
+        for j, panel in enumerate(power.panels):
+            if panel.size:
+                whole = np.floor(orders[j])
+                shifts = -whole - power.exponents[j, j]
+                # What would be above its block's largest belongs to a block that was dropped.
+                weight = np.where(shifts > 1000, 0.0, np.exp2(whole - orders[j]))
+                weight = np.ldexp(weight, np.clip(shifts, -4000, 1000).astype(np.int32))
+                diagonal = panel[: power.block].reshape(at.size, m, at.size, m)
+                diagonal[at, :, at, :] = weight[:, None, None] * stays
 
     @cached_property
     def tail(self) -> BlockVector:

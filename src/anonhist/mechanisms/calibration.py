@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # The mechanism's public domain: profiles whose Durfee size is at most this, which holds whenever n ≤ 2^40.
 MAX_DURFEE_SIZE = 2**20
@@ -18,8 +22,11 @@ MAX_DURFEE_SIZE = 2**20
 BAND_DELTA = Fraction(1, 2**70)
 # Below, rounding would take more than a hundredth of the budget, and matrices more memory than most machines have.
 SMALLEST_EPSILON = Fraction(1, 1000)
-# How many binary orders log2 σ may span within a block of levels (docs/proofs/partition.md §5).
-_BLOCK_ORDERS = 380
+# Levels and transitions of a smaller share may be lost to the range of floats: in a whole draw below 2^−80.
+NEGLIGIBLE = Fraction(1, 2**140)
+# How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
+# or within one of several (docs/proofs/partition.md §5).
+_BAND_ORDERS, _BLOCK_ORDERS = 300, 380
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -141,19 +148,36 @@ def band_width(parameters: FamilyParameters) -> int:
 def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
     """Return the width kept, at least :func:`band_width`, and the number of equal blocks its 2w + 1 levels make.
 
-    Within a block the weights of levels that matter must not leave the range of floats. From level to level they change
-    by at most factors ``q^(k−1)/(1 − q^k)``, k the distance from the reference; a block is as long as their product,
-    over the half of it on either side of the reference, allows. One block is enough from a budget of about 0.01 on.
+    Within a block no weight that matters may leave the range of floats. With j levels more, weights grow by at most
+    ``σ(j) = Π_{k≤j} q^(k−1)/(1 − q^k)``. Where the largest σ is small enough for all levels together, from a budget of
+    about 0.008 on, there is one block; else a block is as long as σ over its two halves allows.
     """
     width = band_width(parameters)
-    k = np.arange(1, width + 1)
-    orders = np.cumsum(-parameters.c * (k - 1) - np.log(-np.expm1(-parameters.c * k))) / math.log(2)
-    half = int(np.count_nonzero(2 * np.maximum.accumulate(orders) <= _BLOCK_ORDERS))
+    largest = np.maximum.accumulate(_orders(parameters.c, width))
+    if largest[-1] <= _BAND_ORDERS:
+        return width, 1
+    half = int(np.count_nonzero(2 * largest <= _BLOCK_ORDERS))
     longest = 2 * half + 1
     blocks = 1
     while (length := _odd(-(-(2 * width + 1) // blocks))) > longest:
         blocks += 2
     return (blocks * length - 1) // 2, blocks
+
+
+def negligible_order(parameters: FamilyParameters) -> int:
+    """Return the binary order below which an entry of a run's matrix belongs to no transition that matters.
+
+    Not to leave the reference's own level has weight 1, and levels beside it add a factor of at most
+    ``Π q^(k−1)/(1 − q^k)`` on either side of the run: smaller entries have a share below :data:`NEGLIGIBLE`.
+    """
+    orders = _orders(parameters.c, band_width(parameters))
+    return NEGLIGIBLE.numerator.bit_length() - NEGLIGIBLE.denominator.bit_length() - math.ceil(2 * float(orders.max()))
+
+
+def _orders(c: float, width: int) -> NDArray[np.float64]:
+    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width: how much more weight j more levels can give."""
+    k = np.arange(1, width + 1)
+    return np.asarray(np.cumsum(-c * (k - 1) - np.log(-np.expm1(-c * k))) / math.log(2))
 
 
 def _odd(number: int) -> int:

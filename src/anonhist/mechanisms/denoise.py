@@ -15,7 +15,7 @@ import numpy as np
 from anonhist.mechanisms.calibration import FamilyParameters
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.side_chain import within_int64
-from anonhist.numeric import BlockVector, aligned
+from anonhist.numeric import BlockVector
 from anonhist.profiles import FrobeniusCoordinates
 
 if TYPE_CHECKING:
@@ -48,25 +48,25 @@ def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64
     """Contents after which the median level drops, descending; ``start`` are the forward weights at content 1."""
     band, width = side.band, side.band.width
     forward = start
-    level = _median_level(forward, side.future)
+    level = _median(forward.times(side.future))
     drops = [0] if level - width + side.levels_at_start < size else []
     for runs in side.segments():
         for segment in (segment for segments in runs for segment in segments):
             if segment.exponent < 0:
                 forward = _after(band, forward, up=1)
-                now = _median_level(forward, segment.future)
+                now = _median(forward.times(segment.future))
                 if now == level:
                     drops.append(segment.start)
             else:
                 before, forward = forward, forward @ band.power(segment.exponent)
-                now = _median_level(forward, segment.future)
+                now = _median(forward.times(segment.future))
                 if now != level:
                     drops.extend(_search(side, segment.start, segment.exponent, (level, now), before, segment.future))
             level = now
     content = side.tail_start
     while level > width:
         forward = _after(band, forward, up=0)
-        now = _median_level(forward, band.tail)
+        now = _median(forward.times(band.tail))
         if now != level:
             drops.append(content)
         content, level = content + 1, now
@@ -96,7 +96,7 @@ def _search(
         return [start]
     half = side.band.power(exponent - 1)
     middle_forward, middle_future = forward @ half, half @ future
-    middle = _median_level(middle_forward, middle_future)
+    middle = _median(middle_forward.times(middle_future))
     offset = 1 << (exponent - 1)
     return [
         *_search(side, start, exponent - 1, (ends[0], middle), forward, middle_future),
@@ -109,13 +109,6 @@ def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
     weighted = BlockVector(forward.values * band.weight.reshape(band.blocks, -1), forward.exponents)
     own, beside = weighted.with_shifted(-1 if up else 1)
     return BlockVector(own.values + beside, own.exponents).normalised()
-
-
-def _median_level(forward: BlockVector, future: BlockVector) -> int:
-    """Index of the median of a level that is reached with weight ``forward`` and left with weight ``future``."""
-    values = forward.values * future.values
-    exponents = np.repeat(forward.exponents + future.exponents, values.shape[1])
-    return _median(aligned(values.ravel(), exponents)[0])
 
 
 def _median(weights: NDArray[np.float64]) -> int:

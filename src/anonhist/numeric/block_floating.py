@@ -6,6 +6,7 @@ below the largest of its own block is lost to zero.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,31 +44,40 @@ class BlockVector:
 
     def normalised(self) -> BlockVector:
         """Return the same numbers, the largest of each block in [2^479, 2^480)."""
+        if self.exponents.size == 1:
+            shift = math.frexp(np.maximum.reduce(self.values, axis=None))[1] - _TOP
+            return BlockVector(np.ldexp(self.values, -shift), self.exponents + shift)
         peaks = self.values.max(axis=1)
         shifts = np.frexp(peaks)[1] - _TOP
-        exponents = self.exponents + shifts
-        if peaks.size > 1:
-            exponents[peaks == 0] = _NOTHING
+        exponents = np.where(peaks > 0, self.exponents + shifts, _NOTHING)
         return BlockVector(np.ldexp(self.values, -shifts[:, None]), exponents)
 
     def take(self, index: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return values and exponents of the numbers at ``index``, counted through all blocks."""
         return self.values.ravel()[index], self.exponents[index // self.values.shape[1]]
 
+    def times(self, other: BlockVector) -> NDArray[np.float64]:
+        """Return the products, flat, times one power of two."""
+        values = self.values * other.values
+        if self.exponents.size == 1:
+            return np.asarray(values[0])
+        exponents = self.exponents + other.exponents
+        peaks = values.max(axis=1)
+        top = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING).max()
+        return np.asarray(np.ldexp(values, np.clip(exponents - top, -_FAR, _FAR).astype(np.int32)[:, None]).ravel())
+
     def weighted(self, factors: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return ``factors · self[index]``, each row of it times a power of two."""
         values, exponents = self.take(index)
-        return factors * values if self.exponents.size == 1 else aligned(factors * values, exponents)[0]
+        return np.asarray(factors * values) if self.exponents.size == 1 else aligned(factors * values, exponents)[0]
 
     def with_shifted(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
         """Return these numbers, and beside each the one ``by`` places on (zero beyond the ends), at one exponent."""
-        flat = self.values.ravel()
-        shifted = np.zeros_like(flat)
+        flat, shifted = self.values.ravel(), np.empty(self.values.shape)
         if by > 0:
-            shifted[:-by] = flat[by:]
+            shifted.ravel()[:-by], shifted.ravel()[-by:] = flat[by:], 0
         else:
-            shifted[-by:] = flat[:by]
-        shifted = shifted.reshape(self.values.shape)
+            shifted.ravel()[-by:], shifted.ravel()[:-by] = flat[:by], 0
         if self.exponents.size == 1:
             return self, shifted
         beside = np.full_like(self.exponents, _NOTHING)
@@ -77,88 +87,93 @@ class BlockVector:
         else:
             beside[1:] = self.exponents[:-1]
         common = np.maximum(self.exponents, beside)
-        own = _powers_of_two(self.exponents - common)[:, None]
-        shifted[:, border] *= _powers_of_two(beside - common)[:, None]
+        own = (self.exponents - common)[:, None]
+        shifted[:, border] = _shifted(shifted[:, border], (beside - common)[:, None])
         inner = slice(None, -by) if by > 0 else slice(-by, None)
-        shifted[:, inner] *= own
-        return BlockVector(self.values * own, common), shifted
+        shifted[:, inner] = _shifted(shifted[:, inner], own)
+        return BlockVector(_shifted(self.values, own), common), shifted
 
 
 @dataclass(frozen=True)
 class BlockMatrix:
-    """A square matrix that is lower triangular in blocks: block (i, j) times ``2^exponents[i, j]``.
+    """A square matrix, lower triangular in blocks, kept as columns of blocks from the diagonal one down.
 
     Attributes
     ----------
-    values : ndarray of float64, shape (k·b, k·b)
-        Zero in blocks above the diagonal ones.
+    panels : tuple of ndarray of float64, shapes ((k − j)·b, b)
+        Block (i, j) is rows (i − j)·b to (i − j + 1)·b of panel j, times ``2^exponents[i, j]``. A panel of zeros is
+        empty.
     exponents : ndarray of int64, shape (k, k)
     """
 
-    values: NDArray[np.float64]
+    panels: tuple[NDArray[np.float64], ...]
     exponents: NDArray[np.int64]
 
     @classmethod
     def of(cls, values: NDArray[np.float64], *, blocks: int) -> BlockMatrix:
         """Take a matrix of floats."""
-        return cls(values, np.zeros((blocks, blocks), dtype=np.int64)).normalised()
+        block = values.shape[0] // blocks
+        starts = range(0, values.shape[0], block)
+        panels = [values[start:, start : start + block].copy() for start in starts]
+        return _normalised(panels, np.zeros((blocks, blocks), dtype=np.int64))
 
     @property
     def block(self) -> int:
         """Length b of a block."""
-        return self.values.shape[0] // self.exponents.shape[0]
+        return int(self.panels[0].shape[1])
 
     def __matmul__(self, vector: BlockVector) -> BlockVector:
         """Multiply a column; each number of the product is off by at most (b + k + 2) roundings."""
-        count, block = self.exponents.shape[0], self.block
+        count = len(self.panels)
         if count == 1:
-            product = (self.values @ vector.values[0])[None]
+            product = (self.panels[0] @ vector.values[0])[None]
             return BlockVector(product, self.exponents[0] + vector.exponents).normalised()
-        parts = np.zeros((count, count, block))
-        for j in range(count):
-            columns = self.values[j * block :, j * block : (j + 1) * block]
-            parts[j, j:] = (columns @ vector.values[j]).reshape(-1, block)
-        return _sum(parts, (self.exponents + vector.exponents).T)
+        parts = np.zeros((count, count, self.block))
+        for j, panel in enumerate(self.panels):
+            if panel.size:
+                parts[j, j:] = (panel @ vector.values[j]).reshape(-1, self.block)
+        shifts, top = _common((self.exponents + vector.exponents).T, parts.max(axis=2))
+        return BlockVector(_shifted(parts, shifts[:, :, None]).sum(axis=0), top).normalised()
 
     def __rmatmul__(self, vector: BlockVector) -> BlockVector:
         """Multiply a row."""
-        count, block = self.exponents.shape[0], self.block
-        parts = np.zeros((count, count, block))
-        for i in range(count):
-            rows = self.values[i * block : (i + 1) * block, : (i + 1) * block]
-            parts[i, : i + 1] = (vector.values[i] @ rows).reshape(-1, block)
-        return _sum(parts, self.exponents + vector.exponents[:, None])
+        if len(self.panels) == 1:
+            product = (vector.values[0] @ self.panels[0])[None]
+            return BlockVector(product, self.exponents[0] + vector.exponents).normalised()
+        exponents = self.exponents + vector.exponents[:, None]
+        shifts, top = _common(exponents, np.broadcast_to(vector.values.max(axis=1)[:, None], exponents.shape))
+        total = np.zeros_like(vector.values)
+        for j, panel in enumerate(self.panels):
+            if panel.size:
+                total[j] = _shifted(vector.values[j:], shifts[j:, j, None]).ravel() @ panel
+        return BlockVector(total, top).normalised()
 
-    def squared(self) -> BlockMatrix:
-        """Multiply by itself; each number of the product is off by at most (b + k + 2) roundings."""
-        count, block = self.exponents.shape[0], self.block
-        if count == 1:
-            return BlockMatrix(self.values @ self.values, 2 * self.exponents).normalised()
-        middle = self.exponents[:, :, None] + self.exponents[None, :, :]
-        exponents = middle.max(axis=1)
-        values = np.zeros_like(self.values)
-        for k in range(count):
-            first, last = k * block, (k + 1) * block
-            part = self.values[first:, first:last] @ self.values[first:last, :last]
-            scale = _powers_of_two(middle[k:, k, : k + 1] - exponents[k:, : k + 1])
-            scaled = part.reshape(count - k, block, k + 1, block) * scale[:, None, :, None]
-            values[first:, :last] += scaled.reshape(part.shape)
-        return BlockMatrix(values, exponents).normalised()
+    def squared(self, *, floor: int) -> BlockMatrix:
+        """Multiply by itself, and drop blocks in which no number reaches 2^floor.
 
-    def normalised(self) -> BlockMatrix:
-        """Return the same numbers, the largest of each block in [2^479, 2^480)."""
-        count, block = self.exponents.shape[0], self.block
-        blocks = self.values.reshape(count, block, count, block)
-        peaks = blocks.max(axis=(1, 3))
-        shifts = np.frexp(peaks)[1] - _TOP
-        values = np.ldexp(blocks, -shifts[:, None, :, None]).reshape(self.values.shape)
-        return BlockMatrix(values, np.where(peaks > 0, self.exponents + shifts, _NOTHING))
+        Each number of the product is off by at most (b + k + 2) roundings.
+        """
+        exponents, panels = np.full_like(self.exponents, _NOTHING), []
+        for j, panel in enumerate(self.panels):
+            product = np.zeros_like(panel)
+            for k in range(j, len(self.panels) if panel.size else j):
+                if not self.panels[k].size:
+                    continue
+                first, last = (k - j) * self.block, (k - j + 1) * self.block
+                part = (self.panels[k] @ panel[first:last]).reshape(-1, self.block, self.block)
+                both = np.stack((exponents[k:, j], self.exponents[k:, k] + self.exponents[k, j]))
+                so_far = product[first:].reshape(part.shape)
+                peaks = np.stack((so_far.max(axis=(1, 2)), part.max(axis=(1, 2))))
+                shifts, exponents[k:, j] = _common(both, peaks)
+                so_far[:] = _shifted(so_far, shifts[0, :, None, None]) + _shifted(part, shifts[1, :, None, None])
+            panels.append(product)
+        return _normalised(panels, exponents, floor=floor)
 
     def row_weights(self, rows: NDArray[np.int64], low: int, high: int, vector: BlockVector) -> NDArray[np.float64]:
         """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row of it times a power of two."""
-        values = self.values[rows, low:high] * vector.values.ravel()[low:high]
-        if self.exponents.size == 1:
-            return np.asarray(values)
+        values = self._part(rows, low, high) * vector.values.ravel()[low:high]
+        if len(self.panels) == 1:
+            return values
         at = np.arange(low, high) // self.block
         return aligned(values, self.exponents[(rows // self.block)[:, None], at] + vector.exponents[at])[0]
 
@@ -166,12 +181,50 @@ class BlockMatrix:
         self, rows: NDArray[np.int64], columns: NDArray[np.int64], low: int, high: int
     ) -> NDArray[np.float64]:
         """Return ``self[r, i] · self[i, c]`` for pairs (r, c) and low ≤ i < high, each row times a power of two."""
-        values = self.values[rows, low:high] * self.values[low:high, columns].T
-        if self.exponents.size == 1:
-            return np.asarray(values)
-        at = np.arange(low, high) // self.block
-        first = self.exponents[(rows // self.block)[:, None], at]
-        return aligned(values, first + self.exponents[at, (columns // self.block)[:, None]])[0]
+        values = self._part(rows, low, high)
+        if len(self.panels) == 1:
+            return np.asarray(values * self.panels[0][low:high, columns].T)
+        second, inner = np.zeros_like(values), np.arange(low, high)
+        for j in np.unique(columns // self.block):
+            here, below = columns // self.block == j, inner >= j * self.block
+            if self.panels[j].size:
+                from_diagonal = inner[below] - j * self.block
+                second[np.ix_(here, below)] = self.panels[j][from_diagonal[:, None], columns[here] % self.block].T
+        exponents = self.exponents[(rows // self.block)[:, None], inner // self.block]
+        exponents = exponents + self.exponents[inner // self.block, (columns // self.block)[:, None]]
+        return aligned(values * second, exponents)[0]
+
+    def _part(self, rows: NDArray[np.int64], low: int, high: int) -> NDArray[np.float64]:
+        """Values of some rows, columns low to high."""
+        if len(self.panels) == 1:
+            return self.panels[0][rows, low:high]
+        part, block = np.zeros((rows.size, high - low)), self.block
+        for j in range(low // block, -(-high // block)):
+            first, last = max(low, j * block), min(high, (j + 1) * block)
+            below = rows >= j * block
+            if self.panels[j].size:
+                part[below, first - low : last - low] = self.panels[j][
+                    rows[below] - j * block, first - j * block : last - j * block
+                ]
+        return part
+
+
+def _normalised(
+    panels: list[NDArray[np.float64]], exponents: NDArray[np.int64], *, floor: int = _NOTHING
+) -> BlockMatrix:
+    """Bring the largest number of each block into [2^479, 2^480)."""
+    block = panels[0].shape[1]
+    found = np.full_like(exponents, _NOTHING)
+    kept = []
+    for j, panel in enumerate(panels):
+        blocks = panel.reshape(-1, block, block)
+        shifts = np.frexp(blocks.max(axis=(1, 2)))[1] - _TOP
+        sizes = exponents[j:, j][: shifts.size] + shifts
+        lives = (blocks.max(axis=(1, 2)) > 0) & (sizes + _TOP >= floor)
+        found[j:, j][: shifts.size][lives] = sizes[lives]
+        scaled = np.ldexp(blocks, -shifts[:, None, None]) * lives[:, None, None]
+        kept.append(scaled.reshape(panel.shape) if lives.any() else np.zeros((0, block)))
+    return BlockMatrix(tuple(kept), found)
 
 
 def aligned(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -194,11 +247,19 @@ def aligned(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[
     return np.ldexp(values, shifts), top
 
 
-def _sum(parts: NDArray[np.float64], exponents: NDArray[np.int64]) -> BlockVector:
-    """Add ``parts[j, i, :] · 2^exponents[j, i]`` over j; shapes (k, k, b) and (k, k)."""
-    top = exponents.max(axis=0)
-    return BlockVector((parts * _powers_of_two(exponents - top)[:, :, None]).sum(axis=0), top).normalised()
+def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return shifts that bring blocks with these largest values to one exponent along the first axis, and it.
+
+    The largest value of all comes near 2^480.
+    """
+    sizes = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING)
+    top = sizes.max(axis=0) - _TOP
+    return exponents - top, top
 
 
-def _powers_of_two(exponents: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.asarray(np.ldexp(1.0, np.maximum(exponents, -_FAR).astype(np.int32)))
+def _shifted(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return ``values · 2^exponents``: two multiplications, far faster than ldexp, reach as far."""
+    first = np.clip(exponents, -1000, 1000)
+    shifted = values * np.ldexp(1.0, first.astype(np.int32))
+    rest = np.clip(exponents - first, -1000, 1000)
+    return shifted * np.ldexp(1.0, rest.astype(np.int32)) if rest.any() else shifted
