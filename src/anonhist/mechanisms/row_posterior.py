@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.window_sums import WindowSums
 from anonhist.numeric import decreasing_fit
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _REACH, _TRUST = 14.0, 9.0
 _BLOCK_CELLS = 2**23
 # Lets the chain go on where windows do not touch; far below any weight that matters.
 _FLOOR = 1e-60
+# Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
+_STEEPEST = 600.0
 
 
 class RowPosterior:
@@ -64,90 +67,89 @@ class RowPosterior:
         scales: NDArray[np.float64] | None = None,
     ) -> None:
         self.epsilon = epsilon
-        self._noisy = noisy
-        self._scales = scales
-        rows, length = noisy.shape
         self._step = max(1, int(grid / epsilon))
-        half = int(np.ceil(_REACH / (epsilon * self._step)))
-        self._window = np.arange(2 * half + 1)
-        self._low = self._windows(half)
-        self._block = max(1, _BLOCK_CELLS // (rows * self._window.size))
-        cost = epsilon * np.abs(noisy.astype(np.float64))
-        self._beyond = np.zeros((rows, length + 1))
-        self._beyond[:, :-1] = np.cumsum(cost[:, ::-1], axis=1)[:, ::-1]
-        self._log_prior = np.zeros((rows, length + 1))
-        if scales is not None:
-            mean = self._step * (scales[:, None] / np.arange(1, length + 1)) ** 2
-            self._log_prior[:, 1:] = np.cumsum(np.log1p(mean), axis=1) / self._step
-        self.log_evidence = np.empty((rows, length + 1))
-        self.log_evidence[:, 0] = -self._beyond[:, 0]
+        self._half = int(np.ceil(_REACH / (epsilon * self._step)))
+        self._mean = None if scales is None else self._step * scales[:, None] ** 2
+        self._prepare(noisy)
+        length, rows = self._low.shape
+        width = self._places.size
+        self._block = max(1, _BLOCK_CELLS // (rows * width))
+        self._sums = WindowSums(rows, width)
         self._starts: list[NDArray[np.float64]] = []
-        self._kept: tuple[int, list[NDArray[np.float64]]] = (-1, [])
-        self._scale = np.zeros((rows, length + 1))
-        carried = np.zeros((rows, self._window.size))
-        for block in range(-(-length // self._block)):
+        self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
+        peaks, totals = np.empty((length, rows)), np.empty((length, rows))
+        carried = np.zeros((rows, width))
+        for first in range(0, length, self._block):
             self._starts.append(carried)
-            carried = self._forward(block)[-1]
+            here = slice(first, first + self._block)
+            forward = self._forward(len(self._starts) - 1, peaks[here])
+            totals[here] = forward.sum(axis=2)
+            carried = forward[-1].copy()
+        self._ends = self._beyond(noisy)
+        self.log_evidence = self._ends.copy()
+        with np.errstate(divide="ignore"):
+            self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks), axis=0) + np.log(totals)).T
 
-    def _windows(self, half: int) -> NDArray[np.int64]:
-        rows, length = self._noisy.shape
-        k = np.arange(1, length + 1)
-        reach = int(np.ceil(_TRUST / self.epsilon))
-        centre = np.empty((rows, length), dtype=np.int64)
-        for row in range(rows):
-            # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
-            seen = self._noisy[row]
-            fit = decreasing_fit(seen + k.astype(np.float64)) - k
-            offset = np.clip(np.rint(fit - seen), -reach, reach).astype(np.int64)
-            centre[row] = np.maximum(seen + offset, 0)
+    def _prepare(self, noisy: NDArray[np.int64]) -> None:
+        """Lay out what the weights of each position need, position first: shape (K, r) or (K, r, 1).
+
+        With o the distance from what was seen to the middle of a window, ``q^|o + j| = min(q^o · q^j, q^−o · q^−j)``:
+        no exponential is left to be taken inside the chain.
+        """
+        k = np.arange(1, noisy.shape[1] + 1)[:, None]
         # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
-        return (centre + k) // self._step - half
+        self._low = (_centres(noisy, int(np.ceil(_TRUST / self.epsilon))).T + k) // self._step - self._half
+        self._places = np.arange(2 * self._half + 1)
+        # Windows that do not touch are as good as neighbours: all or nothing is summed up there.
+        self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -self._places.size, self._places.size)
+        offset = (self._low + self._half) * self._step - k - noisy.T
+        exponent = np.clip(self.epsilon * offset, -_STEEPEST, _STEEPEST)[:, :, None]
+        along = self.epsilon * self._step * (self._places - self._half)
+        self._rising = np.exp(exponent), np.exp(along)
+        self._falling = np.exp(-exponent), np.exp(-along)
+        # Arms are at least 0, and so rows at least k.
+        self._least = (-(-k // self._step) - self._low)[:, :, None]
+        self._is_cut = self._least.max(axis=(1, 2)) > 0
+        self._lowest = (self._step * self._low.astype(np.float64))[:, :, None]
 
-    def _rows(self, k: int) -> NDArray[np.int64]:
-        """Rows y of the window of position k (from 0), on the grid; shape (r, window)."""
-        return (self._low[:, k, None] + self._window) * self._step
+    def _beyond(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return ``ln(q^{Σ_{k>m} |ã_k|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, shape (r, K + 1)."""
+        ends = np.zeros((noisy.shape[0], noisy.shape[1] + 1))
+        cost = self.epsilon * np.abs(noisy.astype(np.float64))
+        ends[:, :-1] -= np.cumsum(cost[:, ::-1], axis=1)[:, ::-1]
+        if self._mean is not None:
+            mean = self._mean / np.arange(1.0, noisy.shape[1] + 1) ** 2
+            ends[:, 1:] += np.cumsum(np.log1p(mean), axis=1) / self._step
+        return ends
 
-    def _likelihood(self, k: int) -> NDArray[np.float64]:
-        arms = self._rows(k) - (k + 1)
-        weight: NDArray[np.float64] = np.exp(-self.epsilon * np.abs(arms - self._noisy[:, k, None]))
-        weight[arms < 0] = 0.0
-        if self._scales is not None:
-            mean = self._step * (self._scales[:, None] / np.maximum(arms + (k + 1), 1)) ** 2
-            weight *= mean / (1 + mean)
+    def _weight(self, k: int) -> NDArray[np.float64]:
+        """Return likelihood times x of each row y in the windows of position k (from 0), shape (r, window)."""
+        weight = np.minimum(self._rising[0][k] * self._rising[1], self._falling[0][k] * self._falling[1])
+        if self._is_cut[k]:
+            weight *= self._places >= self._least[k]
+        if self._mean is not None:
+            # x = λ / (1 + λ), and λ y² is the same for all rows.
+            squares = self._lowest[k] + float(self._step) * self._places
+            squares *= squares
+            squares += self._mean
+            weight *= np.divide(self._mean, squares, out=squares)
         return weight
 
-    def _shifted(self, sums: NDArray[np.float64], of: int, at: int) -> NDArray[np.float64]:
-        """Read running sums kept for the window of position ``of`` at the rows of the window of ``at``."""
-        index = self._window + (self._low[:, at] - self._low[:, of])[:, None]
-        return self._read(sums, index)
-
-    def _read(self, sums: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Read each row of ``sums`` at its own places, those outside at its ends."""
-        inside = np.minimum(np.maximum(index, 0), sums.shape[1] - 1)
-        inside += (np.arange(sums.shape[0]) * sums.shape[1])[:, None]
-        return np.asarray(sums.ravel()[inside])
-
-    def _forward(self, block: int) -> list[NDArray[np.float64]]:
+    def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
-        if self._kept[0] == block:
-            return self._kept[1]
-        previous, kept = self._starts[block], []
-        first = block * self._block
-        for k in range(first, min(first + self._block, self._noisy.shape[1])):
-            weight = self._likelihood(k)
-            if k:
-                sums = np.zeros((weight.shape[0], weight.shape[1] + 1))
-                sums[:, :-1] = np.cumsum(previous[:, ::-1], axis=1)[:, ::-1]
-                weight *= self._shifted(sums, k - 1, k) + _FLOOR
+        previous, first = self._starts[block], block * self._block
+        kept = self._kept[: self._low.shape[0] - first]
+        if self._kept_block == block:
+            return kept
+        for i in range(kept.shape[0]):
+            weight = self._weight(first + i)
+            if first + i:
+                weight *= self._sums.upwards(previous, self._moved[first + i]) + _FLOOR
             peak = np.maximum(weight.max(axis=1), 1e-300)
-            previous = weight / peak[:, None]
-            kept.append(previous)
-            self._scale[:, k + 1] = self._scale[:, k] + np.log(peak)
-            with np.errstate(divide="ignore"):
-                total = np.log(previous.sum(axis=1))
-            self.log_evidence[:, k + 1] = self._scale[:, k + 1] + total - self._beyond[:, k + 1]
-            self.log_evidence[:, k + 1] += self._log_prior[:, k + 1]
-        self._kept = (block, kept)
+            if peaks is not None:
+                peaks[i] = peak
+            previous = np.divide(weight, peak[:, None], out=kept[i])
+        self._kept_block = block
         return kept
 
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -163,43 +165,59 @@ class RowPosterior:
         reaches : ndarray of float64, shape (r, K + 1)
             ``P(m ≥ k)`` for k = 0..K.
         """
-        rows, length = self._noisy.shape
-        result = np.zeros((rows, length), dtype=np.int64)
-        future = np.zeros((rows, self._window.size))
-        scale = np.full(rows, -np.inf)
+        ends = np.ascontiguousarray((log_weight + self._ends)[:, 1:].T)
+        result = np.zeros(self._low.shape, dtype=np.int64)
+        future = np.zeros((self._low.shape[1], self._places.size))
+        scale = np.full(self._low.shape[1], -np.inf)
         for block in reversed(range(len(self._starts))):
-            forward = self._forward(block)
-            for k in reversed(range(block * self._block, block * self._block + len(forward))):
-                if k + 1 < length:
-                    sums = np.zeros((rows, self._window.size + 1))
-                    np.cumsum(future * self._likelihood(k + 1), axis=1, out=sums[:, 1:])
+            marginal = self._forward(block)
+            self._kept_block = -1  # it is multiplied by the future in its place
+            first = block * self._block
+            here = slice(first, first + marginal.shape[0])
+            for k in reversed(range(here.start, here.stop)):
+                if k + 1 < ends.shape[0]:
                     # Rows y_{k+1} ≤ y_k: the sum up to and including the same row.
-                    future = self._shifted_below(sums, k + 1, k)
-                ends = log_weight[:, k + 1] - self._beyond[:, k + 1] + self._log_prior[:, k + 1]
-                top = np.maximum(scale, ends)
+                    future = self._sums.downwards(future * self._weight(k + 1), -self._moved[k + 1])
+                    future += _FLOOR
+                top = np.maximum(scale, ends[k])
                 safe = np.where(np.isfinite(top), top, 0.0)
-                future = future * np.exp(scale - safe)[:, None] + np.exp(ends - safe)[:, None]
+                future *= np.exp(scale - safe)[:, None]
+                future += np.exp(ends[k] - safe)[:, None]
                 peak = np.maximum(future.max(axis=1), 1e-300)
                 future /= peak[:, None]
                 scale = safe + np.log(peak)
-                result[:, k] = self._median(forward[k - block * self._block] * future, k, reaches[:, k + 1])
-        return result
+                marginal[k - first] *= future
+            result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
+        return result.T
 
-    def _shifted_below(self, sums: NDArray[np.float64], of: int, at: int) -> NDArray[np.float64]:
-        index = self._window + 1 + (self._low[:, at] - self._low[:, of])[:, None]
-        return self._read(sums, index) + _FLOOR
-
-    def _median(self, marginal: NDArray[np.float64], k: int, reaches: NDArray[np.float64]) -> NDArray[np.int64]:
-        above = np.cumsum(marginal[:, ::-1], axis=1)[:, ::-1]
-        total = above[:, 0]
+    def _medians(
+        self, marginal: NDArray[np.float64], low: NDArray[np.int64], reaches: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the medians of a block of positions, shape (positions, r); ``marginal`` is used up."""
+        above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
+        total = above[:, :, 0]
         wanted = 0.5 * total / np.maximum(reaches, 0.5)
-        at = (above >= wanted[:, None]).sum(axis=1) - 1
-        rows = (self._low[:, k] + at) * self._step
+        at = np.count_nonzero(above >= wanted[:, :, None], axis=2) - 1
+        rows = (low + at) * self._step
         if self._step > 1:
-            everyone = np.arange(at.size)
             # Between grid points the tail falls about linearly: read the median off the line.
-            here = above[everyone, at]
-            following = np.where(at + 1 < above.shape[1], above[everyone, np.minimum(at + 1, above.shape[1] - 1)], 0.0)
+            here, following = (
+                np.take_along_axis(above, np.minimum(places, above.shape[2] - 1)[:, :, None], axis=2)[:, :, 0]
+                for places in (at, at + 1)
+            )
+            following[at + 1 == above.shape[2]] = 0.0
             share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
             rows += np.rint(share * self._step - 0.5).astype(np.int64)
         return np.where((reaches >= 0.5) & (total > 0), rows, 0)
+
+
+def _centres(noisy: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
+    """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen."""
+    k = np.arange(1, noisy.shape[1] + 1)
+    centres = np.empty_like(noisy)
+    for row, seen in enumerate(noisy):
+        # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
+        fit = decreasing_fit(seen + k.astype(np.float64)) - k
+        offset = np.clip(np.rint(fit - seen), -reach, reach).astype(np.int64)
+        centres[row] = np.maximum(seen + offset, 0)
+    return centres

@@ -12,8 +12,8 @@ from anonhist.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-# Pooling all violators at once pays while at least this share of the pairs of blocks are violators.
-_SHARE = 1 / 16
+# Noise is pooled in about so many passes over all violators at once; what is left then, block by block.
+_PASSES = 16
 
 
 def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
@@ -55,13 +55,14 @@ def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
     shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * math.frexp(sums.size)[1] - 1023)
     sums = np.ldexp(sums, -shift) if shift else sums
     sizes = np.ones(sums.size)
-    while sums.size > 1:
+    for _ in range(_PASSES):
         violates = sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]
-        if np.count_nonzero(violates) < _SHARE * sums.size:
+        if not violates.any():
             break
         starts = np.flatnonzero(np.append(True, ~violates))
         sums, sizes = np.add.reduceat(sums, starts), np.add.reduceat(sizes, starts)
-    sums, sizes = _pooled(sums.tolist(), sizes.tolist())
+    else:
+        sums, sizes = _pooled(sums.tolist(), sizes.tolist())
     # Means that are equal but for rounding may stand in the wrong order by an ulp.
     means = np.repeat(np.minimum.accumulate(sums / sizes), sizes.astype(np.int64))
     return np.ldexp(means, shift) if shift else means
