@@ -51,7 +51,9 @@ class FrobeniusMechanism(Setting):
 
     Notes
     -----
-    O(D + K) noise draws and O(K·w) time for the post-processing, w about 280 for small epsilon.
+    O(D + K) noise draws and O(K) time for the fits after it, and O(M·w) for the rest of the
+    post-processing, w at most about 1,100 and M the size from where it is
+    settled that D is smaller.
 
     Examples
     --------

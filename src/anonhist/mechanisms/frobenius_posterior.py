@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _SHAPED_BELOW = 0.45
 _COARSE, _FINE = 0.1, 0.05
 _ROUNDS = 2
+# A size whose weight has fallen by this exponent below the largest is out of the question, and so are larger ones: a
+# likelihood falls so far below that of the truth, before it gets there, with a chance of e^−50.
+_NEGLIGIBLE = 50.0
 
 
 def posterior_medians(
@@ -42,11 +45,17 @@ def posterior_medians(
     count = sizes.size
     noisy = np.concatenate((arms, legs))
     shaped = epsilon < _SHAPED_BELOW
-    sides = RowPosterior(noisy, epsilon=epsilon, grid=_COARSE if shaped else _FINE)
+
+    def settled(evidence: NDArray[np.float64]) -> bool:
+        joint = _seen(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
+        return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
+
+    sides = RowPosterior(noisy, epsilon=epsilon, grid=_COARSE if shaped else _FINE, settled=settled)
     reaches, others = _durfee(sides, sizes)
     for _ in range(_ROUNDS if shaped else 0):
         scale = np.maximum(_size(reaches), 1).astype(np.float64)
-        sides = RowPosterior(noisy, epsilon=epsilon, grid=_FINE, scales=np.concatenate((scale, scale)))
+        scales = np.concatenate((scale, scale))
+        sides = RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=settled, scales=scales)
         reaches, others = _durfee(sides, sizes)
     rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
     found = _size(reaches)
@@ -57,14 +66,19 @@ def posterior_medians(
 
 
 def _durfee(sides: RowPosterior, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ``P(m ≥ k)``, shape (r, K + 1), and for each side the log weight of m from all but that side."""
+    """Return ``P(m ≥ k)``, shape (r, M + 1), and for each side the log weight of m from all but that side."""
     count, evidence = sizes.size, sides.log_evidence
-    seen = -sides.epsilon * np.abs(np.arange(evidence.shape[1]) - sizes[:, None].astype(np.float64))
+    seen = _seen(sizes, evidence, sides.epsilon)
     joint = seen + evidence[:count] + evidence[count:]
     probability = np.exp(joint - joint.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
     reaches = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
     return reaches, np.concatenate((seen + evidence[count:], seen + evidence[:count]))
+
+
+def _seen(sizes: NDArray[np.int64], evidence: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    """Return the log weight of each m from the noisy Durfee size."""
+    return np.asarray(-epsilon * np.abs(np.arange(evidence.shape[1]) - sizes[:, None].astype(np.float64)))
 
 
 def _size(reaches: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -13,8 +13,8 @@ Two priors: uniform over partitions (x = 1, no normaliser), and a Zipf shape of 
 is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that a diagram is expected to have Durfee size s.
 On a grid of step h a point stands for h lengths: its mean is hλ.
 
-Everything here works on released numbers: post-processing, so priors, windows and grids cost accuracy at most, never
-privacy.
+Everything here works on released numbers: post-processing, so priors, windows, grids and an early end cost accuracy at
+most, never privacy.
 """
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.row_weights import RowWeights
 from anonhist.mechanisms.window_sums import WindowSums
-from anonhist.numeric import decreasing_fit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-# Half-width of a window, and how far its centre may be from what was seen, in units of the noise scale 1/epsilon.
-_REACH, _TRUST = 14.0, 9.0
-_BLOCK_CELLS = 2**23
+_BLOCK_CELLS = 2**22
 # Lets the chain go on where windows do not touch; far below any weight that matters.
 _FLOOR = 1e-60
-# Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
-_STEEPEST = 600.0
 
 
 class RowPosterior:
@@ -49,13 +47,15 @@ class RowPosterior:
         Decay of the noise per cell, > 0.
     grid
         Largest step of the grid of rows, in units of 1/epsilon; the step is at least 1.
+    settled
+        Told ``ln A(m)`` for m from 0 to some M, says whether larger m may be left out; it is asked now and then.
     scales : ndarray of float64, shape (r,), optional
         Durfee sizes s of the Zipf prior; without it the prior is uniform.
 
     Attributes
     ----------
-    log_evidence : ndarray of float64, shape (r, K + 1)
-        ``ln A(m)`` for m = 0..K.
+    log_evidence : ndarray of float64, shape (r, M + 1)
+        ``ln A(m)`` for m = 0..M, where it was settled, else up to K.
     """
 
     def __init__(
@@ -64,76 +64,35 @@ class RowPosterior:
         *,
         epsilon: float,
         grid: float,
+        settled: Callable[[NDArray[np.float64]], bool],
         scales: NDArray[np.float64] | None = None,
     ) -> None:
         self.epsilon = epsilon
-        self._step = max(1, int(grid / epsilon))
-        self._half = int(np.ceil(_REACH / (epsilon * self._step)))
-        self._mean = None if scales is None else self._step * scales[:, None] ** 2
-        self._prepare(noisy)
+        self._weights = RowWeights(noisy, epsilon, grid, scales)
+        self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
         length, rows = self._low.shape
-        width = self._places.size
+        width = self._weights.places.size
+        # Windows that do not touch are as good as neighbours: all or nothing is summed up there.
+        self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
         self._starts: list[NDArray[np.float64]] = []
         self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
         peaks, totals = np.empty((length, rows)), np.empty((length, rows))
+        self.log_evidence = self._ends[:, :1]
         carried = np.zeros((rows, width))
         for first in range(0, length, self._block):
+            last = min(first + self._block, length)
             self._starts.append(carried)
-            here = slice(first, first + self._block)
-            forward = self._forward(len(self._starts) - 1, peaks[here])
-            totals[here] = forward.sum(axis=2)
+            forward = self._forward(len(self._starts) - 1, peaks[first:last])
+            totals[first:last] = forward.sum(axis=2)
             carried = forward[-1].copy()
-        self._ends = self._beyond(noisy)
-        self.log_evidence = self._ends.copy()
-        with np.errstate(divide="ignore"):
-            self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks), axis=0) + np.log(totals)).T
-
-    def _prepare(self, noisy: NDArray[np.int64]) -> None:
-        """Lay out what the weights of each position need, position first: shape (K, r) or (K, r, 1).
-
-        With o the distance from what was seen to the middle of a window, ``q^|o + j| = min(q^o · q^j, q^−o · q^−j)``:
-        no exponential is left to be taken inside the chain.
-        """
-        k = np.arange(1, noisy.shape[1] + 1)[:, None]
-        # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
-        self._low = (_centres(noisy, int(np.ceil(_TRUST / self.epsilon))).T + k) // self._step - self._half
-        self._places = np.arange(2 * self._half + 1)
-        # Windows that do not touch are as good as neighbours: all or nothing is summed up there.
-        self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -self._places.size, self._places.size)
-        offset = (self._low + self._half) * self._step - k - noisy.T
-        exponent = np.clip(self.epsilon * offset, -_STEEPEST, _STEEPEST)[:, :, None]
-        along = self.epsilon * self._step * (self._places - self._half)
-        self._rising = np.exp(exponent), np.exp(along)
-        self._falling = np.exp(-exponent), np.exp(-along)
-        # Arms are at least 0, and so rows at least k.
-        self._least = (-(-k // self._step) - self._low)[:, :, None]
-        self._is_cut = self._least.max(axis=(1, 2)) > 0
-        self._lowest = (self._step * self._low.astype(np.float64))[:, :, None]
-
-    def _beyond(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return ``ln(q^{Σ_{k>m} |ã_k|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, shape (r, K + 1)."""
-        ends = np.zeros((noisy.shape[0], noisy.shape[1] + 1))
-        cost = self.epsilon * np.abs(noisy.astype(np.float64))
-        ends[:, :-1] -= np.cumsum(cost[:, ::-1], axis=1)[:, ::-1]
-        if self._mean is not None:
-            mean = self._mean / np.arange(1.0, noisy.shape[1] + 1) ** 2
-            ends[:, 1:] += np.cumsum(np.log1p(mean), axis=1) / self._step
-        return ends
-
-    def _weight(self, k: int) -> NDArray[np.float64]:
-        """Return likelihood times x of each row y in the windows of position k (from 0), shape (r, window)."""
-        weight = np.minimum(self._rising[0][k] * self._rising[1], self._falling[0][k] * self._falling[1])
-        if self._is_cut[k]:
-            weight *= self._places >= self._least[k]
-        if self._mean is not None:
-            # x = λ / (1 + λ), and λ y² is the same for all rows.
-            squares = self._lowest[k] + float(self._step) * self._places
-            squares *= squares
-            squares += self._mean
-            weight *= np.divide(self._mean, squares, out=squares)
-        return weight
+            self.log_evidence = self._ends[:, : last + 1].copy()
+            with np.errstate(divide="ignore"):
+                self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:last]), axis=0) + np.log(totals[:last])).T
+            if settled(self.log_evidence):
+                break
+        self._low = self._low[: self.log_evidence.shape[1] - 1]
 
     def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
@@ -142,7 +101,7 @@ class RowPosterior:
         if self._kept_block == block:
             return kept
         for i in range(kept.shape[0]):
-            weight = self._weight(first + i)
+            weight = self._weights.at(first + i)
             if first + i:
                 weight *= self._sums.upwards(previous, self._moved[first + i]) + _FLOOR
             peak = np.maximum(weight.max(axis=1), 1e-300)
@@ -160,14 +119,14 @@ class RowPosterior:
 
         Parameters
         ----------
-        log_weight : ndarray of float64, shape (r, K + 1)
+        log_weight : ndarray of float64, shape (r, M + 1)
             Log weight of each m from everything but this side.
-        reaches : ndarray of float64, shape (r, K + 1)
-            ``P(m ≥ k)`` for k = 0..K.
+        reaches : ndarray of float64, shape (r, M + 1)
+            ``P(m ≥ k)`` for k = 0..M.
         """
-        ends = np.ascontiguousarray((log_weight + self._ends)[:, 1:].T)
+        ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
         result = np.zeros(self._low.shape, dtype=np.int64)
-        future = np.zeros((self._low.shape[1], self._places.size))
+        future = np.zeros((self._low.shape[1], self._kept.shape[2]))
         scale = np.full(self._low.shape[1], -np.inf)
         for block in reversed(range(len(self._starts))):
             marginal = self._forward(block)
@@ -177,7 +136,7 @@ class RowPosterior:
             for k in reversed(range(here.start, here.stop)):
                 if k + 1 < ends.shape[0]:
                     # Rows y_{k+1} ≤ y_k: the sum up to and including the same row.
-                    future = self._sums.downwards(future * self._weight(k + 1), -self._moved[k + 1])
+                    future = self._sums.downwards(future * self._weights.at(k + 1), -self._moved[k + 1])
                     future += _FLOOR
                 top = np.maximum(scale, ends[k])
                 safe = np.where(np.isfinite(top), top, 0.0)
@@ -209,15 +168,3 @@ class RowPosterior:
             share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
             rows += np.rint(share * self._step - 0.5).astype(np.int64)
         return np.where((reaches >= 0.5) & (total > 0), rows, 0)
-
-
-def _centres(noisy: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
-    """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen."""
-    k = np.arange(1, noisy.shape[1] + 1)
-    centres = np.empty_like(noisy)
-    for row, seen in enumerate(noisy):
-        # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
-        fit = decreasing_fit(seen + k.astype(np.float64)) - k
-        offset = np.clip(np.rint(fit - seen), -reach, reach).astype(np.int64)
-        centres[row] = np.maximum(seen + offset, 0)
-    return centres

@@ -140,7 +140,8 @@ def simulate_error(
     runs = parse_whole_number(simulations, name="simulations", least=2)
     # The largest count there can be has no next one.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
-    levels = np.unique(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    levels = levels[np.diff(levels, prepend=0) > 0]  # np.unique would load all of numpy.ma for it
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
     distances: list[float] = []

@@ -1,0 +1,80 @@
+"""The chain over rows: weights against their definition, many blocks against one, a short chain against the whole."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms import frobenius_posterior, row_posterior
+from anonhist.mechanisms.row_weights import RowWeights
+
+SIZES = np.array([11, 3])
+EPSILONS = [0.05, 0.3, 1.0]
+
+
+def noisy_sides(epsilon: float, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return noisy arms and legs of a diagram of about 12 rows that fall like 1/k."""
+    rng = np.random.default_rng(5)
+    lengths = np.maximum(600 // np.arange(1, length + 1) - 4 * np.arange(length), 0)
+    noise = rng.geometric(-np.expm1(-epsilon), (4, 2, length))
+    arms, legs = lengths + noise[0] - noise[1], lengths + noise[2] - noise[3]
+    return arms, legs
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("scales", [None, np.array([4.0, 40.0])])
+def test_weights_are_those_of_the_definition(epsilon: float, scales: NDArray[np.float64] | None) -> None:
+    noisy = noisy_sides(epsilon, 30)[0]
+    weights = RowWeights(noisy, epsilon, 0.05 if epsilon > 0.05 else 0.25, scales)
+    cut = 0
+    for k in range(30):
+        rows = (weights.low[k][:, None] + weights.places) * weights.step
+        expected = np.exp(-epsilon * np.abs(rows - (k + 1) - noisy[:, k, None]))
+        expected[rows < k + 1] = 0
+        cut += int((rows < k + 1).sum())
+        if scales is not None:
+            mean = weights.step * (scales[:, None] / np.maximum(rows, 1)) ** 2
+            expected *= mean / (1 + mean)
+        np.testing.assert_allclose(weights.at(k), expected, rtol=1e-12)
+    assert cut > 0
+    assert weights.step == (5 if epsilon == 0.05 else 1)
+
+
+def medians(epsilon: float) -> list[list[int]]:
+    arms, legs = noisy_sides(epsilon, int(200 / epsilon))
+    found = frobenius_posterior.posterior_medians(SIZES, arms, legs, epsilon=epsilon)
+    return [side.tolist() for pair in found for side in pair]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_blocks_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
+    whole = medians(epsilon)
+    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**14)
+    assert medians(epsilon) == whole
+    assert len(whole[0]) > 5
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**14)
+    lengths: list[int] = []
+
+    class Recorded(row_posterior.RowPosterior):
+        def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
+            lengths.append(self.log_evidence.shape[1] - 1)
+            return super().median_rows(log_weight, reaches)
+
+    monkeypatch.setattr(frobenius_posterior, "RowPosterior", Recorded)
+    short = medians(epsilon)
+    monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
+    assert medians(epsilon) == short
+    assert lengths[0] < lengths[1] == int(200 / epsilon)
+
+
+def test_medians_may_be_asked_for_twice() -> None:
+    noisy = noisy_sides(1.0, 20)[0]
+    posterior = row_posterior.RowPosterior(noisy, epsilon=1.0, grid=0.05, settled=lambda _: False)
+    given = np.zeros((2, 21)), np.ones((2, 21))
+    first = posterior.median_rows(*given)
+    assert first.any()
+    np.testing.assert_array_equal(posterior.median_rows(*given), first)
