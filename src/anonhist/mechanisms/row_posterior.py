@@ -166,5 +166,5 @@ class RowPosterior:
             )
             following[at + 1 == above.shape[2]] = 0.0
             share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
-            rows += np.rint(share * self._step - 0.5).astype(np.int64)
+            rows += np.rint((share - 0.5) * self._step).astype(np.int64)
         return np.where((reaches >= 0.5) & (total > 0), rows, 0)
