@@ -185,10 +185,11 @@ def _text(folder: Path, name: str) -> None:
     [
         (_text, "{}"),
         (_text, "log*"),
-        (_text, "**/log.*"),
+        (_text, "**/log*"),
         (_text, "./{}"),
         (_text, "link"),
         (_text, "file://{folder}/{}"),
+        (_text, "file://localhost{folder}/{}"),
         (_duckdb, "duckdb:///{}"),
         (_sqlite, "sqlite:///{}"),
     ],
@@ -198,6 +199,7 @@ def test_force_does_not_replace_the_input(
 ) -> None:
     name = "log.csv" if option == "-o" else "log.html"
     make(folder, name)
+    make(folder, name.replace("log", "log-1"))  # a pattern matches it before
     (folder / "link").symlink_to(name)
     before = (folder / name).read_bytes()
     asked = ["-o", name] if option == "-o" else ["-o", "out.json", "--report", name]

@@ -1,13 +1,16 @@
 """Databases: their tables by name, and what is said where there is none."""
 
 import sqlite3
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import psycopg
+import pyarrow as pa
 import pytest
 
 from anonhist.errors import DataError, MissingExtraError, UsageError
@@ -124,3 +127,28 @@ def test_databases_are_only_read(database: str) -> None:
     before = Path(path).read_bytes() if path.startswith("/") else b""
     read_profile(database, table="first", label="sku", user="user", max_per_user=1)
     assert (Path(path).read_bytes() if path.startswith("/") else b"") == before
+
+
+@pytest.mark.parametrize("kind", ["file", "table in memory", "database"])
+def test_what_does_not_fit_in_memory_goes_to_a_private_folder_that_is_removed(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_text("label\na\n")
+    with duckdb.connect(tmp_path / "a.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS label")
+    connect, folders, modes = duckdb.connect, list[Path](), list[int]()
+
+    def seen(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+        opened = connect(*arguments, **options)
+        folders.extend(Path(row[0]) for row in opened.execute("SELECT current_setting('temp_directory')").fetchall())
+        modes.append(stat.S_IMODE(folders[-1].stat().st_mode))
+        return opened
+
+    monkeypatch.setattr(duckdb, "connect", seen)
+    sources = {"file": tmp_path / "a.csv", "database": f"duckdb:///{tmp_path / 'a.db'}"}
+    source = sources.get(kind, pa.table({"label": ["a"]}))
+    assert read_profile(source, table="t" if kind == "database" else None).n == 1
+    assert modes == [0o700]
+    assert not folders[0].exists()
+    assert tmp_path not in folders[0].parents
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.db"]

@@ -214,19 +214,20 @@ def _assert_names_are_told(error: Any, *names: str) -> None:
         assert str(error) == error.for_operator
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.jsonl"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*", "a.jsonl"])
 @pytest.mark.parametrize("label", [None, "label"])
 def test_first_rows_are_not_quoted_as_names(
     tmp_path: Path, write_table: Callable[..., str], name: str, label: str | None
 ) -> None:
-    write_table(tmp_path / name.replace("*", "sv").replace("txt", "tsv"), {"hunter2": ["a"], "1": ["2"]})
+    written = name.replace("c*", "csv").replace("p*", "parquet").replace("txt", "tsv")
+    write_table(tmp_path / written, {"hunter2": ["a"], "1": ["2"]})
     if name == "a.txt":
         (tmp_path / "a.tsv").rename(tmp_path / "a.txt")
     with pytest.raises(AnonhistError) as caught:
         read_profile(tmp_path / name, label=label)
     error: Any = caught.value
     assert error.columns == ("hunter2", "1")
-    assert ("hunter2" in str(error)) == (name in ("a.parquet", "a.jsonl"))
+    assert ("hunter2" in str(error)) == (name in ("a.parquet", "a.p*", "a.jsonl"))
 
 
 @pytest.mark.parametrize("keep_null", [False, True])

@@ -31,6 +31,14 @@ def test_the_bounds_hold_and_are_close(gamma: Fraction, bits: int) -> None:
     assert upper - lower <= 2
 
 
+@pytest.mark.parametrize("gamma", RATES)
+def test_the_bounds_hold_at_every_precision(gamma: Fraction) -> None:
+    # What a bound that is short by a little misses by is seen at few precisions only.
+    for bits in range(1, 400):
+        lower, upper = exp_bounds(gamma, bits=bits)
+        assert lower <= scaled_exp(gamma, bits) <= upper
+
+
 def test_a_gamma_far_beyond_the_precision_costs_nothing() -> None:
     assert exp_bounds(Fraction(10**30), bits=64) == (0, 1)
     assert exp_bounds(Fraction(64), bits=64) == (0, 1)
@@ -50,9 +58,11 @@ def test_the_bounds_of_powers_hold(gamma: Fraction) -> None:
 
 
 def test_interval_arithmetic_rounds_outwards() -> None:
-    third, half = (85, 86), (128, 128)  # of 256
+    third, half, most = (85, 86), (128, 128), (200, 201)  # of 256
     assert multiply(third, half, bits=8) == (42, 43)
+    assert multiply(third, third, bits=8) == (28, 29)
     assert divide(third, half, bits=8) == (170, 172)
+    assert divide(third, most, bits=8) == (108, 111)
     assert complement(third, bits=8) == (170, 171)
     assert complement((0, 300), bits=8) == (0, 256)
 
