@@ -105,6 +105,7 @@ BAD = [
     ("mechanism.parameters", {}, "parameter"),
     ("mechanism.parameters.seed", 1, "parameter"),
     ("mechanism.parameters.epsilon", "2", "epsilons"),
+    ("mechanism.parameters.epsilon", "1/4", "none of the guarantee's steps"),
     ("mechanism.parameters.epsilon", 1, "must be text"),
     ("mechanism.parameters.relation", ["substitute"], "relation|parameters"),
     ("mechanism.parameters.bound", 6, "different units"),
@@ -303,6 +304,14 @@ def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[s
     document = changed(document, "error.levels", [1, 2, 5, 6])
     with pytest.raises(DataError, match="beyond the largest"):
         from_document(document)
+
+
+def test_a_table_of_errors_begins_at_one(releases: dict[str, Release]) -> None:
+    # No label of this release has one item, so no released count asks for that level.
+    document = to_document(releases["partition"])
+    assert document["error"]["levels"] == [1, 3, 4, 8, 9]
+    with pytest.raises(DataError, match="must be 1 and every released count"):
+        from_document(changed(document, "error.levels", [2, 3, 4, 8, 9]))
 
 
 def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release]) -> None:
