@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, covered_share, guessing_figure
 
 
@@ -96,5 +97,10 @@ def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release],
         raise AssertionError("computed twice")
 
     monkeypatch.setattr(Guessing, "of", refuse)
-    (line,) = guessing_figure(release, guessing=curve).axes[0].lines
+    (axes,) = guessing_figure(release, guessing=curve).axes
+    (line,), (band,) = axes.lines, axes.collections
     assert line.get_ydata().tolist() == curve.share.tolist()
+    drawn = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
+    spread = NORMAL_95 * curve.share_errors
+    for ends in (np.maximum(curve.share - spread, 0), np.minimum(curve.share + spread, 1)):
+        assert set(zip(curve.labels.tolist(), ends.tolist(), strict=True)) <= drawn

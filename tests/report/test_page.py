@@ -14,7 +14,9 @@ from anonhist.errors import OutputError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.report import check_report_path, page, write_report
+from anonhist.releases.error import NORMAL_95
+from anonhist.report import Guessing, check_report_path, page, write_report
+from anonhist.report.wording import interval as interval_text
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col", "area", "base", "embed", "source", "track", "wbr"}
 LOADS = {"src", "href", "xlink:href", "action", "data", "poster", "srcset", "background", "formaction"}
@@ -163,7 +165,12 @@ def test_tables_show_the_release(release: Release, page: str) -> None:
         assert interval == f"{low:,.0f} to {high:,.0f}"
     most = release.profile.num_labels
     assert len(tables["Guessing curve"]) == (len(str(most)) if most else 0)
-    assert all(row[1].endswith(" %") and row[2].endswith(" %") for row in tables["Guessing curve"])
+    curve = Guessing.of(release)
+    for labels, share, ends in tables["Guessing curve"]:
+        at = curve.labels.tolist().index(int(labels.replace(",", "")))
+        low, high = curve.share[at] + np.array([-NORMAL_95, NORMAL_95]) * curve.share_errors[at]
+        assert share == f"{100 * curve.share[at]:.2f} %"
+        assert ends == f"{interval_text(100 * max(0.0, low), 100 * min(1.0, high), places=2)} %"
 
 
 def test_the_last_count_of_the_label_unit_means_or_more(page_named: Callable[[str], str]) -> None:
