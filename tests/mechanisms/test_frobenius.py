@@ -113,27 +113,34 @@ def test_stopping_looks_at_released_values_only(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_length_follows_the_noisy_size_and_long_arms_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    mechanism = FrobeniusMechanism(2)
+    mechanism = FrobeniusMechanism(1)
     for size, arms, legs, _ in noisy(monkeypatch, mechanism, (3, 2), range(300)):
-        shortest = max(1, int(size[0]) + 4)
+        shortest = max(1, int(size[0]) + 8)
         assert arms.shape[1] >= shortest
         # Every position after the shortest is there because the one before stood out.
         for k in range(shortest - 1, arms.shape[1] - 1):
-            assert max(arms[0, k], legs[0, k]) > 4
-        assert max(arms[0, -1], legs[0, -1]) <= 4
+            assert max(arms[0, k], legs[0, k]) > 8
+        assert max(arms[0, -1], legs[0, -1]) <= 8
 
 
-def test_rows_that_stand_out_beyond_a_size_drawn_too_small_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", [29, 100])
+@pytest.mark.parametrize("profile", [Profile.from_prevalences({10**6: 30}), Profile.from_prevalences({30: 10**6})])
+def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
+    monkeypatch: pytest.MonkeyPatch, profile: Profile, missing: int
+) -> None:
     recorder = Recorder()
     monkeypatch.setattr(frobenius, "posterior_medians", recorder)
-    sizes = iter([np.array([[-29]])])
+    sizes = iter([np.array([[-missing]])])
 
     def noise(count: int, length: int) -> NDArray[np.int64]:
         return next(sizes, np.zeros((count, length), dtype=np.int64))
 
-    FrobeniusMechanism(8)._run(of((10**6,) * 30), 1, noise)
-    (_, arms, _, _) = recorder.seen[0]
-    assert arms.shape[1] == 31  # the thirty long rows, and the first that does not stand out
+    truth = FrobeniusCoordinates.of(profile)
+    FrobeniusMechanism(8)._run(truth, 1, noise)
+    (_, arms, legs, _) = recorder.seen[0]
+    # Thirty long rows or columns, and the first that does not stand out.
+    assert arms[0].tolist() == [*truth.arms.tolist(), 0]
+    assert legs[0].tolist() == [*truth.legs.tolist(), 0]
 
 
 def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,10 +177,12 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     assert bound(4) > 1  # what a mechanism that claims 1 but draws a quarter of the noise looks like
 
 
-@pytest.mark.parametrize("epsilon", ["0.2", "1", "5"])
-def test_simulation_and_release_have_the_same_law(epsilon: str) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "unit"), [("0.2", ITEM), ("1", ITEM), ("5", ITEM), ("5", PrivacyUnit.user(max_items=5))]
+)
+def test_simulation_and_release_have_the_same_law(epsilon: str, unit: PrivacyUnit) -> None:
     profile = Profile.from_prevalences({1: 40, 2: 10, 7: 3, 90: 1})
-    mechanism = FrobeniusMechanism(epsilon)
+    mechanism = FrobeniusMechanism(epsilon, unit)
     simulated = [sorted_l1(profile, one) for one in mechanism.simulate(profile, size=80, rng=np.random.default_rng(1))]
     released = [sorted_l1(profile, mechanism.release(profile, source=SeededSource(seed)).profile) for seed in range(80)]
     spread = math.hypot(np.std(simulated), np.std(released)) / 80**0.5
@@ -207,6 +216,17 @@ def test_bounded_profile_cuts_to_what_int64_holds() -> None:
     ]:
         assert top - 2 <= bounded_profile(np.array(arms), np.array(legs)).n <= top
     assert bounded_profile(np.array([4, 1]), np.array([2, 0])).n == 9
+    # No more is cut than must be.
+    assert bounded_profile(np.array([top - 1]), np.array([0])).n == top
+    assert bounded_profile(np.array([top - 1, 5]), np.array([3, 0])).n == top
+
+
+def test_noise_saturates_at_the_end_of_int64() -> None:
+    lengths = np.array([2**63 - 4, 2**63 - 1, 5])
+    noise = np.array([[2, 1, -9, 3], [7, -1, 0, -3]])
+    top = 2**63 - 1
+    assert frobenius._noisy(lengths, 0, noise).tolist() == [[2**63 - 2, top, -4, 3], [top, top - 1, 5, -3]]
+    assert frobenius._noisy(lengths, 2, noise[:, :2]).tolist() == [[7, 1], [12, -1]]
 
 
 def test_prior_scale_and_grid_are_public() -> None:
