@@ -51,6 +51,15 @@ def test_an_existing_file_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> N
     assert names(tmp_path) == ["a"]
 
 
+def test_whoever_reads_meanwhile_has_the_old_file_whole(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old")
+    with target.open("rb") as reader:
+        write_whole(target, b"newer", overwrite=True)
+        assert reader.read() == b"old"
+    assert target.read_bytes() == b"newer"
+
+
 @pytest.mark.parametrize("link", [True, False])
 def test_a_file_that_appears_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, link: bool) -> None:
     target = tmp_path / "a"
