@@ -148,7 +148,7 @@ def test_draws_around_the_empty_profile_are_random_partitions() -> None:
 
 
 @pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
-def test_releases_keep_their_distance(epsilon: str) -> None:
+def test_draws_keep_their_distance(epsilon: str) -> None:
     # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.
     coordinates = FrobeniusCoordinates(LENGTHS["scattered"], LENGTHS["scattered"])
     c = calibrate(Fraction(epsilon)).c

