@@ -80,7 +80,7 @@ def test_simulations_say_how_many_runs_there_are(make_release: Any) -> None:
     "mechanism",
     [
         FrobeniusMechanism(1),
-        PartitionMechanism(2),
+        PartitionMechanism(1),
         PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)),
     ],
     ids=lambda mechanism: mechanism.name,
