@@ -71,6 +71,11 @@ def noisy_values(epsilon: float, length: int, seed: int) -> tuple[int, Ints, Int
     return truth.durfee_size + int(noise[0, 0]), noise[1], noise[2]
 
 
+def never(_: NDArray[np.float64]) -> bool:
+    """Leave no Durfee size out."""
+    return False
+
+
 @pytest.mark.parametrize("scale", [None, 1.0, 4.0], ids=["uniform", "Zipf 1", "Zipf 4"])
 @pytest.mark.parametrize("epsilon", [1.1, 0.4])
 @pytest.mark.parametrize("block", [row_posterior._BLOCK_CELLS, 1], ids=["whole", "blocks of one"])
@@ -80,7 +85,7 @@ def test_the_evidence_is_its_sum(
     monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", block)
     sides = np.concatenate([noisy_values(epsilon, 7, seed)[1:] for seed in range(6)])
     scales = None if scale is None else np.full(len(sides), scale)
-    found = RowPosterior(sides, epsilon=epsilon, grid=0.05, scales=scales).log_evidence
+    found = RowPosterior(sides, epsilon=epsilon, grid=0.05, settled=never, scales=scales).log_evidence
     exact = [np.log(evidence(side, epsilon, None if scale is None else zipf(scale))) for side in sides]
     np.testing.assert_allclose(found, exact, atol=1e-4)
 
@@ -99,7 +104,7 @@ def test_published_cells_are_those_more_likely_in_than_out(epsilon: float, seed:
 
 def test_windows_follow_a_fit_where_noise_breaks_the_order() -> None:
     noisy = np.array([1, 0, 17, 1])
-    found = RowPosterior(noisy[None], epsilon=1.0, grid=0.05).log_evidence[0]
+    found = RowPosterior(noisy[None], epsilon=1.0, grid=0.05, settled=never).log_evidence[0]
     np.testing.assert_allclose(found, np.log(evidence(noisy, 1.0, None)), atol=1e-3)
 
 
