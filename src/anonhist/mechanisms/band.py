@@ -53,6 +53,7 @@ class Band:
         self._powers: list[BlockMatrix] = []
         self.stay, self.drop = _transitions(parameters.z)
         self.weight = np.exp(-parameters.c * np.abs(self.levels))
+        self._block_weight = self.weight.reshape(self.blocks, -1)
 
     def run(self, future: BlockVector) -> BlockVector:
         """Apply one step along a run: the future seen before the step, from that seen after it."""
@@ -67,11 +68,11 @@ class Band:
     def _weighted(self, after: BlockVector, stayed: NDArray[np.float64], fell: NDArray[np.float64]) -> BlockVector:
         levels, states = self.levels.size, self.states
         if states == 1:
-            values = self.weight * (stayed + fell).ravel()
+            values = self._block_weight * (stayed + fell)
         else:
             crossed = stayed.reshape(levels, states) @ self.stay.T + fell.reshape(levels, states) @ self.drop.T
-            values = self.weight[:, None] * crossed
-        return BlockVector(values.reshape(self.blocks, -1), after.exponents).normalised()
+            values = (self.weight[:, None] * crossed).reshape(self.blocks, -1)
+        return BlockVector(values, after.exponents).normalised()
 
     @cached_property
     def step_rows(self) -> NDArray[np.float64]:

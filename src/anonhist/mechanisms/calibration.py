@@ -26,7 +26,7 @@ SMALLEST_EPSILON = Fraction(1, 1000)
 NEGLIGIBLE = Fraction(1, 2**140)
 # How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
 # or within one of several (docs/proofs/partition.md §5).
-_BAND_ORDERS, _BLOCK_ORDERS = 300, 380
+_BAND_ORDERS, _BLOCK_ORDERS = 240, 380
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -150,7 +150,7 @@ def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
 
     Within a block no weight that matters may leave the range of floats. With j levels more, weights grow by at most
     ``σ(j) = Π_{k≤j} q^(k−1)/(1 − q^k)``. Where the largest σ is small enough for all levels together, from a budget of
-    about 0.008 on, there is one block; else a block is as long as σ over its two halves allows.
+    about 0.01 on, there is one block; else a block is as long as σ over its two halves allows.
     """
     width = band_width(parameters)
     largest = np.maximum.accumulate(_orders(parameters.c, width))

@@ -113,5 +113,5 @@ def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
 
 def _median(weights: NDArray[np.float64]) -> int:
     """Largest index i such that at least half of the weight lies at i or above."""
-    above = np.cumsum(weights[::-1])[::-1]
-    return int(np.count_nonzero(above >= 0.5 * above[0])) - 1
+    above = np.cumsum(weights[::-1])
+    return weights.size - 1 - int(above.searchsorted(0.5 * above[-1]))

@@ -1,7 +1,8 @@
 """Block floating point: non-negative numbers far beyond the range of a float, one power of two to a block of them.
 
 Sums and products of non-negative numbers lose no accuracy this way; only what lies more than about 1,500 binary orders
-below the largest of its own block is lost to zero.
+below the largest of its own block is lost to zero. One block alone is ordinary floating point: its matrices are taken
+as they are, and a vector changes its exponent only when it is normalised.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class BlockVector:
         return cls(*aligned(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalised()
 
     def normalised(self) -> BlockVector:
-        """Return the same numbers, the largest of each block in [2^479, 2^480)."""
+        """Return the same numbers, the largest of each block in [2^479, 2^480); that of one block alone in [1/2, 1)."""
         if self.exponents.size == 1:
-            shift = math.frexp(np.maximum.reduce(self.values, axis=None))[1] - _TOP
+            shift = math.frexp(np.maximum.reduce(self.values, axis=None))[1]
             return BlockVector(np.ldexp(self.values, -shift), self.exponents + shift)
         peaks = self.values.max(axis=1)
         shifts = np.frexp(peaks)[1] - _TOP
@@ -68,8 +69,10 @@ class BlockVector:
 
     def weighted(self, factors: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return ``factors · self[index]``, each row of it times a power of two."""
+        if self.exponents.size == 1:
+            return np.asarray(factors * self.values.ravel()[index])
         values, exponents = self.take(index)
-        return np.asarray(factors * values) if self.exponents.size == 1 else aligned(factors * values, exponents)[0]
+        return aligned(factors * values, exponents)[0]
 
     def with_shifted(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
         """Return these numbers, and beside each the one ``by`` places on (zero beyond the ends), at one exponent."""
@@ -104,6 +107,7 @@ class BlockMatrix:
         Block (i, j) is rows (i − j)·b to (i − j + 1)·b of panel j, times ``2^exponents[i, j]``. A panel of zeros is
         empty.
     exponents : ndarray of int64, shape (k, k)
+        Zero where k = 1.
     """
 
     panels: tuple[NDArray[np.float64], ...]
@@ -113,6 +117,8 @@ class BlockMatrix:
     def of(cls, values: NDArray[np.float64], *, blocks: int) -> BlockMatrix:
         """Take a matrix of floats."""
         block = values.shape[0] // blocks
+        if blocks == 1:
+            return cls((values,), np.zeros((1, 1), dtype=np.int64))
         starts = range(0, values.shape[0], block)
         panels = [values[start:, start : start + block].copy() for start in starts]
         return _normalised(panels, np.zeros((blocks, blocks), dtype=np.int64))
@@ -126,8 +132,7 @@ class BlockMatrix:
         """Multiply a column; each number of the product is off by at most (b + k + 2) roundings."""
         count = len(self.panels)
         if count == 1:
-            product = (self.panels[0] @ vector.values[0])[None]
-            return BlockVector(product, self.exponents[0] + vector.exponents).normalised()
+            return BlockVector((self.panels[0] @ vector.values[0])[None], vector.exponents)
         parts = np.zeros((count, count, self.block))
         for j, panel in enumerate(self.panels):
             if panel.size:
@@ -138,8 +143,7 @@ class BlockMatrix:
     def __rmatmul__(self, vector: BlockVector) -> BlockVector:
         """Multiply a row."""
         if len(self.panels) == 1:
-            product = (vector.values[0] @ self.panels[0])[None]
-            return BlockVector(product, self.exponents[0] + vector.exponents).normalised()
+            return BlockVector((vector.values[0] @ self.panels[0])[None], vector.exponents)
         exponents = self.exponents + vector.exponents[:, None]
         shifts, top = _common(exponents, np.broadcast_to(vector.values.max(axis=1)[:, None], exponents.shape))
         total = np.zeros_like(vector.values)
@@ -153,6 +157,8 @@ class BlockMatrix:
 
         Each number of the product is off by at most (b + k + 2) roundings.
         """
+        if len(self.panels) == 1:
+            return BlockMatrix((self.panels[0] @ self.panels[0],), self.exponents)
         exponents, panels = np.full_like(self.exponents, _NOTHING), []
         for j, panel in enumerate(self.panels):
             product = np.zeros_like(panel)
