@@ -85,14 +85,17 @@ def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c
     assert found.partition().tolist() == [row for row in expected if row]
 
 
-def test_out_of_domain_is_refused() -> None:
+def test_out_of_domain_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="at least"):
         PartitionMechanism("0.00099")
     with pytest.raises(UsageError, match="at most"):
         PartitionMechanism(41)
     corner = 2**20 + 1
-    with pytest.raises(DataError, match="Durfee"):
-        PartitionMechanism(1).release(Profile.from_prevalences({corner: corner}))
+    # Before the coordinates are made: those of the second profile would not fit in memory.
+    monkeypatch.setattr(partition, "FrobeniusCoordinates", None)
+    for side in (corner, 2**31):
+        with pytest.raises(DataError, match="Durfee"):
+            PartitionMechanism(1).release(Profile.from_prevalences({side: side}))
 
 
 @pytest.mark.parametrize("epsilon", ["0.004", "0.05", "0.5", "1", "2", "10"])

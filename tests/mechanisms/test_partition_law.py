@@ -20,7 +20,7 @@ from anonhist.mechanisms.calibration import (
     rounding_loss,
 )
 from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.diagonal_chain import DiagonalChain, _flag_weights
 from anonhist.mechanisms.side_chain import Segment
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
@@ -112,6 +112,19 @@ def test_weight_is_positive_up_to_a_quarter_and_not_beyond() -> None:
     staircases = [tuple(range(k, 0, -1)) for k in range(5)]
     assert min(corner_weight(mu, 0.25) for mu in (*partitions_up_to(9), *staircases)) > 0
     assert min(corner_weight(mu, 0.4) for mu in staircases) < 0
+
+
+@pytest.mark.parametrize("run", [0, 1, 2, 50, 100_000])
+def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
+    # At z = 1/4, I_j = (j + 2)/2^(j+1), so that 2 − I_j/I_{j+1} = 2/(j + 3).
+    away, near = _flag_weights(run, 0.25)
+    assert away == pytest.approx(2 / (run + 3), rel=1e-11)
+    assert near == pytest.approx((run + 1) / (run + 3), rel=1e-11)
+    first, second = 1 - 0.1, 1 - 2 * 0.1
+    if run == 0:
+        assert _flag_weights(0, 0.1) == pytest.approx((2 - 1 / first, 1 / first - 1), rel=1e-12)
+    if run == 1:
+        assert _flag_weights(1, 0.1) == pytest.approx((2 - first / second, first / second - 1), rel=1e-12)
 
 
 @pytest.mark.parametrize("member", MEMBERS)

@@ -26,7 +26,7 @@ LENGTHS = {
     "scattered": np.unique(np.floor(1.003 ** np.arange(2500)).astype(np.int64))[::-1],
 }
 # Levels and transitions of a smaller share may be lost (docs/proofs/partition.md §5).
-NEGLIGIBLE = -140 * math.log(2)
+NEGLIGIBLE = -180 * math.log(2)
 
 
 def logs(vector: BlockVector) -> NDArray[np.float64]:

@@ -108,12 +108,11 @@ class Band:
         orders = (self.parameters.c * np.abs(self.levels) / _LN_2 * 2.0**exponent).reshape(self.blocks, -1)
         at = np.arange(orders.shape[1])
         for j, panel in enumerate(power.panels):
-            if panel.size:
+            # A block on the diagonal may have been dropped although others of its panel were not.
+            if panel.size and panel[: power.block].any():
                 whole = np.floor(orders[j])
-                shifts = -whole - power.exponents[j, j]
-                # What would be above its block's largest belongs to a block that was dropped.
-                weight = np.where(shifts > 1000, 0.0, np.exp2(whole - orders[j]))
-                weight = np.ldexp(weight, np.clip(shifts, -4000, 1000).astype(np.int32))
+                shifts = np.clip(-whole - power.exponents[j, j], -4000, 1000)
+                weight = np.ldexp(np.exp2(whole - orders[j]), shifts.astype(np.int32))
                 diagonal = panel[: power.block].reshape(at.size, m, at.size, m)
                 diagonal[at, :, at, :] = weight[:, None, None] * stays
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 MAX_DURFEE_SIZE = 2**20
 # Probability that an exact draw would leave the band, summed over a whole draw: the δ of a release.
 BAND_DELTA = Fraction(1, 2**70)
-# Below, rounding would take more than a hundredth of the budget, and matrices more memory than most machines have.
+# Below, rounding would take more than a fiftieth of the budget, and matrices more memory than most machines have.
 SMALLEST_EPSILON = Fraction(1, 1000)
-# Levels and transitions of a smaller share may be lost to the range of floats: in a whole draw below 2^−80.
-NEGLIGIBLE = Fraction(1, 2**140)
+# Levels and transitions of a smaller share may be lost to the range of floats: all together below 2^−80.
+NEGLIGIBLE = Fraction(1, 2**180)
 # How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
 # or within one of several (docs/proofs/partition.md §5).
 _BAND_ORDERS, _BLOCK_ORDERS = 240, 380
@@ -191,8 +191,9 @@ def rounding_loss(parameters: FamilyParameters) -> float:
     A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
     roundings of 2^−53; into its pieces without a drop, whose weight ``q^{|u|·length}`` is wrong by at most
     ``4c|u|·length`` roundings, ``4c·d`` over all pieces, d the distance drawn, which passes ``reach`` with probability
-    below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts on both sides of the
-    ratio. The bound holds for all profiles of the public domain (Durfee size at most 2^20), so it depends on no data.
+    below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts for the draw and for
+    the normaliser, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
+    most 2^20), so it depends on no data.
     """
     width, blocks = band_shape(parameters)
     states = 1 if parameters.z == 0 else 4
@@ -203,4 +204,4 @@ def rounding_loss(parameters: FamilyParameters) -> float:
     coordinates = 2 * (MAX_DURFEE_SIZE + width) + 1
     c = parameters.c
     reach = 2 / c * (coordinates * -math.log(math.tanh(c / 4)) + 99 * math.log(2))
-    return 2 * (nodes * (terms + 8) + 4 * c * reach + 2 * 8 * width) * 2.0**-53
+    return 4 * (nodes * (terms + 8) + 4 * c * reach + 2 * 8 * width) * 2.0**-53

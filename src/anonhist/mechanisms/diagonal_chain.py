@@ -162,9 +162,9 @@ class DiagonalChain:
         flagged = right.copy()
         for index in np.flatnonzero(corner).tolist():
             run = _corner_run(legs[index], int(left_edges[index]))
-            ratio = _run_ratio(run, self.parameters.z)
+            no_flag, flag = _flag_weights(run, self.parameters.z)
             here = ahead[flagged[index] : flagged[index] + 2]
-            flagged[index] += int(choices.rows(np.array([[(2 - ratio) * here[0], (ratio - 1) * here[1]]]))[0])
+            flagged[index] += int(choices.rows(np.array([[no_flag * here[0], flag * here[1]]]))[0])
         return flagged
 
 
@@ -182,9 +182,13 @@ def _corner_run(legs: NDArray[np.int64], edge: int) -> int:
     return content - 1
 
 
-def _run_ratio(run: int, z: float) -> float:
-    """Return ``I_j / I_{j+1}`` of the independence polynomials of a path at −z, in [1, 2]: ``r_m = 1 − z/r_{m−1}``."""
-    ratio = 1.0  # I_0 / I_{-1}, with I_{-1} = 1
+def _flag_weights(run: int, z: float) -> tuple[float, float]:
+    """Return 2 − ρ and ρ − 1, ρ = I_j / I_{j+1} in [1, 2], j = ``run``: a path's independence polynomials at −z.
+
+    ``1/ρ_m = 1 − zρ_{m−1}`` in terms of y = 2 − ρ, so that nothing cancels: 2 − ρ is only about 2/m at z = 1/4.
+    """
+    away, near = 1.0, 0.0  # ρ = I_0 / I_{-1}, with I_{-1} = 1
     for _ in range(run + 1):
-        ratio = 1 - z / ratio
-    return min(2.0, max(1.0, 1 / ratio))
+        below = 1 - 2 * z + z * away
+        away, near = (1 - 4 * z + 2 * z * away) / below, z * (2 - away) / below
+    return away, near

@@ -110,14 +110,14 @@ class PartitionMechanism(Setting):
         return self._run(self.admit(profile), size, SimulatedChoices(rng))
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
-        reference = FrobeniusCoordinates.of(profile)
-        if reference.durfee_size > MAX_DURFEE_SIZE:
+        # Looked at first: the coordinates of a profile beyond would not fit in memory.
+        if profile.durfee_size > MAX_DURFEE_SIZE:
             raise DataError(
                 "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
                 "choose the Frobenius mechanism for more."
             )
         family = self.family
-        drawn = DiagonalChain(reference, family).draw(size, choices)
+        drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
             drawn = [denoise(partition, c=family.c) for partition in drawn]
         return [bounded_profile(partition.arms, partition.legs) for partition in drawn]

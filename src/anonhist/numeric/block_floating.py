@@ -1,8 +1,8 @@
 """Block floating point: non-negative numbers far beyond the range of a float, one power of two to a block of them.
 
 Sums and products of non-negative numbers lose no accuracy this way; only what lies more than about 1,500 binary orders
-below the largest of its own block is lost to zero. One block alone is ordinary floating point: its matrices are taken
-as they are, and a vector changes its exponent only when it is normalised.
+below the largest of the blocks that meet is lost to zero. One block alone is ordinary floating point: its matrices are
+taken as they are, and a vector changes its exponent only when it is normalised.
 """
 
 from __future__ import annotations
