@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import PartitionMechanism, partition
+from anonhist.mechanisms import PartitionMechanism, partition, staircase_profile
 from anonhist.mechanisms.calibration import band_width
 from anonhist.mechanisms.denoise import denoise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -54,14 +54,16 @@ def test_delta_covers_the_band_and_is_told() -> None:
         assert release.guarantee.epsilon == epsilon
 
 
-def test_release_is_denoised_only_where_the_family_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = Profile.from_prevalences({1: 30, 2: 8, 4: 3, 9: 1})
+@pytest.mark.parametrize(
+    ("epsilon", "items", "denoised"), [("0.2", 10**4, True), ("0.2", 100, False), ("0.6", 10**4, False)]
+)
+def test_a_plain_draw_that_is_more_than_noise_is_denoised(
+    epsilon: str, items: int, *, denoised: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     called = []
     monkeypatch.setattr(partition, "denoise", lambda one, *, c: called.append(c) or one)
-    PartitionMechanism("0.2").release(profile, source=SeededSource(1))
-    assert called == [PartitionMechanism("0.2").family.c]
-    PartitionMechanism("0.6").release(profile, source=SeededSource(1))
-    assert len(called) == 1
+    PartitionMechanism(epsilon).release(staircase_profile(items), source=SeededSource(1))
+    assert called == ([PartitionMechanism(epsilon).family.c] if denoised else [])
 
 
 @pytest.mark.parametrize("c", [0.9, 1.2])
