@@ -2,6 +2,7 @@
 
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.estimate import Estimate
-from anonhist.releases.release import DEFAULT_SIMULATIONS, Mechanism, Release
+from anonhist.releases.mechanism import Mechanism
+from anonhist.releases.release import DEFAULT_SIMULATIONS, Release
 
 __all__ = ["DEFAULT_SIMULATIONS", "Estimate", "Mechanism", "Release", "ReleaseError", "simulate_error"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.releases.release import Mechanism
+    from anonhist.releases.mechanism import Mechanism
 
 NORMAL_95 = 1.959963984540054
 # A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.

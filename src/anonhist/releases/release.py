@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,33 +12,14 @@ from anonhist.privacy import parse_whole_number
 from anonhist.releases.error import ReleaseError, simulate_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.releases.estimate import Estimate
+    from anonhist.releases.mechanism import Mechanism
 
 DEFAULT_SIMULATIONS = 32
-
-
-@runtime_checkable
-class Mechanism(Protocol):
-    """What a release remembers of the mechanism that made it: a frozen, public, printable value."""
-
-    @property
-    def name(self) -> str:
-        """The mechanism's name, as in ``mechanism="frobenius"``."""
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """Its public parameters, enough to make it again: exact numbers are written as text ("1/2")."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What one of its releases promises."""
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
-        """Return ``size`` independent runs on a *public* profile, with simulation randomness."""
 
 
 @dataclass(frozen=True, eq=False)
