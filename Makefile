@@ -34,7 +34,7 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (about an hour)
+bench: $(DEV) ## measure accuracy and speed (about half an hour)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python bench/accuracy.py
 	$(BIN)/python bench/shapes.py
