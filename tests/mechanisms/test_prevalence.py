@@ -57,6 +57,36 @@ def test_noise_has_the_stated_law(
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
 
 
+@pytest.mark.parametrize(
+    ("relation", "gamma"),
+    [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
+)
+def test_simulated_noise_has_the_law_of_a_release(
+    monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
+) -> None:
+    seen = noise_seen(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(0))
+    PrevalenceMechanism(1, FIVE, relation).simulate(Profile.from_counts([1, 5]), size=600, rng=np.random.default_rng(4))
+    noise = np.concatenate([one for _, one in seen])
+    assert noise.size == 600 * 5
+    assert_pmf_equal(noise, lambda k: discrete_laplace_pmf(gamma, k))
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
+
+
+@pytest.mark.parametrize(
+    ("noisy", "published"),
+    [
+        ([3, -2], {1: 1}),  # sums 1, −2: there are never fewer labels than none
+        ([-1, 0, 2], {3: 2}),  # sums 1, 2, 2: their mean is 5/3, and 2 is nearest
+        ([-2, 1, 2], {3: 2}),  # sums 1, 3, 2
+        ([4, -1, 0], {1: 3}),  # sums 3, −1, 0
+        ([0, 2**62], {2: 2**61}),  # 2^63 items would be too many
+    ],
+)
+def test_the_published_profile_is_the_rounded_fit_of_sums(noisy: list[int], published: dict[int, int]) -> None:
+    assert prevalence._published(np.array(noisy)) == Profile.from_prevalences(published)
+
+
 def test_published_profile_is_valid_and_capped() -> None:
     profile = Profile.from_prevalences({1: 500, 2: 100, 7: 10, 300: 2})
     for seed in range(30):
@@ -96,6 +126,17 @@ def test_other_units_and_huge_caps_are_refused() -> None:
         PrevalenceMechanism(1)
     with pytest.raises(UsageError, match="2\\^24"):
         PrevalenceMechanism(1, PrivacyUnit.label(max_count=2**24 + 1))
+    assert PrevalenceMechanism(1, PrivacyUnit.label(max_count=2**24)).unit.bound == 2**24
+
+
+def test_the_smallest_epsilon_is_shared_by_the_steps_of_the_relation() -> None:
+    smallest = Fraction(1, 2**40)
+    assert PrevalenceMechanism(smallest, FIVE).epsilon == smallest
+    assert PrevalenceMechanism(2 * smallest, FIVE, NeighboringRelation.SUBSTITUTE).epsilon == 2 * smallest
+    with pytest.raises(UsageError, match="at least 1·2\\^-40"):
+        PrevalenceMechanism(smallest * Fraction(99, 100), FIVE)
+    with pytest.raises(UsageError, match="at least 2·2\\^-40"):
+        PrevalenceMechanism(2 * smallest * Fraction(99, 100), FIVE, NeighboringRelation.SUBSTITUTE)
 
 
 def test_noise_is_added_in_whole_numbers_whatever_their_size() -> None:

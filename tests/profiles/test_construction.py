@@ -349,6 +349,7 @@ def test_n_up_to_the_largest_int64_is_exact(prevalences: dict[int, int]) -> None
         {LARGEST: LARGEST},
         {LARGEST - 1: LARGEST, LARGEST: LARGEST},
         {7: LARGEST // 7 + 1},
+        {103: 89547301328687144},  # 2^63 + 24, which floats hold for less than 2^63
     ],
 )
 def test_n_beyond_int64_is_refused_never_wrapped(prevalences: dict[int, int]) -> None:
