@@ -29,6 +29,16 @@ def simulate_error(*a, **k):
     {_SIGNAL}
 module.simulate_error = simulate_error
 """
+# As engines do, with names of their own.
+_TURNED = f"""
+import anonhist.releases.release as module
+def simulate_error(*a, **k):
+    try:
+        {_SIGNAL}
+    except KeyboardInterrupt:
+        raise ValueError("the query was given up") from None
+module.simulate_error = simulate_error
+"""
 # All of the new file is on the disk, under the name of the part; it has not got its own name yet.
 _WRITING = f"os.fsync = lambda _: {_SIGNAL}"
 _MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
@@ -39,10 +49,11 @@ _MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
     [
         *(_LOADING.format(name=name) for name in ("click", "numpy", "duckdb", "narwhals")),
         _SIMULATING,
+        _TURNED,
         _WRITING,
         _MOVING,
     ],
-    ids=["click", "numpy", "duckdb", "narwhals", "simulating", "writing", "moving"],
+    ids=["click", "numpy", "duckdb", "narwhals", "simulating", "turned", "writing", "moving"],
 )
 def test_an_interrupt_leaves_nothing(where: str, interrupted: Cli, folder: Path) -> None:
     done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "out.json", where=where)

@@ -29,7 +29,10 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     flat = " ".join(screen.split())
     assert str(release.guarantee) in flat
     assert f"Released {release.profile.n:,} items of {release.profile.num_labels:,} labels." in flat
-    assert re.search(r"labels with 10 items or more +\d+ +\d+ to \d+", screen)
+    shown = re.findall(r"^labels(?: with (\d+) items or more)? +([\d,]+) +[\d,]+ to [\d,]+", screen, re.MULTILINE)
+    for level, labels in shown:
+        assert labels == f"{release.profile.k_plus(int(level or 1)):,}"
+    assert {"", "2", "10", "100"} <= {level for level, _ in shown}
     assert "items of a label (both scales logarithmic)" in screen
     assert screen.count("•") > 20
     assert screen.rstrip().endswith("Wrote release.json.")
@@ -97,6 +100,7 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
         assert "without a label" not in text
         assert "Only for you" not in text
     assert cli(*given, "--quiet", "-o", "x.json").stderr == ""
+    assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 
 
 @pytest.mark.parametrize(

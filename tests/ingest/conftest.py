@@ -188,6 +188,8 @@ def refused() -> Refused:
         assert type(caught.value) in (kind, *of_columns.get(kind, ())), message
         assert message.endswith(".")
         assert "\n" not in message
+        # A traceback shows the cause, and what the error came from unless that is suppressed.
+        assert caught.value.__cause__ is None
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
         if secret is not None:
             assert secret not in message

@@ -130,25 +130,30 @@ def test_databases_are_only_read(database: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "table in memory", "database"])
-def test_what_does_not_fit_in_memory_goes_to_a_private_folder_that_is_removed(
+def test_the_engine_downloads_nothing_and_spills_to_a_private_folder_that_is_removed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.csv").write_text("label\na\n")
     with duckdb.connect(tmp_path / "a.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT 'a' AS label")
     connect, folders, modes = duckdb.connect, list[Path](), list[int]()
+    downloads, read_only = list[bool](), list[bool]()
 
     def seen(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
         opened = connect(*arguments, **options)
         folders.extend(Path(row[0]) for row in opened.execute("SELECT current_setting('temp_directory')").fetchall())
         modes.append(stat.S_IMODE(folders[-1].stat().st_mode))
+        setting = opened.execute("SELECT current_setting('autoinstall_known_extensions')").fetchone()
+        downloads.append(setting != (False,))
+        kept = opened.execute("SELECT readonly FROM duckdb_databases() WHERE NOT internal").fetchall()
+        read_only.extend(row[0] for row in kept)
         return opened
 
     monkeypatch.setattr(duckdb, "connect", seen)
     sources = {"file": tmp_path / "a.csv", "database": f"duckdb:///{tmp_path / 'a.db'}"}
     source = sources.get(kind, pa.table({"label": ["a"]}))
     assert read_profile(source, table="t" if kind == "database" else None).n == 1
-    assert modes == [0o700]
+    assert (modes, downloads, read_only) == ([0o700], [False], [kind == "database"])
     assert not folders[0].exists()
     assert tmp_path not in folders[0].parents
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.db"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile
+from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 
@@ -116,12 +117,12 @@ def test_numbers_are_ordered_as_numbers_where_the_engine_knows_them(typed_engine
 
 
 def test_what_was_left_out_goes_to_the_operator_alone(engine: Read, capfd: pytest.CaptureFixture[str]) -> None:
-    rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x")]
+    rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x"), ("w", None, "x")]
     notes: list[str] = []
     profile = engine(table(rows), label="what", user="who", max_per_user=1, notify=notes.append)
     assert profile == expected(rows, bound=1)
     assert len(notes) == 1
-    assert "5 of 6 rows were left out: 2 without a user" in notes[0]
+    assert "6 of 7 rows were left out: 2 without a user" in notes[0]
     assert capfd.readouterr() == ("", "")
 
 
@@ -228,6 +229,16 @@ def test_first_rows_are_not_quoted_as_names(
     error: Any = caught.value
     assert error.columns == ("hunter2", "1")
     assert ("hunter2" in str(error)) == (name in ("a.parquet", "a.p*", "a.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "source", ["file:///a.csv", "file:///a.tsv.gz", "https://host/a.csv?key=a.parquet", "s3://b/a.txt"]
+)
+def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
+    assert names_are_a_line(source, format=None, header=True)
+    assert not names_are_a_line(source, format=None, header=False)
+    columns = source.replace(".csv", ".parquet").replace(".tsv", ".jsonl").replace(".txt", ".pq")
+    assert not names_are_a_line(columns, format=None, header=True)
 
 
 @pytest.mark.parametrize("keep_null", [False, True])

@@ -24,7 +24,7 @@ COMMAND = "anonhist release 'a <b> & \"c\".csv' --epsilon 1 --report out.html"
 def made(
     profile: Profile, mechanism: CentralMechanism, *, delta: Fraction = Fraction(0), spread: float = 3.0
 ) -> Release:
-    """Make a release without noise, its errors falling evenly from ``spread`` to none."""
+    """Make a release without noise, its errors of k+ counts falling evenly from ``spread`` to none."""
     counts = profile.counts.tolist()
     levels = np.array(sorted({1, *counts, *(count + 1 for count in counts if count < 2**63 - 1)}))
     return Release(
@@ -37,7 +37,7 @@ def made(
             Estimate(3.5, 0.25, (3.0, 4.0), METHOD),
             32,
             levels,
-            np.linspace(spread, 0.1, levels.size),
+            np.linspace(spread / 2, 0.1, levels.size),
             np.linspace(spread, 0.0, levels.size),
         ),
     )

@@ -145,6 +145,7 @@ def test_bands_are_the_intervals(named: Callable[[str], Release]) -> None:
     levels = release.error.levels
     low, high = whole_interval(release.profile.cumulative_prevalence(levels), release.error.k_plus_errors)
     assert {(float(level), end) for level, end in zip(levels, high, strict=True)} <= seen
+    assert {(float(level), end) for level, end in zip(levels[1:], high[:-1], strict=True)} <= seen  # up to the next
     kept = low >= 1
     assert kept.any()
     assert {(float(level), end) for level, end in zip(levels[kept], low[kept], strict=True)} <= seen
