@@ -103,8 +103,10 @@ def test_a_reader_that_goes_early_is_no_error(arguments: tuple[str, ...], folder
 
 
 def _in_a_shell(command: str, folder: Path) -> CompletedProcess[str]:
+    # Where streams are not buffered, nothing is left to flush.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(
-        ["sh", "-c", f"{_PROGRAM} {command}"], capture_output=True, check=False, text=True, cwd=folder
+        ["sh", "-c", f"{_PROGRAM} {command}"], capture_output=True, check=False, text=True, cwd=folder, env=buffered
     )  # fmt: skip
 
 
