@@ -1,6 +1,6 @@
 """A mechanism that releases what it is told to, so that every error can be worked out by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import cycle, islice
 
@@ -13,10 +13,11 @@ from anonhist.releases import Release
 
 
 class Scripted:
-    """Gives back the same profiles in turn; remembers how many were asked for at a time."""
+    """Gives back the same profiles in turn, and no data for no data; remembers how many were asked for at a time."""
 
-    def __init__(self, *runs: Profile) -> None:
+    def __init__(self, *runs: Profile, of_nothing: Sequence[Profile] = ()) -> None:
         self._runs = cycle(runs)
+        self._of_nothing = cycle(of_nothing) if of_nothing else None
         self.sizes: list[int] = []
 
     @property
@@ -30,7 +31,11 @@ class Scripted:
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         assert isinstance(profile, Profile)
         assert isinstance(rng, np.random.Generator)
+        if not profile.n and self._of_nothing is None:
+            return [profile] * size
         self.sizes.append(size)
+        if not profile.n and self._of_nothing is not None:
+            return list(islice(self._of_nothing, size))
         return list(islice(self._runs, size))
 
 

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.profiles import Profile
+from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile, sorted_l1
 from anonhist.releases import Estimate, ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
+from anonhist.testing.sources import SeededSource
 
 LARGEST = 2**63 - 1
 EXPECTED = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
@@ -31,12 +33,17 @@ def distance(first: list[int], second: list[int]) -> int:
     return sum(abs(a - b) for a, b in zip(ours, theirs, strict=True))
 
 
+def runs_on(released: Profile, scripted: Any, *runs: Profile) -> Any:
+    """Script the runs on a release, which are those on no data where nothing was released."""
+    return scripted(*runs) if released.n else scripted(*runs, of_nothing=runs)
+
+
 @given(counts_of_labels, st.lists(counts_of_labels, min_size=1, max_size=4), st.integers(2, 9))
 def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     scripted: Any, released: list[int], runs: list[list[int]], simulations: int
 ) -> None:
-    mechanism = scripted(*map(Profile.from_counts, runs))
     profile = Profile.from_counts(released)
+    mechanism = runs_on(profile, scripted, *map(Profile.from_counts, runs))
     error = simulate_error(profile, mechanism, simulations=simulations, rng=np.random.default_rng(0))
     done = [runs[index % len(runs)] for index in range(simulations)]
     assert error.levels.tolist() == sorted({1, *released, *(count + 1 for count in released)})
@@ -110,7 +117,10 @@ def test_no_run_errs_more_between_levels_than_is_said(
 ) -> None:
     profile = Profile.from_counts(released)
     error = simulate_error(
-        profile, scripted(*map(Profile.from_counts, runs)), simulations=2, rng=np.random.default_rng(0)
+        profile,
+        runs_on(profile, scripted, *map(Profile.from_counts, runs)),
+        simulations=2,
+        rng=np.random.default_rng(0),
     )
     if level > error.levels[-1]:
         level = int(error.levels[-1])
@@ -141,7 +151,7 @@ def test_runs_that_never_differ_leave_room_for_one_that_does(scripted: Any) -> N
 def test_empty_profile(scripted: Any) -> None:
     empty = Profile([], [])
     error = simulate_error(
-        empty, scripted(empty, Profile.from_counts([1, 1])), simulations=2, rng=np.random.default_rng(0)
+        empty, runs_on(empty, scripted, empty, Profile.from_counts([1, 1])), simulations=2, rng=np.random.default_rng(0)
     )
     assert error.levels.tolist() == [1]
     assert error.sorted_l1.value == 1.0
@@ -160,7 +170,7 @@ def test_empty_profile(scripted: Any) -> None:
     ],
 )
 def test_counts_and_prevalences_near_the_end_of_int64(scripted: Any, released: Profile, run: Profile) -> None:
-    error = simulate_error(released, scripted(run), simulations=2, rng=np.random.default_rng(0))
+    error = simulate_error(released, runs_on(released, scripted, run), simulations=2, rng=np.random.default_rng(0))
     for level in (1, 2, 2**62, LARGEST):
         for ours, asked, theirs in (
             (error.prevalence(released, level), released.prevalence(level), run.prevalence(level)),
@@ -217,3 +227,41 @@ def test_progress_is_optional_and_the_script_is_asked_for_whole_batches(scripted
     mechanism = scripted(profile)
     simulate_error(profile, mechanism, simulations=2, rng=np.random.default_rng(0))
     assert mechanism.sizes == [2]
+
+
+def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any) -> None:
+    released, noise = Profile.from_prevalences({1: 50, 9: 2}), Profile.from_prevalences({1: 3, 5: 40})
+    mechanism = scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[noise])
+    error = simulate_error(released, mechanism, simulations=4, rng=np.random.default_rng(0))
+    assert error.sorted_l1.value == noise.n
+    assert error.levels.tolist() == [1, 2, 9, 10]
+    assert error.k_plus_errors.tolist() == [43, 40, 0, 0]
+    assert error.prevalence_errors.tolist() == [10, 0, 0, 0]
+    quiet = simulate_error(
+        released,
+        scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[Profile.from_counts([1])]),
+        simulations=4,
+        rng=np.random.default_rng(0),
+    )
+    assert quiet.sorted_l1.value == 10
+    assert quiet.k_plus_errors.tolist() == [10, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("n", "unit"), [(7, PrivacyUnit.item()), (19, PrivacyUnit.user(max_items=2))])
+def test_small_data_under_much_noise_are_inside_their_error(n: int, unit: PrivacyUnit) -> None:
+    # Runs on the release alone would say half of this: they cannot know how small the data are.
+    data = Profile.from_counts([3] * (n // 3) + [1] * (n % 3), unit=unit)
+    mechanism = FrobeniusMechanism("0.02", unit)
+    missed = 0
+    for seed in range(10):
+        released = mechanism.release(data, source=SeededSource(seed))
+        assert released.mostly_noise
+        actual = sorted_l1(data, released.profile)
+        assert actual < 3 * released.error.sorted_l1.value
+        missed += not released.k_plus(1).interval[0] <= data.num_labels <= released.k_plus(1).interval[1]
+    assert missed <= 3
+
+
+def test_large_data_are_not_mostly_noise() -> None:
+    released = FrobeniusMechanism("0.1").release(staircase_profile(10**6), source=SeededSource(1))
+    assert not released.mostly_noise

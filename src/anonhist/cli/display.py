@@ -54,6 +54,7 @@ def show_summary(release: Release, stream: TextIO) -> None:
 def _facts(release: Release) -> list[tuple[str, str]]:
     profile, error = release.profile, release.error.sorted_l1
     share = f", {percent(error.value / profile.n)} of the items" if profile.n else ""
+    share += ": mostly noise" if release.mostly_noise else ""
     expected = with_error(error.value, error.standard_error)
     return [
         ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}."),

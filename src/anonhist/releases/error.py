@@ -1,4 +1,8 @@
-"""How far off a release is, found by running its mechanism again on what it released: post-processing, free."""
+"""How far off a release is, found by running its mechanism again on what it released: post-processing, free.
+
+Where noise hides the data, what was released is larger than they are, and runs on it tell too little. So the mechanism
+is also run on no data at all, and the larger error counts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 NORMAL_95 = 1.959963984540054
 # A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
-METHOD = "normal interval from re-simulating the mechanism on the released profile"
+METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,8 @@ class ReleaseError:
     """Expected errors of a released profile.
 
     With R the released profile and R*_b, b = 1..``simulations``, independent runs of the same mechanism on R, the
-    standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``: bias of the mechanism included.
+    standard error of a statistic f is ``sqrt(mean_b (f(R*_b) − f(R))²)``: bias of the mechanism included. Where the
+    same on the empty profile is larger, what noise alone makes of no data, it is taken instead.
 
     Errors are kept at the *levels*: 1, and r and r + 1 for each released count r. At a level, its own row answers.
     Between two levels the released φ_r and φ_{r+} do not change, and the larger error of the two rows answers: the
@@ -41,9 +46,10 @@ class ReleaseError:
     Attributes
     ----------
     sorted_l1
-        Expected sorted ℓ1 distance in items: mean over the simulations; its ``standard_error`` is that of the mean.
+        Expected sorted ℓ1 distance in items: mean over the simulations, on R or on the empty profile, whichever is
+        larger; its ``standard_error`` is that of the mean.
     simulations
-        Number of runs, ≥ 2.
+        Number of runs on either, ≥ 2.
     levels : ndarray of int64, shape (v,)
         Counts at which errors are kept, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
@@ -119,7 +125,7 @@ def simulate_error(
     rng
         Simulation randomness; nothing secret depends on it.
     progress
-        Called with the share done, in (0, 1], after each batch.
+        Called with the share done, in (0, 1], after each batch on the released profile.
 
     Raises
     ------
@@ -142,6 +148,30 @@ def simulate_error(
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
     levels = levels[np.diff(levels, prepend=0) > 0]  # np.unique would load all of numpy.ma for it
+    found = [_errors(profile, mechanism, levels, runs, rng=rng, progress=progress)]
+    if profile.n:
+        nothing = Profile([], [], unit=profile.unit)
+        found.append(_errors(nothing, mechanism, levels, runs, rng=rng, progress=None))
+    roots = np.max([rows for rows, _ in found], axis=0)
+    distances = max((distances for _, distances in found), key=np.mean)
+    mean = float(np.mean(distances))
+    # Runs that all agree do not make the mean exact: one more of them may be off by an item.
+    spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
+    half = NORMAL_95 * spread
+    expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
+    return ReleaseError(expected, runs, levels, roots[0], roots[1])
+
+
+def _errors(
+    profile: Profile,
+    mechanism: Mechanism,
+    levels: NDArray[np.int64],
+    runs: int,
+    *,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] | None,
+) -> tuple[NDArray[np.float64], list[float]]:
+    """Return root mean square errors of φ_r and φ_{r+} at the levels, and the sorted ℓ1 distance of each run."""
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
     distances: list[float] = []
@@ -153,13 +183,7 @@ def simulate_error(
             squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
         if progress is not None:
             progress(len(distances) / runs)
-    roots = np.sqrt(squares / runs)
-    mean = float(np.mean(distances))
-    # Runs that all agree do not make the mean exact: one more of them may be off by an item.
-    spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
-    half = NORMAL_95 * spread
-    expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
-    return ReleaseError(expected, runs, levels, roots[0], roots[1])
+    return np.sqrt(squares / runs), distances
 
 
 def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -86,6 +86,11 @@ class Release:
             self.profile, self.mechanism, simulations=self.simulations, rng=generator, progress=progress
         )
 
+    @property
+    def mostly_noise(self) -> bool:
+        """Whether a third of the items or more are expected to be wrong: the data may be far smaller than released."""
+        return 3 * self.error.sorted_l1.value >= self.profile.n
+
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval."""
         return self.error.prevalence(self.profile, count)

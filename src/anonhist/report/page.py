@@ -73,6 +73,12 @@ def check_report_path(path: str | Path) -> None:
         raise UsageError(message)
 
 
+def _relative(release: Release) -> str:
+    items, noise = release.profile.n, ": mostly noise" if release.mostly_noise else ""
+    share = f", {percent(release.error.sorted_l1.value / items)} of the items" if items else ""
+    return share.replace(" %", "\u00a0%") + noise
+
+
 def _page(release: Release, command: str | None) -> str:
     template = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
     profile, error, guarantee = release.profile, release.error, release.guarantee
@@ -88,9 +94,7 @@ def _page(release: Release, command: str | None) -> str:
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
-        "relative": f", {percent(error.sorted_l1.value / profile.n)} of the items".replace(" %", "\u00a0%")
-        if profile.n
-        else "",
+        "relative": _relative(release),
         "guarantee": str(guarantee),
         "promise": promise(guarantee),
         "mechanism": release.mechanism.name,
