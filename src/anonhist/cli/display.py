@@ -56,8 +56,10 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     share = f", {percent(error.value / profile.n)} of the items" if profile.n else ""
     share += ": mostly noise" if release.mostly_noise else ""
     expected = with_error(error.value, error.standard_error)
+    unit = release.guarantee.unit
+    capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
     return [
-        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}."),
+        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}."),
         ("Promise", str(release.guarantee)),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", f"{expected} items expected{share} (sorted ℓ1, {release.error.simulations} simulations)."),

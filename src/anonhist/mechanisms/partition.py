@@ -89,6 +89,12 @@ class PartitionMechanism(Setting):
         DataError
             If the Durfee size is beyond 2^20, outside the mechanism's public domain.
         """
+        # Looked at first: the coordinates of a profile beyond would not fit in memory.
+        if profile.durfee_size > MAX_DURFEE_SIZE:
+            raise DataError(
+                "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
+                "choose the Frobenius mechanism for more."
+            )
         choices = ExactChoices(source or SystemSource())
         released = self._run(self.admit(profile), 1, choices)[0]
         return make_release(released, self, reason=reason)
@@ -111,16 +117,10 @@ class PartitionMechanism(Setting):
         return 2 * math.ceil(math.exp(float(self.epsilon))) * BAND_DELTA
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
+        """Return ``size`` runs on a public profile, of whatever Durfee size, with simulation randomness."""
         return self._run(self.admit(profile), size, SimulatedChoices(rng))
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
-        # Looked at first: the coordinates of a profile beyond would not fit in memory.
-        if profile.durfee_size > MAX_DURFEE_SIZE:
-            raise DataError(
-                "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
-                "choose the Frobenius mechanism for more."
-            )
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
