@@ -6,24 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import anonhist as ah
 
 ROOT = Path(__file__).parent.parent
-MAKE = shutil.which("make")
-needs_make = pytest.mark.skipif(MAKE is None, reason="make is not installed on this machine")
 
 
 def make(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     # The environment the tests run in, as it is: nothing is installed.
     stamps = [f"{sys.prefix}/.run-stamp", f"{sys.prefix}/.dev-stamp"]
     held = [word for stamp in stamps for word in ("-o", stamp)]
-    command = [str(MAKE), "--no-print-directory", *held, f"VENV={sys.prefix}", *arguments]
+    command = ["make", "--no-print-directory", *held, f"VENV={sys.prefix}", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-@needs_make
 def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     shutil.copytree(ROOT / "data", tmp_path / "data")
@@ -41,7 +36,6 @@ def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert 0 < ah.sorted_l1(truth, release.profile) < 17_000
 
 
-@needs_make
 def test_test_runs_every_check_and_every_test() -> None:
     done = make("--dry-run", "test", folder=ROOT)
     assert done.returncode == 0, done.stderr
@@ -50,7 +44,6 @@ def test_test_runs_every_check_and_every_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@needs_make
 def test_help_lists_the_targets() -> None:
     done = make("help", folder=ROOT)
     assert re.findall(r"^make (\w+)", done.stdout, re.MULTILINE) == [

@@ -14,6 +14,7 @@ from anonhist.mechanisms.calibration import (
     BAND_DELTA,
     LN_3,
     FamilyParameters,
+    band_shape,
     band_width,
     calibrate,
     privacy_loss,
@@ -112,6 +113,18 @@ def test_weight_is_positive_up_to_a_quarter_and_not_beyond() -> None:
     staircases = [tuple(range(k, 0, -1)) for k in range(5)]
     assert min(corner_weight(mu, 0.25) for mu in (*partitions_up_to(9), *staircases)) > 0
     assert min(corner_weight(mu, 0.4) for mu in staircases) < 0
+
+
+@pytest.mark.parametrize(("epsilon", "loss"), [("1", 1.1e-5), ("0.01", 5.4e-5), ("0.001", 1.6e-5)])
+def test_rounding_costs_what_the_proof_says(epsilon: str, loss: float) -> None:
+    # docs/proofs/partition.md: four times (decisions × roundings + pieces + tails) × 2^−53.
+    member = calibrate(Fraction(epsilon))
+    width, blocks = band_shape(member)
+    terms = (2 * width + 1) // blocks * (1 if member.z == 0 else 4) + blocks + 10
+    decisions = 256 * (2**20 + width + 1)
+    assert rounding_loss(member) >= 4 * decisions * terms * 2.0**-53
+    assert rounding_loss(member) == pytest.approx(loss, rel=0.03)
+    assert member.c < calibrate(Fraction(epsilon) * (1 + Fraction(1, 10**6))).c
 
 
 @pytest.mark.parametrize("run", [0, 1, 2, 50, 100_000])

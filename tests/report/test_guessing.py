@@ -19,8 +19,12 @@ from anonhist.report import Guessing, covered_share, guessing_figure
 class Alternating(FrobeniusMechanism):
     """Runs that are the profile itself and the profile with one label of the largest count more, in turn."""
 
+    of_nothing = Profile([], [])
+
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         assert isinstance(rng, np.random.Generator)
+        if not profile.n:
+            return [self.of_nothing] * size
         partition = profile.partition().tolist()
         return [Profile.from_counts([*partition, partition[0]] if run % 2 else partition) for run in range(size)]
 
@@ -58,6 +62,13 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
 
     curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
     assert curve.share_errors.tolist() == pytest.approx([1 / (4 * 10)] * 3)
+
+
+def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:
+    class Noisy(Alternating):
+        of_nothing = Profile.from_counts([70, 30])
+
+    assert Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Noisy(1))).items_error == 100
 
 
 def test_the_same_release_gives_the_same_curve(release: Release) -> None:

@@ -1,14 +1,18 @@
 """Sentences and numbers of a page."""
 
 import math
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-from anonhist.report.wording import interval, not_covered, percent, promise, with_error
+from anonhist.profiles import Profile
+from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error
+from anonhist.testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
@@ -87,3 +91,10 @@ def test_percent(share: float, written: str) -> None:
 def test_percent_keeps_two_digits(share: float) -> None:
     shown = float(percent(share).removesuffix(" %").replace(",", "")) / 100
     assert math.isclose(shown, share, rel_tol=0.051)
+
+
+def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
+    noise = FrobeniusMechanism("0.001").release(Profile.from_counts([2, 1]), source=SeededSource(1))
+    assert re.fullmatch(r", [\d.,]+ % of the items: mostly noise", share_of_items(noise))
+    data = FrobeniusMechanism("1").release(Profile.from_prevalences({1: 5000, 70: 30}), source=SeededSource(1))
+    assert re.fullmatch(r", 0\.\d+ % of the items", share_of_items(data))

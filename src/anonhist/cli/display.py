@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
-from anonhist.report.wording import interval, percent, with_error
+from anonhist.report.wording import interval, share_of_items, with_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,16 +53,17 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 def _facts(release: Release) -> list[tuple[str, str]]:
     profile, error = release.profile, release.error.sorted_l1
-    share = f", {percent(error.value / profile.n)} of the items" if profile.n else ""
-    share += ": mostly noise" if release.mostly_noise else ""
-    expected = with_error(error.value, error.standard_error)
+    expected = f"{with_error(error.value, error.standard_error)} items expected{share_of_items(release)}"
     unit = release.guarantee.unit
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
     return [
         ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}."),
         ("Promise", str(release.guarantee)),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
-        ("Error", f"{expected} items expected{share} (sorted ℓ1, {release.error.simulations} simulations)."),
+        (
+            "Error",
+            f"{expected} (sorted ℓ1, {release.error.simulations} simulations).",
+        ),
     ]
 
 

@@ -50,7 +50,7 @@ class DiagonalChain:
         self.durfee_size = reference.durfee_size
         self.right = SideChain(reference.arms[reference.arms >= 1], self.band)
         self.left = SideChain(reference.legs[reference.legs >= 1], self.band)
-        self.offsets = np.arange(-self.band.width, self.band.width + 1)
+        self.offsets = self.band.levels
         values, exponents = zip(*(self._joined(right, left) for right, left in _EDGES), strict=True)
         joined, exponent = aligned(np.concatenate(values), np.concatenate(exponents))
         self._join = joined.reshape(len(_EDGES), -1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.profiles import Profile
 from anonhist.releases.error import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from anonhist.profiles import Profile
     from anonhist.releases import Release
 
 _POINTS = 400
@@ -33,7 +33,7 @@ class Guessing:
     share, share_errors : ndarray of float64, shape (v,)
         ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error.
     items_error
-        Standard error of the number of released items.
+        Standard error of the number of released items, at least what noise alone makes of no data.
     runs
         How many new runs of the mechanism on the released profile the errors come from.
     """
@@ -65,10 +65,14 @@ class Guessing:
             for simulated in release.mechanism.simulate(profile, size=_BATCH, rng=rng):
                 squares += (covered_share(simulated, labels) - share) ** 2
                 items_square += float(simulated.n - profile.n) ** 2
+        # What was released does not show how much of it is noise alone: see anonhist.releases.error.
+        nothing = Profile([], [], unit=profile.unit)
+        of_nothing = [float(one.n) ** 2 for one in release.mechanism.simulate(nothing, size=_BATCH, rng=rng)]
+        items_error = max(items_square / _RUNS, sum(of_nothing) / _BATCH) ** 0.5
         # Runs that all agree do not make a share exact: one more of them may be off by an item.
         least = 1 / (_RUNS**0.5 * max(1, profile.n))
         errors = np.maximum(np.sqrt(squares / _RUNS), least)
-        return cls(labels, share, errors, (items_square / _RUNS) ** 0.5, _RUNS)
+        return cls(labels, share, errors, items_error, _RUNS)
 
 
 def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, plot
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import interval, not_covered, percent, promise, with_error
+from anonhist.report.wording import interval, not_covered, promise, share_of_items, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,12 +73,6 @@ def check_report_path(path: str | Path) -> None:
         raise UsageError(message)
 
 
-def _relative(release: Release) -> str:
-    items, noise = release.profile.n, ": mostly noise" if release.mostly_noise else ""
-    share = f", {percent(release.error.sorted_l1.value / items)} of the items" if items else ""
-    return share.replace(" %", "\u00a0%") + noise
-
-
 def _page(release: Release, command: str | None) -> str:
     template = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
     profile, error, guarantee = release.profile, release.error, release.guarantee
@@ -94,7 +88,7 @@ def _page(release: Release, command: str | None) -> str:
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
-        "relative": _relative(release),
+        "relative": share_of_items(release).replace(" %", "\u00a0%"),
         "guarantee": str(guarantee),
         "promise": promise(guarantee),
         "mechanism": release.mechanism.name,

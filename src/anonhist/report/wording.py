@@ -9,6 +9,7 @@ from anonhist.privacy import NeighboringRelation, short_decimal
 
 if TYPE_CHECKING:
     from anonhist.privacy import Guarantee, PrivacyUnit
+    from anonhist.releases import Release
 
 
 def promise(guarantee: Guarantee) -> str:
@@ -81,6 +82,21 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
     """
     scale = 10**places
     return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
+
+
+def share_of_items(release: Release) -> str:
+    """Say how large the expected error is beside the released items, to be put after it: nothing for no items.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> share_of_items(FrobeniusMechanism("1e-3").release(Profile.from_counts([2, 1])))[-14:]
+    ': mostly noise'
+    """
+    items = release.profile.n
+    share = f", {percent(release.error.sorted_l1.value / items)} of the items" if items else ""
+    return share + (": mostly noise" if release.mostly_noise else "")
 
 
 def percent(share: float) -> str:
