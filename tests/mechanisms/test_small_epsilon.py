@@ -1,6 +1,7 @@
 """Where weights leave the range of floats: block floating point against sums of logarithms and closed forms."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -102,6 +103,21 @@ def test_powers_are_gaussian_binomials(exponent: int) -> None:
     missing = expected[possible & ~present]
     bound = np.maximum(scale[possible & ~present] - 800 * math.log(2), negligible_order(band.parameters) * math.log(2))
     assert (missing < bound).all()
+
+
+@pytest.mark.parametrize("exponent", [1, 6, 12, 18])
+def test_pieces_without_a_drop_are_as_exact_as_the_proof_says(exponent: int) -> None:
+    # By squaring alone the error would double each time: to 2^18 roundings, where about 4c|u|·2^18 are allowed.
+    band = band_of(calibrate(Fraction("0.003")))
+    power, c = band.power(exponent), band.parameters.c
+    for level in (1, 2, 3, 7):
+        index = band.width + level
+        block = index // power.block
+        found = Decimal(float(power.panels[block][index % power.block, index % power.block]))
+        found *= Decimal(2) ** int(power.exponents[block, block])
+        exact = (Decimal(c) * -(level * 2**exponent)).exp()
+        if c * level * 2**exponent < 500:
+            assert abs(float(found / exact) - 1) <= (4 * c * level * 2**exponent + 4) * 2.0**-53
 
 
 def dense(matrix: BlockMatrix) -> NDArray[np.float64]:
