@@ -35,7 +35,7 @@ _GOOD = ("release", "events.csv", "--epsilon", "1")
         ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
         ((*_GOOD, "--order-by", "label"), "needs user"),
         ((*_GOOD, "--relation", "swap"), "'swap'"),
-        ((*_GOOD, "--mechanism", "magic"), "auto, frobenius, partition, prevalence"),
+        ((*_GOOD, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
         ((*_GOOD, "--mechanism", "prevalence"), "label"),
         ((*_GOOD, "--expected-items", "some"), "--expected-items"),
         ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -98,8 +99,9 @@ def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
 
         draw = decided_laplace(decisions)
 
-        def noise(count: int, length: int) -> NDArray[np.int64]:
-            return draw(mechanism.epsilon_per_cell, count * length, source=None).reshape(count, length)
+        def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
+            assert gamma == mechanism.epsilon_per_cell
+            return draw(gamma, size, source=None)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frobenius, "_MARGIN", 1)

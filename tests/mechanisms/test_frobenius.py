@@ -130,10 +130,11 @@ def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
 ) -> None:
     recorder = Recorder()
     monkeypatch.setattr(frobenius, "posterior_medians", recorder)
-    sizes = iter([np.array([[-missing]])])
+    sizes = iter([np.array([-missing])])
 
-    def noise(count: int, length: int) -> NDArray[np.int64]:
-        return next(sizes, np.zeros((count, length), dtype=np.int64))
+    def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
+        assert gamma == 8
+        return next(sizes, np.zeros(size, dtype=np.int64))
 
     truth = FrobeniusCoordinates.of(profile)
     FrobeniusMechanism(8)._run(truth, 1, noise)

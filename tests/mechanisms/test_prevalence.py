@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PrevalenceMechanism, prevalence
+from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.setting import capped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
@@ -22,13 +23,13 @@ def noise_seen(
     monkeypatch: pytest.MonkeyPatch, mechanism: PrevalenceMechanism, profile: Profile, seeds: range
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     seen = []
-    real = prevalence._noisy
+    real = prevalence.added
 
     def noisy(phi: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append((phi.copy(), noise.copy()))
         return real(phi, noise)
 
-    monkeypatch.setattr(prevalence, "_noisy", noisy)
+    monkeypatch.setattr(prevalence, "added", noisy)
     for seed in seeds:
         mechanism.release(profile, source=SeededSource(seed))
     return seen
@@ -143,6 +144,6 @@ def test_noise_is_added_in_whole_numbers_whatever_their_size() -> None:
     # Beyond 2^53 floats skip whole numbers: one label more would change nothing, or two.
     large = np.array([2**53 + 1, 2**60 + 1, 2**63 - 2, 2**63 - 1, 0])
     noise = np.array([-3, 5, 1, 7, -9])
-    assert prevalence._noisy(large, noise).tolist() == [2**53 - 2, 2**60 + 6, 2**63 - 1, 2**63 - 1, -9]
+    assert added(large, noise).tolist() == [2**53 - 2, 2**60 + 6, 2**63 - 1, 2**63 - 1, -9]
     released = PrevalenceMechanism(1, FIVE).release(Profile.from_prevalences({1: 2**63 - 1}), source=SeededSource(1))
     assert 0 < released.profile.n <= 2**63 - 1

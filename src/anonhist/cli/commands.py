@@ -19,7 +19,9 @@ _RELEASE_SECTIONS = {
         "label", "user", "order_by", "keep_null", "table", "format_", "delimiter", "no_header",
     ),
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "How to release": ("mechanism", "expected_items", "simulations"),
+    "How to release": (
+        "mechanism", "public_items", "public_labels", "public_cap", "shares", "expected_items", "simulations",
+    ),
     "What to write": ("output", "report", "force", "quiet"),
 }  # fmt: skip
 
@@ -114,7 +116,26 @@ def anonhist() -> None:
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="How noise is added: frobenius, partition, prevalence, or auto, which picks what errs least and says why.",
+    help="How noise is added: auto, which picks what errs least and says why, or frobenius, partition, privhist, "
+    "isotonic, cumulative, prevalence, bounded-partition, relaxed-partition.",
+)
+@click.option(
+    "--public-items",
+    metavar="N",
+    help="For bounded-partition and relaxed-partition: a number, known to everybody, of items that there are at most.",
+)
+@click.option(
+    "--public-labels", metavar="L", help="For isotonic: a number, known to everybody, of labels that there are at most."
+)
+@click.option(
+    "--public-cap",
+    metavar="C",
+    help="For cumulative and prevalence: a number, known to everybody, that no label's count exceeds.",
+)
+@click.option(
+    "--shares",
+    metavar="A,B,C",
+    help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
 )
 @click.option(
     "--expected-items",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import command_to_publish, one_character, privacy_unit, whole_number
+from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, parse_epsilon
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 
 if TYPE_CHECKING:
     from anonhist.releases import Release
@@ -30,6 +31,10 @@ def run_release(
     simulations: int,
     mechanism: str,
     expected_items: str | None,
+    public_items: str | None,
+    public_labels: str | None,
+    public_cap: str | None,
+    shares: str | None,
     relation: str,
     unit: str | None,
     max_count: int | None,
@@ -44,7 +49,10 @@ def run_release(
         raise UsageError(message)
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
-    _check_mechanism(mechanism)
+    bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
+    options = mechanism_options(bounds, shares)
+    unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
+    check_mechanism(mechanism, epsilon, protected or unit_read, NeighboringRelation(relation), options)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.ingest import read_profile
@@ -67,14 +75,16 @@ def run_release(
             notify=None if quiet else remarks.append,
             progress=bars.reading,
         )
-        released = release(
-            profile,
-            epsilon=epsilon,
-            relation=NeighboringRelation(relation),
-            mechanism=mechanism,
-            expected_items=expected,
-            simulations=simulations,
-        )
+        with in_options(mechanism):
+            released = release(
+                profile,
+                epsilon=epsilon,
+                relation=NeighboringRelation(relation),
+                mechanism=mechanism,
+                expected_items=expected,
+                simulations=simulations,
+                **options,
+            )
         del profile
         released = released.with_error(progress=bars.simulating)
     _tell_operator(remarks)  # after the bars, which would be written over
@@ -151,14 +161,6 @@ def _check_not_input(source: str, target: str) -> None:
 
     if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
         message = f"{target!r} is the input: a release would replace the data; name another output."
-        raise UsageError(message)
-
-
-def _check_mechanism(name: str) -> None:
-    from anonhist.mechanisms import MECHANISM_NAMES
-
-    if name not in MECHANISM_NAMES:
-        message = f"There is no mechanism called {name!r}; choose one of {', '.join(MECHANISM_NAMES)}."
         raise UsageError(message)
 
 

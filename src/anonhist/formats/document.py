@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms import CentralMechanism
+
 FORMAT, VERSION = "anonhist.release", 1
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 _LONGEST_TEXT = 4096
@@ -50,6 +52,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
+        **({} if release.items is None else {"items": release.items}),
         "error": {
             "method": error.sorted_l1.method,
             "simulations": error.simulations,
@@ -69,7 +72,8 @@ def from_document(document: object) -> Release:
     DataError
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
-    top = _mapping(document, _FIELDS, "a release")
+    has_items = isinstance(document, dict) and "items" in document
+    top = _mapping(document, _FIELDS | {"items"} if has_items else _FIELDS, "a release")
     if top["format"] != FORMAT:
         message = f"its format is not {FORMAT!r}"
         raise DataError(message)
@@ -90,10 +94,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     mechanism = from_parameters(_text(made_by["name"], "the mechanism's name"), made_by["parameters"])
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
         raise DataError("the guarantee and the mechanism name different units or relations")
-    if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
-        raise DataError("the guarantee and the mechanism name different epsilons")
-    if guarantee.spending and mechanism.epsilon not in [spent for _, spent in guarantee.spending]:
-        raise DataError("none of the guarantee's steps is what the mechanism spent")
+    _check_budget(guarantee, mechanism)
     # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
     if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
         raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
@@ -102,8 +103,12 @@ def _release(top: Mapping[str, Any]) -> Release:
     fields = _mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (_whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
-    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(guarantee.unit.bound + 1):
-        raise DataError("a count is beyond the largest that the unit allows")
+    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
+        raise DataError("a count is beyond the largest that the mechanism can release")
+    try:
+        mechanism.admit(profile)
+    except UsageError:
+        raise DataError("the profile is beyond the public numbers of the mechanism") from None
     error = _error(top["error"])
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")
@@ -115,7 +120,21 @@ def _release(top: Mapping[str, Any]) -> Release:
         library_version=_text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
+        items=_items(top["items"]) if "items" in top else None,
     )
+
+
+def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
+    """Refuse a guarantee that says another budget than the mechanism; in older files a look may have come first."""
+    promised = mechanism.guarantee
+    if (guarantee.epsilon, guarantee.spending) == (promised.epsilon, promised.spending):
+        return
+    if promised.spending:
+        raise DataError("the guarantee and the mechanism name different steps or epsilons")
+    if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
+        raise DataError("the guarantee and the mechanism name different epsilons")
+    if guarantee.spending and mechanism.epsilon not in [spent for _, spent in guarantee.spending]:
+        raise DataError("none of the guarantee's steps is what the mechanism spent")
 
 
 def _guarantee(value: object) -> Guarantee:
@@ -164,6 +183,12 @@ def _error(value: object) -> ReleaseError:
         _floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         _floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
     )
+
+
+def _items(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise DataError("items must be a whole number from 0 to 2^63 − 1")
+    return value
 
 
 def _mapping(value: object, names: set[str], what: str) -> Mapping[str, Any]:

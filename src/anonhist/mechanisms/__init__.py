@@ -1,21 +1,47 @@
 """The central model: frozen mechanisms that turn a private profile into a release."""
 
-from anonhist.mechanisms.automatic import MECHANISM_NAMES, CentralMechanism, choose, from_parameters, release
+from anonhist.mechanisms.automatic import choose, release
+from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
+from anonhist.mechanisms.calibration import FamilyParameters, calibrate, privacy_loss
+from anonhist.mechanisms.cumulative import CumulativeMechanism
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.isotonic import IsotonicMechanism
+from anonhist.mechanisms.names import (
+    MECHANISM_NAMES,
+    CentralMechanism,
+    check_name,
+    check_options,
+    from_parameters,
+    named_mechanism,
+)
 from anonhist.mechanisms.partition import PartitionMechanism
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.prevalence import PrevalenceMechanism
+from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
+from anonhist.mechanisms.relaxed_partition import RelaxedPartitionMechanism
 
 __all__ = [
     "MECHANISM_NAMES",
+    "BoundedPartitionMechanism",
+    "BudgetShares",
     "CentralMechanism",
+    "CumulativeMechanism",
+    "FamilyParameters",
     "FrobeniusMechanism",
+    "IsotonicMechanism",
     "PartitionMechanism",
     "PlanRow",
     "PrevalenceMechanism",
+    "PrivHistMechanism",
+    "RelaxedPartitionMechanism",
+    "calibrate",
+    "check_name",
+    "check_options",
     "choose",
     "from_parameters",
+    "named_mechanism",
     "plan",
+    "privacy_loss",
     "release",
     "staircase_profile",
     "zipf_profile",

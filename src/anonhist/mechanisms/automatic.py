@@ -6,9 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name, check_options, named_mechanism
 from anonhist.mechanisms.partition import LARGEST_EPSILON, PartitionMechanism
 from anonhist.mechanisms.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.setting import check_profile, check_unit, whole_items
@@ -24,18 +25,10 @@ from anonhist.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anonhist.mechanisms.privhist import BudgetShares
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
-
-CentralMechanism = FrobeniusMechanism | PartitionMechanism | PrevalenceMechanism
-
-_MECHANISMS: dict[str, type[CentralMechanism]] = {
-    "frobenius": FrobeniusMechanism,
-    "partition": PartitionMechanism,
-    "prevalence": PrevalenceMechanism,
-}
-MECHANISM_NAMES = ("auto", *_MECHANISMS)
 
 # Just above ln 3 = 1.0986…: from here on the partition mechanism passes the whole budget on.
 _WHOLE_BUDGET = Fraction(11, 10)
@@ -105,6 +98,10 @@ def release(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     mechanism: str | CentralMechanism = "auto",
     expected_items: int | None = None,
+    public_items: int | None = None,
+    public_labels: int | None = None,
+    public_cap: int | None = None,
+    shares: BudgetShares | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
@@ -126,6 +123,12 @@ def release(
         ``"auto"``, a name of ``MECHANISM_NAMES``, or a mechanism.
     expected_items
         A public guess of n, used by ``"auto"`` only; see :func:`choose`.
+    public_items, public_labels, public_cap
+        Numbers that everybody knows and that the items, the labels, and the largest count do not exceed: for the names
+        ``"bounded-partition"`` and ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``,
+        which need them.
+    shares
+        How ``"privhist"`` divides its budget; by default as recommended.
     simulations
         How many runs :attr:`Release.error` will rest on; 32 by default.
     source
@@ -141,6 +144,7 @@ def release(
     UsageError
         If epsilon is missing or impossible, the unit protects less than the profile's, the name is unknown, or a
         mechanism is given together with a promise of its own. Nothing is spent then.
+        Also if the data exceed a public number.
     DataError
         If the profile is beyond what the mechanism can hold.
 
@@ -155,15 +159,19 @@ def release(
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
     runs = None if simulations is None else parse_whole_number(simulations, name="simulations", least=2)
+    given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap, "shares": shares}
+    options = {name: option for name, option in given.items() if option is not None}
     reason = None
     if isinstance(mechanism, str):
-        chosen, reason = _named(mechanism, epsilon, profile.unit if unit is None else unit, relation, expected_items)
+        chosen, reason = _named(
+            mechanism, epsilon, profile.unit if unit is None else unit, relation, expected_items, options
+        )
     elif isinstance(mechanism, CentralMechanism):
         chosen = mechanism
         is_default = relation is NeighboringRelation.ADD_OR_REMOVE
-        if epsilon is not None or unit is not None or not (is_default or relation is chosen.relation):
+        if epsilon is not None or unit is not None or options or not (is_default or relation is chosen.relation):
             raise UsageError(
-                "A mechanism brings its own epsilon, unit and relation: leave those out, or give a mechanism's name."
+                "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
             )
     else:
         message = f"mechanism must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
@@ -178,50 +186,12 @@ def _named(
     unit: PrivacyUnit,
     relation: NeighboringRelation,
     expected_items: int | None,
+    options: Mapping[str, object],
 ) -> tuple[CentralMechanism, str | None]:
     if epsilon is None:
         raise UsageError("epsilon is missing: say how much privacy to spend, such as epsilon=1; there is no default.")
+    check_name(name)
     if name == "auto":
+        check_options(name, options)
         return choose(epsilon=epsilon, unit=unit, relation=relation, expected_items=expected_items)
-    if name not in _MECHANISMS:
-        message = f"There is no mechanism called {name!r}; choose one of {', '.join(MECHANISM_NAMES)}."
-        raise UsageError(message)
-    return _MECHANISMS[name](parse_epsilon(epsilon), unit, relation), None
-
-
-def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
-    """Make a mechanism again from its name and public parameters, as a release file records them.
-
-    Raises
-    ------
-    DataError
-        If the name is unknown or the parameters are not those of such a mechanism.
-
-    Examples
-    --------
-    >>> mechanism = FrobeniusMechanism("1/3")
-    >>> from_parameters(mechanism.name, mechanism.parameters) == mechanism
-    True
-    """
-    made_by = _MECHANISMS.get(name)
-    if made_by is None:
-        message = f"The file names a mechanism unknown to this version: {name!r}."
-        raise DataError(message)
-    try:
-        return _made_by(made_by, parameters)
-    except UsageError as error:
-        message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
-        raise DataError(message) from None
-
-
-def _made_by(mechanism: type[CentralMechanism], parameters: Mapping[str, object]) -> CentralMechanism:
-    if set(parameters) != {"epsilon", "unit", "bound", "relation"}:
-        raise UsageError("they must be epsilon, unit, bound and relation.")
-    epsilon, kind, bound, relation = (parameters[name] for name in ("epsilon", "unit", "bound", "relation"))
-    if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
-        raise UsageError("epsilon and unit must be text, and the bound a whole number.")
-    relations = {known.value: known for known in NeighboringRelation}
-    if not isinstance(relation, str) or relation not in relations:
-        message = f"the relation must be {' or '.join(relations)}."
-        raise UsageError(message)
-    return mechanism(parse_epsilon(epsilon), PrivacyUnit(kind, bound), relations[relation])
+    return named_mechanism(name, parse_epsilon(epsilon), unit, relation, options), None

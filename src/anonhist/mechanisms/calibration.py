@@ -80,17 +80,31 @@ def privacy_loss(parameters: FamilyParameters) -> float:
 
 
 @lru_cache(maxsize=256)
-def calibrate(epsilon: Fraction) -> FamilyParameters:
+def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> FamilyParameters:
     """Choose the member of the family for a budget per cell, by the budget alone.
 
     z = 0 below 0.45; z = 1/4 from there to ln 3; above, z = q/(1+q), where c may be the whole budget. ``c`` is the
     largest for which the loss, the rounding of floating point included (:func:`rounding_loss`), stays at or below
     ``epsilon``.
 
+    Parameters
+    ----------
+    epsilon
+        Budget per cell.
+    z
+        Another z, from 0 to 1/4; where the largest c asks for less, q/(1+q) is taken.
+    chains
+        How many times the rounding of one chain is paid for.
+
     Raises
     ------
     UsageError
-        If ``epsilon`` is below 1/1000, for which the mechanism is not made.
+        If ``epsilon`` is below 1/1000, for which the mechanism is not made, or z out of range.
+
+    Examples
+    --------
+    >>> round(calibrate(Fraction(1)).c, 3), round(calibrate(Fraction(1), z=0.0).c, 3)
+    (0.893, 0.569)
     """
     if epsilon < SMALLEST_EPSILON:
         message = (
@@ -98,25 +112,41 @@ def calibrate(epsilon: Fraction) -> FamilyParameters:
             "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
         )
         raise UsageError(message)
-    z = 0.25 if epsilon >= _WEIGHTED_FROM else 0.0
+    if z is not None and not 0 <= z <= 0.25:
+        message = f"z must lie between 0 and 1/4, not {z!r}: above 1/4 some weights would be negative."
+        raise UsageError(message)
+    weight = z if z is not None else (0.25 if epsilon >= _WEIGHTED_FROM else 0.0)
     target = float(epsilon) * (1 - _SAFETY)
-    geometric = target - rounding_loss(FamilyParameters(1.0, 0.25))
-    if geometric >= LN_3 * (1 + _SAFETY):
-        q = math.exp(-geometric)
+    geometric = target - chains * rounding_loss(FamilyParameters(1.0, 0.25))
+    q = math.exp(-geometric)
+    if weight > 0 and q / (1 + q) <= weight * (1 - _SAFETY):
         return FamilyParameters(geometric, q / (1 + q))
-    low, high = target * 0.25, min(target, LN_3)
+    low, high = target * 0.25, target
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        if _affordable(middle, z, target):
+        if affordable(middle, weight, target, chains=chains):
             low = middle
         else:
             high = middle
-    return FamilyParameters(low * (1 - _SAFETY), z)
+    return FamilyParameters(low * (1 - _SAFETY), weight)
 
 
-def _affordable(c: float, z: float, epsilon: float) -> bool:
+def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
+    """Return whether a member is admissible and its loss, rounding included, is at most ``epsilon``."""
+    q = math.exp(-c)
+    if z > q / (1 + q):
+        return False
     member = FamilyParameters(c, z)
-    return privacy_loss(member) + rounding_loss(member) <= epsilon
+    return privacy_loss(member) + chains * rounding_loss(member) <= epsilon
+
+
+def band_delta(epsilon: Fraction) -> Fraction:
+    """Return the δ of one draw: ``2 ⌈e^ε⌉ β``, β = 2^−70 the chance that it leaves the band.
+
+    With P the exact law and P̂ = P given that the draw stays in the band, ``P̂_λ(E) ≤ P_λ(E)/(1−β)`` and
+    ``P_λ'(E) ≤ P̂_λ'(E) + β``, whence ``P̂_λ(E) ≤ e^ε/(1−β)·(P̂_λ'(E) + β)``.
+    """
+    return 2 * math.ceil(math.exp(float(epsilon))) * BAND_DELTA
 
 
 def band_width(parameters: FamilyParameters) -> int:

@@ -1,7 +1,8 @@
 """Exact draws from the weighted exponential family on Young's lattice: two side chains, joined on the main diagonal.
 
-``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ. Going outwards from content 0 the lengths of the diagonals
-of μ are a Markov chain on each side; content 0 is a corner of μ iff the two edges that leave it are of the same type.
+``P(μ|λ) = q^{‖λ−μ‖₁} h_z(μ) / Z(λ)`` over all partitions μ, or over those inside a cap. Going outwards from content 0
+the lengths of the diagonals of μ are a Markov chain on each side; content 0 is a corner of μ iff the two edges that
+leave it are of the same type.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from anonhist.mechanisms.band import DROP_P, DROP_T, STAY_P, STAY_T, band_of
 from anonhist.mechanisms.side_chain import SideChain
 from anonhist.numeric import BlockVector, aligned
 from anonhist.profiles import FrobeniusCoordinates
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +37,8 @@ class DiagonalChain:
         Coordinates of λ.
     parameters
         The family member (c, z).
+    cap
+        Coordinates of a partition that holds λ; every μ drawn stays inside it (z = 0 only).
 
     Attributes
     ----------
@@ -44,13 +48,21 @@ class DiagonalChain:
         ``ln Z(λ)``, of the law inside the band.
     """
 
-    def __init__(self, reference: FrobeniusCoordinates, parameters: FamilyParameters) -> None:
+    def __init__(
+        self,
+        reference: FrobeniusCoordinates,
+        parameters: FamilyParameters,
+        cap: FrobeniusCoordinates | None = None,
+    ) -> None:
         self.parameters = parameters
         self.band = band_of(parameters)
         self.durfee_size = reference.durfee_size
-        self.right = SideChain(reference.arms[reference.arms >= 1], self.band)
-        self.left = SideChain(reference.legs[reference.legs >= 1], self.band)
+        caps = (None, None) if cap is None else (cap.arms[cap.arms >= 1], cap.legs[cap.legs >= 1])
+        self.right = SideChain(reference.arms[reference.arms >= 1], self.band, caps[0])
+        self.left = SideChain(reference.legs[reference.legs >= 1], self.band, caps[1])
         self.offsets = self.band.levels
+        most = MAX_ITEMS if cap is None else cap.durfee_size
+        self._allowed = self.offsets + self.durfee_size <= most
         values, exponents = zip(*(self._joined(right, left) for right, left in _EDGES), strict=True)
         joined, exponent = aligned(np.concatenate(values), np.concatenate(exponents))
         self._join = joined.reshape(len(_EDGES), -1)
@@ -122,7 +134,7 @@ class DiagonalChain:
                 + 2 * z * left[:, 0] * right[:, 1]
                 + z * left[:, 1] * (2 * right[:, 0] - right[:, 1])
             )
-        return weight * self.band.weight, right_exponents + left_exponents
+        return weight * self.band.weight * self._allowed, right_exponents + left_exponents
 
     def _state_number(self, side: SideChain, level: NDArray[np.int64], edge: NDArray[np.int64]) -> NDArray[np.int64]:
         band = self.band

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
+from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.randomness import SystemSource, discrete_laplace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.noise import Noise
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
@@ -82,24 +81,12 @@ class FrobeniusMechanism(Setting):
             Why this mechanism was picked, for the record.
         """
         private = FrobeniusCoordinates.of(self.admit(profile))
-        randomness = source or SystemSource()
-        gamma = self.epsilon_per_cell
-
-        def noise(count: int, length: int) -> NDArray[np.int64]:
-            return discrete_laplace(gamma, count * length, source=randomness).reshape(count, length)
-
-        released = self._run(private, 1, noise)[0]
+        released = self._run(private, 1, exact_noise(source))[0]
         return make_release(released, self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        public = FrobeniusCoordinates.of(self.admit(profile))
-        decay = math.exp(-float(self.epsilon_per_cell))
-
-        def noise(count: int, length: int) -> NDArray[np.int64]:
-            shape = (count, length)
-            return np.asarray(rng.geometric(1 - decay, shape) - rng.geometric(1 - decay, shape), dtype=np.int64)
-
+        public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
         length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         runs: list[Profile] = []
@@ -107,9 +94,10 @@ class FrobeniusMechanism(Setting):
             runs.extend(self._run(public, min(batch, size - len(runs)), noise))
         return runs
 
-    def _run(
-        self, coordinates: FrobeniusCoordinates, count: int, noise: Callable[[int, int], NDArray[np.int64]]
-    ) -> list[Profile]:
+    def _run(self, coordinates: FrobeniusCoordinates, count: int, draw: Noise) -> list[Profile]:
+        def noise(count: int, length: int) -> NDArray[np.int64]:
+            return draw(self.epsilon_per_cell, count * length).reshape(count, length)
+
         epsilon = float(self.epsilon_per_cell)
         margin = math.ceil(_MARGIN / epsilon)
         sizes = coordinates.durfee_size + noise(count, 1)[:, 0]
@@ -130,8 +118,7 @@ def _noisy(lengths: NDArray[np.int64], first: int, noise: NDArray[np.int64]) -> 
     padded = np.zeros(noise.shape[1], dtype=np.int64)
     part = lengths[first : first + noise.shape[1]]
     padded[: part.size] = part
-    room = MAX_ITEMS - padded
-    return np.asarray(padded + np.minimum(noise, room))
+    return added(padded, noise)
 
 
 def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.calibration import BAND_DELTA, MAX_DURFEE_SIZE, FamilyParameters, calibrate
+from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE, FamilyParameters, affordable, band_delta, calibrate
 from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.denoise import denoise
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import bounded_profile
 from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.privacy import short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     import numpy as np
@@ -49,6 +51,14 @@ class PartitionMechanism(Setting):
     ----------
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`. The budget per cell must be at least 1/1000.
+    member
+        Another member (c, z) of the family, whose loss the budget per cell must cover: ``calibrate(epsilon, z)`` gives
+        the sharpest for a z.
+
+    Raises
+    ------
+    UsageError
+        If the budget is out of range, or does not cover the member.
 
     Guarantees
     ----------
@@ -64,6 +74,9 @@ class PartitionMechanism(Setting):
     True
     """
 
+    _: KW_ONLY
+    member: FamilyParameters | None = None
+
     @property
     def name(self) -> str:
         """The name to ask for this mechanism by."""
@@ -71,15 +84,43 @@ class PartitionMechanism(Setting):
 
     @property
     def family(self) -> FamilyParameters:
-        """The member of the family that the budget per cell pays for."""
-        return calibrate(self.epsilon_per_cell)
+        """The member of the family that is drawn from: by default the one that the budget per cell pays for."""
+        return self.member or calibrate(self.epsilon_per_cell)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        own = {} if self.member is None else {"c": repr(self.member.c), "z": repr(self.member.z)}
+        return {**super().parameters, **own}
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        if not parameters:
+            return {}
+        try:
+            c, z = (float(str(parameters.pop(name, ""))) for name in ("c", "z"))
+        except ValueError:
+            raise UsageError("besides epsilon, unit, bound and relation they may tell the numbers c and z.") from None
+        return {**super()._own(parameters), "member": FamilyParameters(c, z)}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON:
             message = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, not {self.epsilon}."
             raise UsageError(message)
-        calibrate(self.epsilon_per_cell)
+        sharpest = calibrate(self.epsilon_per_cell)
+        if self.member is None:
+            return
+        if not isinstance(self.member, FamilyParameters):
+            message = f"member must be FamilyParameters(c, z), not {self.member!r}."
+            raise UsageError(message)
+        if not affordable(self.member.c, self.member.z, float(self.epsilon_per_cell)):
+            per_cell = short_decimal(self.epsilon_per_cell)
+            message = (
+                f"c = {self.member.c!r} with z = {self.member.z!r} costs more than {per_cell} per cell; calibrate "
+                f"gives the largest c for a z (by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
+            )
+            raise UsageError(message)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
@@ -109,12 +150,8 @@ class PartitionMechanism(Setting):
 
     @property
     def delta(self) -> Fraction:
-        """``2 ⌈e^ε⌉ β``, β = 2^−70 the chance that a draw leaves the band.
-
-        With P the exact law and P̂ = P given that the draw stays in the band, ``P̂_λ(E) ≤ P_λ(E)/(1−β)`` and
-        ``P_λ'(E) ≤ P̂_λ'(E) + β``, whence ``P̂_λ(E) ≤ e^ε/(1−β)·(P̂_λ'(E) + β)``.
-        """
-        return 2 * math.ceil(math.exp(float(self.epsilon))) * BAND_DELTA
+        """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
+        return band_delta(self.epsilon)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, of whatever Durfee size, with simulation randomness."""

@@ -1,24 +1,28 @@
-"""The prevalence mechanism: noise on how many labels have each count, where the label itself is the person."""
+"""The prevalence mechanism: noise on how many labels have each count, up to a public largest count."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.published import profile_of_fit
+from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
 from anonhist.numeric import decreasing_fit
-from anonhist.profiles import Profile
-from anonhist.randomness import SystemSource, discrete_laplace
+from anonhist.privacy import short_decimal
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
@@ -27,34 +31,39 @@ LARGEST_COUNT = 2**24
 
 @dataclass(frozen=True)
 class PrevalenceMechanism(Setting):
-    """Release the prevalences φ_1..φ_c of a profile whose labels are the people, the last meaning "c or more".
+    """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
 
-    One label more or less changes one prevalence by one, so ``φ̃_r = φ_r + G`` with independent G,
-    ``P(G = j) ∝ exp(−ε|j|/s)``, s = 1 for added or removed labels, 2 for exchanged ones. Published is the profile whose
-    cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of noise cancel there, where
-    setting negative prevalences to zero one by one would add up to a bias.
+    ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
+    in ℓ1 between neighbours. A label more or less changes one φ_r: s = 1, or 2 where labels are exchanged. An item more
+    takes a label from one φ_r to the next: s = 2 for each cell in which neighbours may differ, so the other mechanisms
+    are better there, and this one is for comparison.
+
+    Published is the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of
+    noise cancel there, where setting negative prevalences to zero one by one would add up to a bias.
 
     Parameters
     ----------
-    epsilon, relation
+    epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`.
-    unit
-        ``PrivacyUnit.label(max_count=c)``; it has no default here. c is at most 2^24.
+    public_cap
+        C where items or users are protected: a number known to everybody that no count exceeds. For
+        ``PrivacyUnit.label(max_count=c)`` it is c, and larger counts are taken as c. From 1 to 2^24.
 
     Raises
     ------
     UsageError
-        If the unit is not a label, c is above 2^24, or epsilon is below s·2^−40.
+        If C is missing, given twice, or above 2^24, or epsilon is below s·2^−40.
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy for the label unit: the vector (φ_1, …, φ_c) changes by at most s in ℓ1
-    between neighbours. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are
+    refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/prevalence.md.
 
     Examples
     --------
     >>> from anonhist.privacy import PrivacyUnit
+    >>> from anonhist.profiles import Profile
     >>> mechanism = PrevalenceMechanism(epsilon=1, unit=PrivacyUnit.label(max_count=5))
     >>> mechanism.release(Profile.from_counts([5, 3, 9, 1])).guarantee.delta
     Fraction(0, 1)
@@ -63,18 +72,28 @@ class PrevalenceMechanism(Setting):
     # The noise on a prevalence does not grow with c: what counts is epsilon / s, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
+    _: KW_ONLY
+    public_cap: int | None = None
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.unit.kind != "label":
+        if self.unit.kind == "label":
+            if self.public_cap is not None:
+                raise UsageError("Where labels are protected, the unit's max_count is the cap: leave public_cap out.")
+            if self.unit.bound > LARGEST_COUNT:
+                message = f"The prevalence mechanism takes a max_count of at most 2^24, not {self.unit.bound}."
+                raise UsageError(message)
+        elif self.public_cap is None:
             raise UsageError(
-                "The prevalence mechanism protects labels: give it unit=PrivacyUnit.label(max_count=c)"
-                " (--unit label --max-count c), or choose another mechanism."
+                "The prevalence mechanism needs public_cap, a number that no count exceeds and everybody knows, or to "
+                "protect labels: unit=PrivacyUnit.label(max_count=c) (--unit label --max-count c)."
             )
-        if self.unit.bound > LARGEST_COUNT:
-            message = f"The prevalence mechanism takes a max_count of at most 2^24, not {self.unit.bound}."
-            raise UsageError(message)
-        if self.epsilon / self.relation.steps < SMALLEST_GAMMA:
-            message = f"The prevalence mechanism needs an epsilon of at least {self.relation.steps}·2^-40, about 1e-12."
+        else:
+            cap = whole_items(self.public_cap, name="public_cap", most=LARGEST_COUNT)
+            object.__setattr__(self, "public_cap", cap)
+        if self._gamma < SMALLEST_GAMMA:
+            least = short_decimal(self.epsilon / self._gamma)
+            message = f"The prevalence mechanism needs an epsilon of at least {least}·2^-40, about {least}e-12."
             raise UsageError(message)
 
     @property
@@ -82,39 +101,62 @@ class PrevalenceMechanism(Setting):
         """The name to ask for this mechanism by."""
         return "prevalence"
 
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        own = {} if self.public_cap is None else {"public_cap": self.public_cap}
+        return {**super().parameters, **own}
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and for which data the promise is made."""
+        if self.public_cap is None:
+            return super().arithmetic
+        return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
+
+    @property
+    def largest_count(self) -> int:
+        """C."""
+        return self.public_cap or self.unit.bound
+
+    @property
+    def _gamma(self) -> Fraction:
+        changes = self.relation.steps if self.unit.kind == "label" else 2 * self.cells
+        return self.epsilon / changes
+
+    def admit(self, profile: Profile) -> Profile:
+        """Check the promise, cap counts where labels are protected, and check the public cap where they are not.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more, or a count is above the public cap.
+        """
+        admitted = super().admit(profile)
+        if self.public_cap is not None and admitted.k_plus(self.public_cap + 1):
+            raise UsageError("public_cap is below the data: give a larger one that is known without looking at them.")
+        return admitted
+
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
-        gamma = self.epsilon / self.relation.steps
-        noise = discrete_laplace(gamma, self.unit.bound, source=source or SystemSource())
-        released = _published(_noisy(self._prevalences(profile), noise))
-        return make_release(released, self, reason=reason)
+        return make_release(self._run(self._prevalences(profile), exact_noise(source)), self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        chance = -math.expm1(-float(self.epsilon) / self.relation.steps)
-        prevalences = self._prevalences(profile)
-        shape = (2, self.unit.bound)
-        runs = (rng.geometric(chance, shape) for _ in range(size))
-        return [_published(_noisy(prevalences, run[0] - run[1])) for run in runs]
+        prevalences, noise = self._prevalences(profile), simulated_noise(rng)
+        return [self._run(prevalences, noise) for _ in range(size)]
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         limited = self.admit(profile)
-        prevalences = np.zeros(self.unit.bound, dtype=np.int64)
+        prevalences = np.zeros(self.largest_count, dtype=np.int64)
         prevalences[limited.counts - 1] = limited.prevalences
         return prevalences
 
-
-def _noisy(prevalences: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add noise in whole numbers, saturating at the end of int64: a float could hide or double a step of one label."""
-    return np.asarray(prevalences + np.minimum(noise, np.iinfo(np.int64).max - prevalences))
+    def _run(self, prevalences: NDArray[np.int64], noise: Noise) -> Profile:
+        return _published(added(prevalences, noise(self._gamma, prevalences.size)))
 
 
 def _published(noisy: NDArray[np.int64]) -> Profile:
     # From here on all is post-processing, and rounding to floats loses accuracy at most.
     sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
-    fit = np.clip(np.rint(decreasing_fit(sums)), 0, 2.0**62)
-    # n = Σ_r φ_{r+} must stay inside int64.
-    fitted = (fit if float(fit.sum()) <= 2.0**62 else np.minimum(fit, 2**62 // fit.size)).astype(np.int64)
-    kept = fitted - np.append(fitted[1:], 0)
-    counts = np.flatnonzero(kept > 0)
-    return Profile(counts + 1, kept[counts])
+    return profile_of_fit(np.arange(1, noisy.size + 1), decreasing_fit(sums))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -107,6 +107,49 @@ class Setting:
             "relation": self.relation.value,
         }
 
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, object]) -> Self:
+        """Make a mechanism again from its :attr:`parameters`.
+
+        Raises
+        ------
+        UsageError
+            If they are not those of such a mechanism.
+        """
+        given = dict(parameters)
+        if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
+            raise UsageError("they must tell epsilon, unit, bound and relation.")
+        epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
+        if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
+            raise UsageError("epsilon and unit must be text, and the bound a whole number.")
+        relations = {known.value: known for known in NeighboringRelation}
+        if not isinstance(relation, str) or relation not in relations:
+            message = f"the relation must be {' or '.join(relations)}."
+            raise UsageError(message)
+        made = cls(parse_epsilon(epsilon), PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
+        if dict(made.parameters).keys() != parameters.keys():
+            raise UsageError("some of them belong to no such mechanism.")
+        return made
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        """Turn the parameters that this mechanism has besides those of all others into keyword arguments."""
+        own = cls.own_options()
+        if parameters.keys() - own.keys():
+            message = f"they must be {', '.join(('epsilon', 'unit', 'bound', 'relation', *own))}."
+            raise UsageError(message)
+        missing = [name for name, required in own.items() if required and name not in parameters]
+        if missing:
+            message = f"{' and '.join(missing)} must be among them."
+            raise UsageError(message)
+        return parameters
+
+    @classmethod
+    def own_options(cls) -> dict[str, bool]:
+        """Return the names of what can be chosen besides epsilon, unit and relation, and whether it must be."""
+        everyones = {each.name for each in fields(Setting)}
+        return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
+
     def admit(self, profile: Profile) -> Profile:
         """Check that this promise covers whom the profile names, and cap counts where the unit says so.
 
@@ -159,8 +202,10 @@ def capped(profile: Profile, max_count: int) -> Profile:
     return Profile(counts, prevalences, unit=profile.unit)
 
 
-def make_release(profile: Profile, mechanism: Mechanism, *, reason: str | None = None) -> Release:
-    """Put a released profile, its guarantee and its mechanism together."""
+def make_release(
+    profile: Profile, mechanism: Mechanism, *, reason: str | None = None, items: int | None = None
+) -> Release:
+    """Put a released profile, its guarantee and its mechanism together, and n where it was released on its own."""
     return Release(
         profile=profile.with_unit(mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
@@ -168,7 +213,13 @@ def make_release(profile: Profile, mechanism: Mechanism, *, reason: str | None =
         reason=reason or "The mechanism was chosen by name.",
         library_version=__version__,
         simulations=DEFAULT_SIMULATIONS,
+        items=items,
     )
+
+
+def holds_where(condition: str) -> str:
+    """Say for which data a promise is made, where others are refused visibly."""
+    return f"it holds for data where {condition}, which must be public knowledge"
 
 
 def whole_items(value: object, *, name: str, most: int = MAX_ITEMS) -> int:

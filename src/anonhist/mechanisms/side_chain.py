@@ -3,6 +3,9 @@
 The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
 Between two lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the
 longest it is empty for ever (the tail, in closed form).
+
+The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it is enough to forbid those above
+the cap's at each content where the cap has just dropped; runs are divided there, and the tail is made of runs.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.band import STAY_P
+from anonhist.numeric import BlockVector
 from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -22,10 +26,10 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.band import Band
     from anonhist.mechanisms.choices import Choices
-    from anonhist.numeric import BlockVector
 
 _BLOCK_BYTES = 2**26
 _BISECT_CELLS = 2**22
+_NO_CAP = -1
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,9 @@ class SideChain:
         Strictly decreasing, ≥ 1.
     band
         Matrices of the family member.
+    cap : ndarray of int64, optional
+        Lengths of the cap, strictly decreasing, ≥ 1: at each content as many as those of the reference or more (z = 0
+        only).
 
     Attributes
     ----------
@@ -55,17 +62,23 @@ class SideChain:
         First content beyond the longest length.
     """
 
-    def __init__(self, lengths: NDArray[np.int64], band: Band) -> None:
+    def __init__(self, lengths: NDArray[np.int64], band: Band, cap: NDArray[np.int64] | None = None) -> None:
         self.band = band
         self._steps = lengths[::-1]  # ascending: the order in which the chain meets them
-        self._runs = np.diff(self._steps, prepend=0) - 1
+        self._events, self._highest = self._steps, np.full(self._steps.size, _NO_CAP)
+        future = band.tail
+        if cap is not None:
+            self._events, self._highest = _with_cap(self._steps, cap, band.width)
+            future = _only_level_zero(band)
+        # After a step at content c the next run begins at c + 1, after a cap's drop found at c it begins at c.
+        starts = self._events + (self._highest == _NO_CAP)
+        self._runs = self._events - np.append(1, starts[:-1])[: self._events.size]
         # Futures of one block of runs are kept, the others made again from the future at the block's end, bit for bit.
         longest = int(self._runs.max(initial=0)).bit_length() + 1
         self._block = max(1, _BLOCK_BYTES // (8 * band.size * min(longest, 8)))
         self._ends: dict[int, BlockVector] = {}
         self._kept: tuple[int, list[list[Segment]]] = (-1, [])
         self.tail_start = int(lengths[0]) + 1 if lengths.size else 1
-        future = band.tail
         for block in reversed(range(self._num_blocks)):
             self._ends[block] = future
             future = self._backward(block, future)
@@ -78,16 +91,20 @@ class SideChain:
 
     @property
     def _num_blocks(self) -> int:
-        return -(-self._steps.size // self._block)
+        return -(-self._events.size // self._block)
 
     def _backward(self, block: int, future: BlockVector) -> BlockVector:
         band = self.band
         runs: list[list[Segment]] = []
         first = block * self._block
-        for index in reversed(range(first, min(first + self._block, self._steps.size))):
-            content = int(self._steps[index])
-            segments = [Segment(content, -1, future)]
-            future = band.step(future)
+        for index in reversed(range(first, min(first + self._block, self._events.size))):
+            content, highest = int(self._events[index]), int(self._highest[index])
+            if highest == _NO_CAP:
+                segments = [Segment(content, -1, future)]
+                future = band.step(future)
+            else:
+                segments = []
+                future = without_higher(future, highest)
             length = int(self._runs[index])
             while length:
                 power = (length & -length).bit_length() - 1
@@ -221,6 +238,42 @@ class SideChain:
                 level -= 1
             content, inner = content + 1, picked % m
         return within_int64(drops)
+
+
+def _with_cap(
+    steps: NDArray[np.int64], cap: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Merge the steps of the reference with the contents where the cap has just dropped, ascending.
+
+    Returns
+    -------
+    contents : ndarray of int64
+        Where something happens: at an equal content first what the cap forbids, then the step.
+    highest : ndarray of int64
+        There, index of the highest level allowed inside the band, where that is not the topmost; −1 at a step.
+    """
+    contents = np.append(cap[::-1] + 1, 1)
+    levels = np.append(np.arange(cap.size)[::-1], cap.size)
+    highest = levels - (steps.size - np.searchsorted(steps, contents)) + width
+    felt = highest < 2 * width
+    everything = np.concatenate((contents[felt], steps))
+    order = np.lexsort((np.repeat([0, 1], [int(felt.sum()), steps.size]), everything))
+    marks = np.concatenate((highest[felt], np.full(steps.size, _NO_CAP)))
+    return everything[order], marks[order]
+
+
+def _only_level_zero(band: Band) -> BlockVector:
+    """Future beyond the cap's end, where the reference and every path inside the cap are at level 0."""
+    at_zero = np.zeros(band.size)
+    at_zero[band.width] = 1.0
+    return BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
+
+
+def without_higher(future: BlockVector, highest: int) -> BlockVector:
+    """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
+    kept = future.values.copy()
+    kept.reshape(-1)[highest + 1 :] = 0.0
+    return BlockVector(kept, future.exponents).normalised()
 
 
 def within_int64(drops: list[int]) -> NDArray[np.int64]:

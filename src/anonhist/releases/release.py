@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
+from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
 
 if TYPE_CHECKING:
@@ -42,11 +43,14 @@ class Release:
         How many runs :attr:`error` rests on when it is computed, ≥ 2.
     recorded_error
         The errors, where they were computed before.
+    items
+        n, where the mechanism released it in a step of its own: a whole number ≥ 0, closer to the truth than the
+        profile's own; see :attr:`n`.
 
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number of at least 2.
+        If ``simulations`` is not a whole number of at least 2, or ``items`` not one from 0 to 2^63 − 1.
     """
 
     profile: Profile
@@ -56,10 +60,18 @@ class Release:
     library_version: str
     simulations: int = DEFAULT_SIMULATIONS
     recorded_error: ReleaseError | None = field(default=None, repr=False)
+    items: int | None = None
 
     def __post_init__(self) -> None:
         runs = parse_whole_number(self.simulations, name="simulations", least=2)
         object.__setattr__(self, "simulations", runs)
+        if self.items is not None:
+            object.__setattr__(self, "items", parse_whole_number(self.items, name="items", least=0, most=MAX_ITEMS))
+
+    @property
+    def n(self) -> int:
+        """The released number of items: :attr:`items` where there is such a number, else that of the profile."""
+        return self.profile.n if self.items is None else self.items
 
     @cached_property
     def error(self) -> ReleaseError:

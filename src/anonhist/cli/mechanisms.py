@@ -1,0 +1,59 @@
+"""Which mechanism, with which options: checked before any data are read."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from anonhist.cli.arguments import whole_number
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+
+
+def mechanism_options(bounds: Mapping[str, str | None], shares: str | None) -> dict[str, Any]:
+    """Read the options that belong to single mechanisms: public numbers, and how a budget is divided."""
+    options: dict[str, Any] = {
+        name: whole_number(text, name=_typed(name)) for name, text in bounds.items() if text is not None
+    }
+    if shares is not None:
+        from anonhist.mechanisms import BudgetShares
+
+        options["shares"] = BudgetShares.parse(shares)
+    return options
+
+
+def check_mechanism(
+    name: str, epsilon: str, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
+) -> None:
+    """Refuse what no release could be made with, in the words of the command line."""
+    from anonhist.mechanisms import check_name, check_options, choose, named_mechanism
+    from anonhist.privacy import parse_epsilon
+
+    check_name(name)
+    with in_options(name):
+        check_options(name, options)
+        if name == "auto":
+            choose(epsilon=epsilon, unit=unit, relation=relation)
+        else:
+            named_mechanism(name, parse_epsilon(epsilon), unit, relation, options)
+
+
+@contextmanager
+def in_options(name: str) -> Iterator[None]:
+    """Let errors about a mechanism's options speak of them as they are typed."""
+    try:
+        yield
+    except UsageError as error:
+        sentence = str(error)
+        for option in ("public_items", "public_labels", "public_cap"):
+            sentence = sentence.replace(option, _typed(option))
+        sentence = sentence.replace("shares does", "--shares does")
+        raise UsageError(sentence.replace(f"mechanism={name!r}", f"--mechanism {name}")) from None
+
+
+def _typed(name: str) -> str:
+    return "--" + name.replace("_", "-")

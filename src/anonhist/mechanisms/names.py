@@ -1,0 +1,114 @@
+"""Mechanisms by name: as they are asked for, and as a release file records them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
+from anonhist.mechanisms.cumulative import CumulativeMechanism
+from anonhist.mechanisms.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.isotonic import IsotonicMechanism
+from anonhist.mechanisms.partition import PartitionMechanism
+from anonhist.mechanisms.prevalence import PrevalenceMechanism
+from anonhist.mechanisms.privhist import PrivHistMechanism
+from anonhist.mechanisms.relaxed_partition import RelaxedPartitionMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+
+CentralMechanism = (
+    BoundedPartitionMechanism
+    | CumulativeMechanism
+    | FrobeniusMechanism
+    | IsotonicMechanism
+    | PartitionMechanism
+    | PrevalenceMechanism
+    | PrivHistMechanism
+    | RelaxedPartitionMechanism
+)
+
+MECHANISMS: dict[str, type[CentralMechanism]] = {
+    "partition": PartitionMechanism,
+    "frobenius": FrobeniusMechanism,
+    "privhist": PrivHistMechanism,
+    "isotonic": IsotonicMechanism,
+    "cumulative": CumulativeMechanism,
+    "prevalence": PrevalenceMechanism,
+    "bounded-partition": BoundedPartitionMechanism,
+    "relaxed-partition": RelaxedPartitionMechanism,
+}
+MECHANISM_NAMES = ("auto", *MECHANISMS)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is neither ``auto`` nor that of a mechanism."""
+    if name not in MECHANISM_NAMES:
+        message = f"There is no mechanism called {name!r}; choose one of {', '.join(MECHANISM_NAMES)}."
+        raise UsageError(message)
+
+
+def check_options(name: str, options: Mapping[str, object]) -> None:
+    """Refuse options that a mechanism does not take, and miss those that it must have."""
+    own = {} if name == "auto" else MECHANISMS[name].own_options()
+    foreign = sorted(options.keys() - own.keys())
+    if foreign:
+        message = f"{foreign[0]} does not belong to mechanism={name!r}; leave it out, or choose another mechanism."
+        raise UsageError(message)
+    missing = [option for option, required in own.items() if required and option not in options]
+    if missing:
+        message = (
+            f"mechanism={name!r} needs {missing[0]}: a number that everybody knows and that the data do not exceed."
+        )
+        raise UsageError(message)
+
+
+def named_mechanism(
+    name: str, epsilon: Fraction, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
+) -> CentralMechanism:
+    """Make a mechanism of this name (not ``auto``) with the options it takes.
+
+    Raises
+    ------
+    UsageError
+        If there is no such mechanism, or it takes other options.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    >>> relation = NeighboringRelation.ADD_OR_REMOVE
+    >>> named_mechanism("cumulative", Fraction(1), PrivacyUnit.item(), relation, {"public_cap": 100}).public_cap
+    100
+    """
+    check_name(name)
+    check_options(name, options)
+    return MECHANISMS[name](epsilon, unit, relation, **options)
+
+
+def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
+    """Make a mechanism again from its name and public parameters, as a release file records them.
+
+    Raises
+    ------
+    DataError
+        If the name is unknown or the parameters are not those of such a mechanism.
+
+    Examples
+    --------
+    >>> mechanism = FrobeniusMechanism("1/3")
+    >>> from_parameters(mechanism.name, mechanism.parameters) == mechanism
+    True
+    """
+    made_by = MECHANISMS.get(name)
+    if made_by is None:
+        message = f"The file names a mechanism unknown to this version: {name!r}."
+        raise DataError(message)
+    try:
+        return made_by.from_parameters(parameters)
+    except UsageError as error:
+        message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
+        raise DataError(message) from None

@@ -1,0 +1,50 @@
+"""Two-sided geometric noise on whole numbers: exact for a release, fast for a simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.randomness import SystemSource, discrete_laplace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.randomness import RandomSource
+
+# Of a rate γ and a number of draws: P(j) ∝ e^(−γ|j|), independent.
+Noise = Callable[[Fraction, int], "NDArray[np.int64]"]
+
+
+def exact_noise(source: RandomSource | None) -> Noise:
+    """Draw from privacy randomness, the operating system's where no source is given."""
+    randomness = source or SystemSource()
+    return lambda gamma, size: discrete_laplace(gamma, size, source=randomness)
+
+
+def simulated_noise(rng: np.random.Generator) -> Noise:
+    """Draw from a NumPy generator: for re-simulating on public profiles only."""
+
+    def draw(gamma: Fraction, size: int) -> NDArray[np.int64]:
+        stop = -math.expm1(-float(gamma))
+        return np.asarray(rng.geometric(stop, size) - rng.geometric(stop, size), dtype=np.int64)
+
+    return draw
+
+
+def added(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add noise to numbers ≥ 0 in whole numbers, saturating at 2^63 − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
+
+    A float could hide a step of one item beyond 2^53, or double it.
+
+    Examples
+    --------
+    >>> added(np.array([3, 2**63 - 2]), np.array([-5, 9])).tolist()
+    [-2, 9223372036854775807]
+    """
+    return np.asarray(values + np.minimum(noise, MAX_ITEMS - values))

@@ -1,0 +1,219 @@
+"""PrivHist: the published mechanism for anonymized histograms, step by step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.privhist_cut import MOST_LABELS, cut, top_labels
+from anonhist.mechanisms.privhist_high import high_privacy
+from anonhist.mechanisms.privhist_low import low_privacy
+from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.privacy import parse_epsilon
+from anonhist.profiles import Profile
+from anonhist.profiles.whole import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.privacy import Guarantee
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+
+@dataclass(frozen=True)
+class BudgetShares:
+    """How PrivHist divides its budget: three shares that add up to one.
+
+    Parameters
+    ----------
+    items
+        For n, step 1, > 0.
+    cut
+        For the counts up to and above T, steps 2 to 4, > 0.
+    blocks
+        For the block sums of the high-privacy regime, steps H1 to H4; ≥ 0. In the low-privacy regime it is not spent.
+
+    Raises
+    ------
+    UsageError
+        If a share is out of range or they do not add up to one, exactly: 1/3 is "1/3", not 0.3333.
+
+    Examples
+    --------
+    >>> str(BudgetShares("0.02", "0.49", "0.49"))
+    '1/50, 49/100, 49/100'
+    """
+
+    items: Fraction
+    cut: Fraction
+    blocks: Fraction
+
+    def __post_init__(self) -> None:
+        for name in ("items", "cut", "blocks"):
+            share = getattr(self, name)
+            is_zero = name == "blocks" and share in {0, "0"}
+            exact = Fraction(0) if is_zero else parse_epsilon(share, name=f"The share {name!r}")
+            object.__setattr__(self, name, exact)
+        if self.items + self.cut + self.blocks != 1:
+            message = f"The shares of the budget must add up to 1, not {self.items + self.cut + self.blocks} ({self})."
+            raise UsageError(message)
+
+    @classmethod
+    def thirds(cls) -> BudgetShares:
+        """Return equal thirds, as the mechanism was published."""
+        return cls(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
+
+    @classmethod
+    def recommended(cls, epsilon_per_cell: Fraction) -> BudgetShares:
+        """Return little for n and the rest for what errs more: 1/20 and 19/20 above 1, else 1/50 and twice 49/100."""
+        if epsilon_per_cell > 1:
+            return cls(Fraction(1, 20), Fraction(19, 20), Fraction(0))
+        return cls(Fraction(1, 50), Fraction(49, 100), Fraction(49, 100))
+
+    @classmethod
+    def parse(cls, text: str) -> BudgetShares:
+        """Read ``"thirds"`` or three numbers such as ``"1/50, 49/100, 49/100"``."""
+        if text == "thirds":
+            return cls.thirds()
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) != 3:
+            message = f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r}."
+            raise UsageError(message)
+        return cls(*parts)  # type: ignore[arg-type]  # text is turned into fractions
+
+    def __str__(self) -> str:
+        return f"{self.items}, {self.cut}, {self.blocks}"
+
+
+@dataclass(frozen=True)
+class PrivHistMechanism(Setting):
+    """Release n and a profile by PrivHist, the first pure mechanism for profiles whose time grows like √n.
+
+    With ε the budget per cell, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T = ⌈√(N·min(ε,
+    1))⌉: small counts as cumulative prevalences, large ones in descending order, a border of M made-up labels between
+    them. 3., 4. Noise on both. 5. For ε > 1 both are smoothed and joined (low privacy, L1 to L4). 6. For ε ≤ 1 the sums
+    of φ_{r+} over blocks of counts, of lengths that follow from N and the noisy large counts, get noise and a
+    weighted isotonic fit (high privacy, H1 to H6).
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.setting.Setting`.
+    shares
+        How the budget is divided; by default :meth:`BudgetShares.recommended` for the regime.
+
+    Raises
+    ------
+    UsageError
+        If the shares do not add up to one, or leave nothing for the block sums where they are needed.
+
+    Guarantees
+    ----------
+    Pure differential privacy; the guarantee lists the steps and what each spends. For ε > 1 the third share is not
+    spent, so equal thirds promise 2ε/3. All noise is exact and added to whole numbers, that of step H4 to the sums of
+    whole blocks, so floating point costs nothing. Proof: docs/proofs/privhist.md.
+
+    Notes
+    -----
+    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, which errs less than the profile's own n.
+
+    References
+    ----------
+    .. [1] A. T. Suresh, "Differentially private anonymized histograms", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> release = PrivHistMechanism(epsilon=2).release(Profile.from_counts([5, 3, 3, 1]))
+    >>> [(purpose, str(spent)) for purpose, spent in release.guarantee.spending]
+    [('the number of items', '1/10'), ('small and large counts', '19/10')]
+    """
+
+    _: KW_ONLY
+    shares: BudgetShares | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shares is not None and not isinstance(self.shares, BudgetShares):
+            message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {self.shares!r}."
+            raise UsageError(message)
+        if self.epsilon_per_cell <= 1 and not self._shares.blocks:
+            raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "privhist"
+
+    @property
+    def _shares(self) -> BudgetShares:
+        return self.shares or BudgetShares.recommended(self.epsilon_per_cell)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        own = {} if self.shares is None else {"shares": str(self.shares)}
+        return {**super().parameters, **own}
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        own = super()._own(parameters)
+        if "shares" not in own:
+            return own
+        if not isinstance(own["shares"], str):
+            raise UsageError("the shares must be text.")
+        return {"shares": BudgetShares.parse(own["shares"])}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release, with what each step spends."""
+        shares = self._shares
+        steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
+        if self.epsilon_per_cell <= 1:
+            steps.append(("sums over blocks of counts", shares.blocks))
+        spending = tuple((purpose, share * self.epsilon) for purpose, share in steps)
+        total = sum((spent for _, spent in spending), Fraction(0))
+        return replace(super().guarantee, epsilon=total, spending=spending)
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
+        released, items = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
+        return make_release(released, self, reason=reason, items=items)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+        public, noise = top_labels(self.admit(profile), MOST_LABELS), simulated_noise(rng)
+        return [self._run(public, noise)[0] for _ in range(size)]
+
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
+        shares, epsilon = self._shares, self.epsilon_per_cell
+        for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
+        # 1.
+        items = min(max(profile.n + int(noise(for_items, 1)[0]), 0), MAX_ITEMS)
+        if not items:
+            return Profile([], []), 0
+        # 2.
+        threshold = math.ceil(math.sqrt(items * min(float(epsilon), 1.0)))
+        border = border_width(items, for_cut)
+        small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
+        # 3. is needed for low privacy alone, and what is not looked at need not be drawn; 4.
+        low = epsilon > 1
+        noisy_small = added(small, noise(for_cut, threshold)) if low else None
+        noisy_large = added(large.expanded(), noise(for_cut, large.num_labels))
+        # 5., 6.
+        if noisy_small is not None:
+            return low_privacy(noisy_small, noisy_large, border=border), items
+        return high_privacy(profile, noisy_large, items=items, threshold=threshold, rate=for_blocks, noise=noise), items
+
+
+def border_width(items: int, rate: Fraction) -> int:
+    """Return ``M = ⌈max(2 ln(N e^ε₂), 1)/ε₂⌉``: noise of this rate exceeds it with a chance of 2(N e^ε₂)^−2 at most."""
+    epsilon = float(rate)
+    return math.ceil(max(2 * (math.log(items) + epsilon), 1) / epsilon)

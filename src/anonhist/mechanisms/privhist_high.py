@@ -1,0 +1,99 @@
+"""PrivHist for ε ≤ 1, HighPrivacy: sums over blocks of counts, with noise, made decreasing again."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.published import profile_of_fit
+from anonhist.profiles.whole import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.profiles import Profile
+
+# Where nearly the whole budget goes here, ln(1/ε₃) vanishes and blocks would have no length.
+_LEAST_LOGARITHM = 0.1
+
+
+def high_privacy(
+    profile: Profile, large: NDArray[np.int64], *, items: int, threshold: int, rate: Fraction, noise: Noise
+) -> Profile:
+    """Return H^y of steps H1 to H6; only H4 looks at the profile, through its block sums, and spends ``rate``.
+
+    The paper divides each label between the two boundaries next to its count (H3) and adds Laplace noise of scale
+    ``1/(ε₃ w_i)`` to the cumulative sums (H4). Those are ``B_i/w_i`` with the whole number
+    ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+}``: noise on B_i lies on the grid of step 1/w_i, has the same rate, and needs no
+    rounding to be paid for.
+
+    Parameters
+    ----------
+    profile
+        The private data.
+    large : ndarray of int64, shape (m,)
+        ``N^cl_i``, noisy large counts.
+    items
+        N, the noisy number of items, ≥ 1.
+    threshold
+        T.
+    rate
+        ε₃.
+    noise
+        Draws two-sided geometric noise.
+    """
+    from scipy.optimize import isotonic_regression
+
+    # H1., H2.: counts are clipped at the last boundary, 2N.
+    levels = boundaries(large, items=items, threshold=threshold, epsilon=float(rate))
+    # H3., H4.
+    noisy = added(block_sums(profile, levels), noise(rate, levels.size))
+    # H5.
+    widths = np.diff(levels, prepend=0).astype(np.float64)
+    fit = isotonic_regression(noisy / widths, weights=widths**2, increasing=False).x
+    # H6.
+    return profile_of_fit(levels, fit)
+
+
+def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon: float) -> NDArray[np.int64]:
+    """Return S of step H2, ascending from 1 to 2N: a function of what was released and of public numbers.
+
+    Every count up to T, then counts whose logarithms are evenly spaced up to ``T' = ⌈10 √(N/ε₃³)⌉``, then the noisy
+    large counts.
+    """
+    last = min(2 * items, MAX_ITEMS)
+    farthest = math.ceil(10 * math.sqrt(items / epsilon**3))
+    ratio = 1 + math.sqrt(max(math.log(1 / epsilon), _LEAST_LOGARITHM) / (items * epsilon))
+    number = math.floor(math.log(farthest / threshold) / math.log(ratio)) + 1 if farthest >= threshold else 0
+    spaced = np.floor(np.minimum(threshold * ratio ** np.arange(number), float(2**62))).astype(np.int64)
+    listed = np.concatenate((np.arange(1, threshold + 1), spaced, large[large >= farthest], [last]))
+    return np.unique(listed[(listed >= 1) & (listed <= last)])
+
+
+def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+} = Σ_x min(n_x, s_i) − Σ_x min(n_x, s_{i−1})``, s_0 = 0, exactly.
+
+    The cells of the Young diagram in a block of columns: one item more is in one block, or beyond the last.
+
+    Parameters
+    ----------
+    levels : ndarray of int64, shape (k,)
+        Boundaries s_1 < s_2 < …, ≥ 1.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> block_sums(Profile.from_counts([1, 3, 7]), np.array([1, 2, 5])).tolist()
+    [3, 2, 4]
+    """
+    # Labels with count at most s contribute their count, the others s each.
+    items_up_to = np.append(0, np.cumsum(profile.counts * profile.prevalences))
+    labels_up_to = np.append(0, np.cumsum(profile.prevalences))
+    at = np.searchsorted(profile.counts, levels, side="right")
+    return np.diff(items_up_to[at] + (profile.num_labels - labels_up_to[at]) * levels, prepend=0)

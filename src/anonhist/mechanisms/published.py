@@ -1,0 +1,96 @@
+"""From what was fitted to noise, any numbers, to a profile that can be published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST = 2.0**62
+
+
+def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> Profile:
+    """Round a fit of cumulative prevalences to a profile: ``φ_{r+} = reaching_i`` for levels_{i−1} < r ≤ levels_i.
+
+    Post-processing: it works on what was released.
+
+    Parameters
+    ----------
+    levels : ndarray of int64, shape (k,)
+        Counts, ascending, ≥ 1; levels_0 = 0.
+    reaching : ndarray of float64, shape (k,)
+        Never increasing. Each is rounded to the nearest whole number and taken as 0 where negative; where n would pass
+        2^62, all are cut at one height.
+
+    Examples
+    --------
+    >>> profile_of_fit(np.array([1, 4, 9]), np.array([5.2, 1.9, -3.0]))
+    Profile(n=11, num_labels=5, {1: 3, 4: 2})
+    """
+    whole = np.clip(np.rint(reaching), 0, _MOST)
+    size = int(np.count_nonzero(whole))
+    if not size:
+        return Profile([], [])
+    levels, whole = levels[:size], whole[:size]
+    widths = np.diff(levels, prepend=0)
+    if float(whole @ widths) > _MOST:
+        whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
+    labels = whole.astype(np.int64)
+    kept = labels - np.append(labels[1:], 0)
+    present = kept > 0
+    return Profile(levels[present], kept[present])
+
+
+def profile_of_sorted(counts: NDArray[np.float64]) -> Profile:
+    """Round a fit of the counts in descending order to a profile; negative ones are taken as 0.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (k,)
+        Never increasing, one per label; cut at one height where n would pass 2^62. O(k) time.
+
+    Examples
+    --------
+    >>> profile_of_sorted(np.array([7.6, 3.2, 3.0, 0.4, -1.0]))
+    Profile(n=14, num_labels=3, {3: 2, 8: 1})
+    """
+    whole = np.rint(counts)
+    whole = whole[: int(np.count_nonzero(whole > 0))]
+    if whole.sum() > _MOST:
+        whole = np.minimum(whole, max(1, 2**62 // whole.size))
+    first = np.flatnonzero(np.diff(whole, prepend=np.inf))
+    labels = np.diff(first, append=whole.size)
+    return Profile(whole[first].astype(np.int64)[::-1], labels[::-1])
+
+
+def with_at_most(profile: Profile, items: int) -> Profile:
+    """Cut the largest counts of a profile, all at one height but for one step, so that no more items are left.
+
+    Examples
+    --------
+    >>> with_at_most(Profile.from_counts([5, 4, 1]), 8)
+    Profile(n=8, num_labels=3, {1: 1, 3: 1, 4: 1})
+    """
+    if profile.n <= items:
+        return profile
+    low, high = 0, int(profile.counts[-1])  # the height: Σ min(count, low) ≤ items < Σ min(count, high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _below(profile, middle) <= items else (low, middle)
+    higher = profile.k_plus(low + 1)
+    raised = items - _below(profile, low)
+    kept = profile.counts <= low
+    pairs = [(low, higher - raised), (low + 1, raised)]
+    listed = [*zip(profile.counts[kept].tolist(), profile.prevalences[kept].tolist(), strict=True), *pairs]
+    return Profile.from_prevalences([(count, labels) for count, labels in listed if count and labels])
+
+
+def _below(profile: Profile, height: int) -> int:
+    """Return ``Σ_x min(n_x, height)``."""
+    low = profile.counts <= height
+    return int(profile.counts[low] @ profile.prevalences[low]) + height * profile.k_plus(height + 1)
