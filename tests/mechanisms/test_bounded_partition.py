@@ -1,0 +1,147 @@
+"""The bounded partition mechanism: its law over all partitions below the hyperbola, and its public number."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import BoundedPartitionMechanism, side_chain
+from anonhist.mechanisms.bounded_partition import hyperbola
+from anonhist.mechanisms.calibration import FamilyParameters, privacy_loss
+from anonhist.mechanisms.choices import ExactChoices
+from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.published import with_at_most
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist.testing.audit import audited
+from anonhist.testing.exact import DecidedChoices, Decisions, output_law
+from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
+from anonhist.testing.sources import SeededSource
+
+
+@lru_cache
+def below(number: int, row: int = 1, longest: int | None = None) -> tuple[Partition, ...]:
+    """Return all partitions with i·μ_i ≤ number, from their definition."""
+    most = number // row if longest is None else min(longest, number // row)
+    rest = ((part, *others) for part in range(1, most + 1) for others in below(number, row + 1, part))
+    return ((), *rest)
+
+
+def capped_chain(reference: Partition, c: float, number: int) -> DiagonalChain:
+    coordinates = FrobeniusCoordinates.of(Profile.from_partition(reference))
+    return DiagonalChain(coordinates, FamilyParameters(c, 0.0), hyperbola(number))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 9])
+def test_the_hyperbola_holds_every_partition_of_so_many_items(number: int) -> None:
+    assert set(partitions_up_to(number)) <= set(below(number))
+    assert tuple(hyperbola(number).profile().partition().tolist()) == tuple(number // i for i in range(1, number + 1))
+
+
+@pytest.mark.parametrize("c", [0.02, 0.3, 1.3])
+@pytest.mark.parametrize("number", [1, 2, 4, 7])
+def test_normaliser_is_the_sum_over_the_domain(number: int, c: float) -> None:
+    domain = below(number)
+    for reference in partitions_up_to(number):
+        exact = math.fsum(math.exp(-c * distance(reference, mu)) for mu in domain)
+        assert math.exp(capped_chain(reference, c, number).log_normalizer) == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2**26])
+@pytest.mark.parametrize("reference", [(), (1,), (3, 1), (2, 2), (1, 1, 1, 1), (5,)])
+def test_every_path_of_the_chain_adds_up_to_the_law(
+    reference: Partition, block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_chain, "_BLOCK_BYTES", block_bytes)
+    number, c = 5, 0.7
+    chain = capped_chain(reference, c, number)
+
+    def run(decisions: Decisions) -> Partition:
+        (drawn,) = chain.draw(1, DecidedChoices(decisions))
+        return tuple(drawn.profile().partition().tolist())
+
+    law = output_law(run, unexplored=1e-12)
+    assert set(law.probabilities) == set(below(number))
+    for output, probability in law.probabilities.items():
+        exact = math.exp(-c * distance(reference, output) - chain.log_normalizer)
+        assert probability == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [3, 6])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
+def test_exact_losses_on_all_neighbours(number: int, epsilon: str) -> None:
+    mechanism = BoundedPartitionMechanism(epsilon, public_items=number)
+    c, listed = mechanism.family.c, partitions_up_to(number)
+    logs = {reference: capped_chain(reference, c, number).log_normalizer for reference in listed}
+    pairs = [(fewer, more) for fewer in partitions_up_to(number - 1) for more in larger_neighbors(fewer)]
+    worst = c + max(abs(logs[more] - logs[fewer]) for fewer, more in pairs)
+    assert 0.5 * float(epsilon) < worst <= float(epsilon)
+    assert worst <= privacy_loss(mechanism.family)
+
+
+def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
+    for reference in ((), (4, 2, 1), (9, 9, 3)):
+        coordinates = FrobeniusCoordinates.of(Profile.from_partition(reference))
+        free = DiagonalChain(coordinates, FamilyParameters(0.4, 0.0)).log_normalizer
+        assert capped_chain(reference, 0.4, 2**40).log_normalizer == pytest.approx(free, rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [1, 5, 40, 10**4, 2**40])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
+def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) -> None:
+    mechanism = BoundedPartitionMechanism(epsilon, public_items=number)
+    for profile in (Profile([], []), Profile([number], [1]), Profile([1], [number])):
+        released = mechanism.release(profile, source=SeededSource(5)).profile
+        assert released.n <= number
+        if epsilon == "20":
+            assert sorted_l1(profile, released) <= 2
+
+
+def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
+    draws, mechanism, rng = 25_000, BoundedPartitionMechanism(1, public_items=50), np.random.default_rng(4)
+    profiles = (Profile([], []), Profile([1], [1]))
+    hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
+    bound = audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+    assert 0.8 < bound <= 1
+    claims_less = BoundedPartitionMechanism(2, public_items=50)
+    hits = [sum(run.n == 0 for run in claims_less.simulate(one, size=draws, rng=rng)) for one in profiles]
+    assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
+
+
+def test_draws_with_more_items_are_cut_to_the_public_number() -> None:
+    for partition in partitions_up_to(9):
+        profile = Profile.from_partition(partition)
+        for most in range(1, 10):
+            kept = with_at_most(profile, most)
+            assert kept.n == min(profile.n, most)
+            assert sorted_l1(profile, kept) == profile.n - kept.n
+
+
+def test_what_is_out_of_range_is_refused() -> None:
+    mechanism = BoundedPartitionMechanism(1, public_items=5)
+    with pytest.raises(UsageError, match="public_items is below the data"):
+        mechanism.release(Profile.from_counts([3, 3]), source=SeededSource(1))
+    with pytest.raises(UsageError, match="public_items is below the data"):
+        mechanism.simulate(Profile.from_counts([3, 3]), size=1, rng=np.random.default_rng(1))
+    for number in (0, 2**40 + 1, 1.5, "5"):
+        with pytest.raises(UsageError, match="public_items must be a whole number"):
+            BoundedPartitionMechanism(1, public_items=number)
+    for epsilon in ("0.0099", "21"):
+        with pytest.raises(UsageError, match=r"at most 20.*at least 0\.01"):
+            BoundedPartitionMechanism(epsilon, public_items=5)
+    with pytest.raises(UsageError, match="at least"):
+        BoundedPartitionMechanism("0.09", PrivacyUnit.user(max_items=10), public_items=5)
+
+
+def test_promise_names_the_public_number_and_the_band() -> None:
+    guarantee = BoundedPartitionMechanism(2, public_items=5000).guarantee
+    assert "at most 5,000 items, which must be public knowledge" in str(guarantee)
+    assert 0 < guarantee.delta < 1e-19
+
+
+def test_exact_draws_follow_the_choices_they_are_given() -> None:
+    chain = capped_chain((3, 1), 0.7, 6)
+    first, again = (chain.draw(20, ExactChoices(SeededSource(3))) for _ in range(2))
+    assert [one.arms.tolist() for one in first] == [one.arms.tolist() for one in again]
