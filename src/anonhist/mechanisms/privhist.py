@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
+# Any T will do that follows from N alone: from n = 2^44 on memory sets it.
+_LARGEST_THRESHOLD = 2**22
+
 
 @dataclass(frozen=True)
 class BudgetShares:
@@ -123,7 +126,8 @@ class PrivHistMechanism(Setting):
 
     Notes
     -----
-    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, which errs less than the profile's own n.
+    Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: nearer than the
+    profile's own n where there are millions of items.
 
     References
     ----------
@@ -200,7 +204,7 @@ class PrivHistMechanism(Setting):
         if not items:
             return Profile([], []), 0
         # 2.
-        threshold = math.ceil(math.sqrt(items * min(float(epsilon), 1.0)))
+        threshold = min(math.ceil(math.sqrt(items * min(float(epsilon), 1.0))), _LARGEST_THRESHOLD)
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
         # 3. is needed for low privacy alone, and what is not looked at need not be drawn; 4.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Where nearly the whole budget goes here, ln(1/ε₃) vanishes and blocks would have no length.
 _LEAST_LOGARITHM = 0.1
+# More boundaries between T and T' would not fit in memory; so many there are from about n = 2^41 on.
+_MOST_BOUNDARIES = 2**22
 
 
 def high_privacy(
@@ -69,11 +71,14 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
     """
     last = min(2 * items, MAX_ITEMS)
     farthest = math.ceil(10 * math.sqrt(items / epsilon**3))
-    ratio = 1 + math.sqrt(max(math.log(1 / epsilon), _LEAST_LOGARITHM) / (items * epsilon))
-    number = math.floor(math.log(farthest / threshold) / math.log(ratio)) + 1 if farthest >= threshold else 0
-    spaced = np.floor(np.minimum(threshold * ratio ** np.arange(number), float(2**62))).astype(np.int64)
+    step = math.sqrt(max(math.log(1 / epsilon), _LEAST_LOGARITHM) / (items * epsilon))
+    reach = math.log(farthest / threshold)
+    rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
+    number = math.floor(reach / rate) + 1 if reach >= 0 else 0
+    spaced = np.floor(threshold * np.exp(rate * np.arange(number))).astype(np.int64)
     listed = np.concatenate((np.arange(1, threshold + 1), spaced, large[large >= farthest], [last]))
-    return np.unique(listed[(listed >= 1) & (listed <= last)])
+    ascending = np.sort(listed[(listed >= 1) & (listed <= last)], kind="stable")
+    return ascending[np.diff(ascending, prepend=0) > 0]
 
 
 def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:

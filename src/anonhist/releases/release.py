@@ -44,8 +44,7 @@ class Release:
     recorded_error
         The errors, where they were computed before.
     items
-        n, where the mechanism released it in a step of its own: a whole number ≥ 0, closer to the truth than the
-        profile's own; see :attr:`n`.
+        n, where the mechanism released it in a step of its own: a whole number ≥ 0; see :attr:`n`.
 
     Raises
     ------
