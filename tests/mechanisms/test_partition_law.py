@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import side_chain
+from anonhist.mechanisms import PartitionMechanism, from_parameters, side_chain
 from anonhist.mechanisms.band import Band
 from anonhist.mechanisms.calibration import (
     BAND_DELTA,
@@ -67,16 +67,21 @@ def test_geometric_member_needs_no_normaliser(c: float) -> None:
 
 
 def test_empty_reference_has_the_product_formula() -> None:
-    for member in MEMBERS:
+    for member in (*MEMBERS, FamilyParameters(0.1, 0.2), FamilyParameters(0.05, 0.25), FamilyParameters(0.02, 0.25)):
         q = math.exp(-member.c)
         t = member.z * (1 + q) / q
-        product = math.prod((1 - t * q**k) / (1 - q**k) for k in range(1, 200))
-        assert math.exp(log_normalizer((), member)) == pytest.approx(product, rel=1e-12)
+        logs = [math.log1p(-t * q**k) - math.log1p(-(q**k)) for k in range(1, math.ceil(60 / member.c))]
+        assert log_normalizer((), member) == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     "member",
-    [*MEMBERS, *(FamilyParameters(c, z) for c, z in ((0.05, 0.0), (0.4265, 0.25), (0.8933, 0.25), (0.9, 0.13)))],
+    [
+        *MEMBERS,
+        *(FamilyParameters(c, z) for c, z in ((0.05, 0.0), (0.4265, 0.25), (0.8933, 0.25), (0.9, 0.13))),
+        # In several blocks, with flags.
+        *(FamilyParameters(c, z) for c, z in ((0.1, 0.2), (0.05, 0.25), (0.02, 0.25), (0.03, 2.0**-20))),
+    ],
 )
 def test_worst_loss_between_neighbours_is_the_formula(member: FamilyParameters) -> None:
     logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(10)}
@@ -101,6 +106,37 @@ def test_theory_table_of_calibrated_exponents() -> None:
     table = {"0.25": 0.1250, "0.5": 0.2638, "0.7": 0.4265, "0.9": 0.7021, "1": 0.8933, "1.05": 0.9966, "1.5": 1.5}
     for epsilon, c in table.items():
         assert calibrate(Fraction(epsilon)).c == pytest.approx(c, abs=2e-4)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.05, 0.2, 0.25])
+@pytest.mark.parametrize("epsilon", ["0.1", "0.7", "1.2", "2", "5"])
+def test_any_z_can_be_calibrated(epsilon: str, z: float) -> None:
+    budget = Fraction(epsilon)
+    member = calibrate(budget, z)
+    q = math.exp(-member.c)
+    assert member.z == pytest.approx(min(z, q / (1 + q)))
+    assert 0.99 * float(budget) < privacy_loss(member) + rounding_loss(member) <= float(budget)
+    logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(5)}
+    worst = max(abs(logs[more] - logs[fewer]) for fewer in partitions_up_to(4) for more in larger_neighbors(fewer))
+    assert member.c + worst <= float(budget) + 1e-12
+    mechanism = PartitionMechanism(budget, member=member)
+    assert mechanism.family == member
+    assert from_parameters("partition", mechanism.parameters) == mechanism
+    with pytest.raises(UsageError, match="costs more than"):
+        PartitionMechanism(budget * Fraction(98, 100), member=member)
+
+
+def test_members_the_program_is_not_made_for_are_refused() -> None:
+    for c, z in ((0.019, 0.1), (0.05, 2.0**-21), (0.05, 0.25 - 2.0**-23)):
+        with pytest.raises(UsageError, match="out of range"):
+            PartitionMechanism(1, member=FamilyParameters(c, z))
+    for c, z in ((0.019, 0.0), (0.05, 2.0**-20), (0.05, 0.25), (1.0, 2.0**-30)):
+        assert PartitionMechanism(2, member=FamilyParameters(c, z)).family.c == c
+    with pytest.raises(UsageError, match="member must be FamilyParameters"):
+        PartitionMechanism(1, member=(1.0, 0.0))
+    for z in (0.3, -0.1):
+        with pytest.raises(UsageError, match="z must lie between 0 and 1/4"):
+            calibrate(Fraction(1), z)
 
 
 @pytest.mark.parametrize(("c", "z"), [(1.0, 0.26), (2.0, 0.2), (0.0, 0.0), (-1.0, 0.0), (math.nan, 0.0), (1.0, -0.1)])

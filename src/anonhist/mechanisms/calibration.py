@@ -26,7 +26,11 @@ SMALLEST_EPSILON = Fraction(1, 1000)
 NEGLIGIBLE = Fraction(1, 2**180)
 # How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
 # or within one of several (docs/proofs/partition.md §5).
-_BAND_ORDERS, _BLOCK_ORDERS = 240, 380
+_BAND_ORDERS, _BLOCK_ORDERS = 244, 380
+# How many more z > 0 may cost at each level (docs/proofs/partition.md §5); with it, what is proved and fits in memory.
+_FLAG_ORDERS = 12
+SMALLEST_WEIGHTED_C = 0.02
+_SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
@@ -140,6 +144,35 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
     return privacy_loss(member) + chains * rounding_loss(member) <= epsilon
 
 
+def check_member(member: object, epsilon: Fraction) -> None:
+    """Refuse a member of the family that a budget per cell does not pay for, or that the program is not made for.
+
+    Raises
+    ------
+    UsageError
+        If its loss, rounding included, is above ``epsilon``; or, for z > 0, if c is below 0.02, or so small that the
+        band is kept in several blocks and z is within 2^−20 of 0 or within 2^−22 of 1/4, but neither.
+    """
+    if not isinstance(member, FamilyParameters):
+        message = f"member must be FamilyParameters(c, z), not {member!r}."
+        raise UsageError(message)
+    told = f"c = {member.c!r} with z = {member.z!r}"
+    if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
+        message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
+        raise UsageError(message)
+    if not affordable(member.c, member.z, float(epsilon)):
+        sharpest = calibrate(epsilon)
+        message = (
+            f"{told} costs more than {short_decimal(epsilon)} per cell; calibrate gives the largest c for a z "
+            f"(by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
+        )
+        raise UsageError(message)
+    is_inside = _SMALLEST_WEIGHT <= member.z <= _FARTHEST_WEIGHT
+    if member.z not in (0, 0.25) and not is_inside and band_shape(member)[1] > 1:
+        message = f"{told} is out of range: for so small a c, take z = 0 or 1/4 instead of nearly that."
+        raise UsageError(message)
+
+
 def band_delta(epsilon: Fraction) -> Fraction:
     """Return the δ of one draw: ``2 ⌈e^ε⌉ β``, β = 2^−70 the chance that it leaves the band.
 
@@ -183,7 +216,7 @@ def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
     about 0.01 on, there is one block; else a block is as long as σ over its two halves allows.
     """
     width = band_width(parameters)
-    largest = np.maximum.accumulate(_orders(parameters.c, width))
+    largest = np.maximum.accumulate(_orders(parameters, width))
     if largest[-1] <= _BAND_ORDERS:
         return width, 1
     half = int(np.count_nonzero(2 * largest <= _BLOCK_ORDERS))
@@ -200,14 +233,15 @@ def negligible_order(parameters: FamilyParameters) -> int:
     Not to leave the reference's own level has weight 1, and levels beside it add a factor of at most
     ``Π q^(k−1)/(1 − q^k)`` on either side of the run: smaller entries have a share below :data:`NEGLIGIBLE`.
     """
-    orders = _orders(parameters.c, band_width(parameters))
+    orders = _orders(parameters, band_width(parameters))
     return NEGLIGIBLE.numerator.bit_length() - NEGLIGIBLE.denominator.bit_length() - math.ceil(2 * float(orders.max()))
 
 
-def _orders(c: float, width: int) -> NDArray[np.float64]:
-    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width: how much more weight j more levels can give."""
-    k = np.arange(1, width + 1)
-    return np.asarray(np.cumsum(-c * (k - 1) - np.log(-np.expm1(-c * k))) / math.log(2))
+def _orders(parameters: FamilyParameters, width: int) -> NDArray[np.float64]:
+    """``log2 Π_{k≤j} q^(k−1)/(1 − q^k)`` for j = 1..width, and what h adds: how much more weight j levels can give."""
+    c, k = parameters.c, np.arange(1, width + 1)
+    added = _FLAG_ORDERS * k if parameters.z > 0 else 0
+    return np.asarray(np.cumsum(-c * (k - 1) - np.log(-np.expm1(-c * k))) / math.log(2) + added)
 
 
 def _odd(number: int) -> int:

@@ -7,13 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE, FamilyParameters, affordable, band_delta, calibrate
+from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE, FamilyParameters, band_delta, calibrate, check_member
 from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.denoise import denoise
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import bounded_profile
 from anonhist.mechanisms.setting import Setting, make_release
-from anonhist.privacy import short_decimal
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.randomness import SystemSource
 
@@ -108,19 +107,9 @@ class PartitionMechanism(Setting):
         if self.epsilon > LARGEST_EPSILON:
             message = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, not {self.epsilon}."
             raise UsageError(message)
-        sharpest = calibrate(self.epsilon_per_cell)
-        if self.member is None:
-            return
-        if not isinstance(self.member, FamilyParameters):
-            message = f"member must be FamilyParameters(c, z), not {self.member!r}."
-            raise UsageError(message)
-        if not affordable(self.member.c, self.member.z, float(self.epsilon_per_cell)):
-            per_cell = short_decimal(self.epsilon_per_cell)
-            message = (
-                f"c = {self.member.c!r} with z = {self.member.z!r} costs more than {per_cell} per cell; calibrate "
-                f"gives the largest c for a z (by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
-            )
-            raise UsageError(message)
+        calibrate(self.epsilon_per_cell)
+        if self.member is not None:
+            check_member(self.member, self.epsilon_per_cell)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
