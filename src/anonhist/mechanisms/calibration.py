@@ -25,9 +25,9 @@ SMALLEST_EPSILON = Fraction(1, 1000)
 # Levels and transitions of a smaller share may be lost to the range of floats: all together below 2^−80.
 NEGLIGIBLE = Fraction(1, 2**180)
 # How many binary orders weights may grow from level to level: on either side of one block that holds the whole band,
-# or within one of several (docs/proofs/partition.md §5).
-_BAND_ORDERS, _BLOCK_ORDERS = 244, 380
-# How many more z > 0 may cost at each level (docs/proofs/partition.md §5); with it, what is proved and fits in memory.
+# or within one of several, without flags and with them (docs/proofs/partition.md §5).
+_BAND_ORDERS, _BLOCK_ORDERS, _FLAGGED_BLOCK_ORDERS = 244, 380, 338
+# How many of them z > 0 may add at each level, and how far z > 0 is proved to stay in range.
 _FLAG_ORDERS = 12
 SMALLEST_WEIGHTED_C = 0.02
 _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
@@ -219,7 +219,8 @@ def band_shape(parameters: FamilyParameters) -> tuple[int, int]:
     largest = np.maximum.accumulate(_orders(parameters, width))
     if largest[-1] <= _BAND_ORDERS:
         return width, 1
-    half = int(np.count_nonzero(2 * largest <= _BLOCK_ORDERS))
+    orders = _FLAGGED_BLOCK_ORDERS if parameters.z > 0 else _BLOCK_ORDERS
+    half = int(np.count_nonzero(2 * largest <= orders))
     longest = 2 * half + 1
     blocks = 1
     while (length := _odd(-(-(2 * width + 1) // blocks))) > longest:

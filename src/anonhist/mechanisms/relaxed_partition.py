@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LARGEST_NUMBER = 10_000
 _SMALLEST_EPSILON = Fraction(1, 10)
 # Share of ε that rounding may take: docs/proofs/relaxed-partition.md bounds it for such N and ε.
-_ROUNDING = 1 / 256
+_ROUNDING = 1 / 4096
 
 
 @dataclass(frozen=True)
