@@ -1,19 +1,16 @@
 """The guessing curve: against the plain definition, and its errors by hand."""
 
 from collections.abc import Callable
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.releases.error import NORMAL_95
-from anonhist.report import Guessing, covered_share, guessing_figure
+from anonhist.report import Guessing, guessing_figure
 
 
 class Alternating(FrobeniusMechanism):
@@ -27,21 +24,6 @@ class Alternating(FrobeniusMechanism):
             return [self.of_nothing] * size
         partition = profile.partition().tolist()
         return [Profile.from_counts([*partition, partition[0]] if run % 2 else partition) for run in range(size)]
-
-
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=30))
-def test_share_is_that_of_the_most_frequent_labels(counts: list[int]) -> None:
-    profile = Profile.from_counts(counts)
-    sums = [0, *accumulate(sorted(counts, reverse=True))]
-    labels = np.arange(len(sums))
-    assert covered_share(profile, labels).tolist() == pytest.approx([part / sums[-1] for part in sums])
-
-
-def test_share_beyond_all_labels_and_of_nothing() -> None:
-    assert covered_share(Profile.from_counts([3, 1]), np.array([2, 3, 2**62])).tolist() == [1.0, 1.0, 1.0]
-    assert covered_share(Profile([], []), np.array([0, 1, 5])).tolist() == [0.0, 0.0, 0.0]
-    huge = Profile([1, 2**62], [2**61, 1])
-    assert covered_share(huge, np.array([0, 1])).tolist() == pytest.approx([0, 2 / 3])
 
 
 def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., Release]) -> None:

@@ -1,13 +1,12 @@
 """Reports: figures and one self-contained page."""
 
 from anonhist.report.figures import k_plus_figure, plot
-from anonhist.report.guessing import Guessing, covered_share, guessing_figure
+from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.page import check_report_path, write_report
 
 __all__ = [
     "Guessing",
     "check_report_path",
-    "covered_share",
     "guessing_figure",
     "k_plus_figure",
     "plot",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles import Profile
+from anonhist.profiles import Profile, covered_share, evenly_spread
 from anonhist.releases.error import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
@@ -53,9 +53,7 @@ class Guessing:
         """
         profile = release.profile
         total = max(1, profile.num_labels)
-        # Whole numbers of Python: the largest of 64 bits would round to one too many.
-        marks = {min(total, round(mark)) for mark in np.geomspace(1, total, _POINTS).tolist()}
-        marks |= {10**power for power in range(len(str(total)))}
+        marks = {*evenly_spread(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
         labels = np.array(sorted(marks), dtype=np.int64)
         share = covered_share(profile, labels)
         squares, items_square = np.zeros(labels.size), 0.0
@@ -73,27 +71,6 @@ class Guessing:
         least = 1 / (_RUNS**0.5 * max(1, profile.n))
         errors = np.maximum(np.sqrt(squares / _RUNS), least)
         return cls(labels, share, errors, items_error, _RUNS)
-
-
-def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return ``λ_β = Σ_{i≤β} λ_i / n``, the share of items that the β most frequent labels cover.
-
-    Parameters
-    ----------
-    labels
-        Each β, ≥ 0. Beyond the number of labels the share is 1; of an empty profile it is 0.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> covered_share(Profile.from_counts([6, 3, 1]), np.array([0, 1, 2, 9])).tolist()
-    [0.0, 0.6, 0.9, 1.0]
-    """
-    if not len(profile):
-        return np.zeros(labels.shape)
-    ends = np.append(0, np.cumsum(profile.prevalences[::-1]))
-    covered = np.append(0, np.cumsum((profile.counts * profile.prevalences)[::-1]))
-    return np.interp(labels, ends, covered / profile.n)
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
