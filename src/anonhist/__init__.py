@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         PrevalenceMechanism,
         PrivHistMechanism,
         RelaxedPartitionMechanism,
+        compare,
         plan,
         release,
     )
@@ -57,6 +58,7 @@ __all__ = [
     "RelaxedPartitionMechanism",
     "Release",
     "UsageError",
+    "compare",
     "csv_text",
     "plan",
     "plot",
@@ -84,6 +86,7 @@ _ROOMS = {
         "PrevalenceMechanism",
         "PrivHistMechanism",
         "RelaxedPartitionMechanism",
+        "compare",
         "plan",
         "release",
     ),

@@ -3,9 +3,12 @@
 from anonhist.mechanisms.automatic import choose, release
 from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
 from anonhist.mechanisms.calibration import FamilyParameters, calibrate, privacy_loss
+from anonhist.mechanisms.comparison import check_compared, compare
+from anonhist.mechanisms.comparison_rows import NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.cumulative import CumulativeMechanism
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.isotonic import IsotonicMechanism
+from anonhist.mechanisms.metrics import METRICS, Metric
 from anonhist.mechanisms.names import (
     MECHANISM_NAMES,
     CentralMechanism,
@@ -22,22 +25,30 @@ from anonhist.mechanisms.relaxed_partition import RelaxedPartitionMechanism
 
 __all__ = [
     "MECHANISM_NAMES",
+    "METRICS",
+    "NOT_PRIVATE",
     "BoundedPartitionMechanism",
     "BudgetShares",
     "CentralMechanism",
+    "Comparison",
+    "ComparisonRow",
     "CumulativeMechanism",
     "FamilyParameters",
     "FrobeniusMechanism",
     "IsotonicMechanism",
+    "Metric",
     "PartitionMechanism",
     "PlanRow",
     "PrevalenceMechanism",
     "PrivHistMechanism",
     "RelaxedPartitionMechanism",
+    "Skipped",
     "calibrate",
+    "check_compared",
     "check_name",
     "check_options",
     "choose",
+    "compare",
     "from_parameters",
     "named_mechanism",
     "plan",
