@@ -14,7 +14,7 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_COMMANDS = ("plan", "release", "show")
+_COMMANDS = ("compare", "plan", "release", "show")
 _JARGON = (
     "neighbour",
     "neighbor",
@@ -84,7 +84,7 @@ def test_a_bare_call_shows_the_help_and_is_no_success(cli: Cli) -> None:
     assert done.stderr == cli("--help").stdout
 
 
-@pytest.mark.parametrize("name", ["release", "plan"])
+@pytest.mark.parametrize("name", ["compare", "release", "plan"])
 def test_examples_can_be_typed(name: str) -> None:
     command = command_line.commands[name]
     assert isinstance(command, SectionedCommand)

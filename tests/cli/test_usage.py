@@ -10,6 +10,7 @@ import pytest
 Cli = Callable[..., CompletedProcess[str]]
 
 _GOOD = ("release", "events.csv", "--epsilon", "1")
+_COMPARE = ("compare", "events.csv", "--epsilon", "1")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,24 @@ _GOOD = ("release", "events.csv", "--epsilon", "1")
         (("plan", "--epsilon", "1", "--items", "9", "--unit", "user"), "--max-per-user M"),
         (("plan", "--epsilon", "1", "--items", "9", "--like", "r.csv"), ".json or .parquet"),
         (("show", "r.csv"), ".json or .parquet"),
+        (("compare", "events.csv"), "--epsilon 1; there is no default"),
+        (("compare", "--epsilon", "1"), "SOURCE"),
+        ((*_COMPARE, "--epsilon", "1,,2"), "epsilon"),
+        ((*_COMPARE, "--epsilon", "1,1.0"), "1 is asked for twice"),
+        ((*_COMPARE, "--repeats", "1"), "--repeats must be at least 2"),
+        ((*_COMPARE, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
+        ((*_COMPARE, "--mechanism", ""), "There is no mechanism called ''"),
+        ((*_COMPARE, "--mechanism", "auto,auto"), "auto is asked for twice"),
+        ((*_COMPARE, "--public-cap", "x"), "--public-cap must be a whole number"),
+        ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap belongs to none"),
+        ((*_COMPARE, "--unit", "label"), "--max-count C"),
+        ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
+        ((*_COMPARE, "-o", "table.json"), "end its path in .csv"),
+        ((*_COMPARE, "-o", ""), "''"),
+        ((*_COMPARE, "-o", "events.csv"), "--force"),
+        ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
+        ((*_COMPARE, "--report", "page.pdf"), ".html"),
+        ((*_COMPARE, "--seed", "1"), "no option --seed"),
     ],
 )  # fmt: skip
 def test_wrong_calls_are_refused(arguments: tuple[str, ...], told: str, cli: Cli, folder: Path) -> None:
@@ -77,7 +96,7 @@ def test_wrong_calls_are_refused(arguments: tuple[str, ...], told: str, cli: Cli
 @pytest.mark.parametrize(
     "epsilon", ["0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e99", "1/0", "true"]
 )
-@pytest.mark.parametrize("command", [("release", "events.csv"), ("plan", "--items", "100")])
+@pytest.mark.parametrize("command", [("release", "events.csv"), ("compare", "events.csv"), ("plan", "--items", "100")])
 def test_impossible_epsilons_are_refused(epsilon: str, command: tuple[str, ...], cli: Cli, folder: Path) -> None:
     done = cli(*command, "--epsilon", epsilon, *(("-o", "out.csv")))
     assert (done.returncode, done.stdout) == (2, "")

@@ -3,20 +3,68 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
-from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
+from anonhist.mechanisms import (
+    CentralMechanism,
+    Comparison,
+    FrobeniusMechanism,
+    PartitionMechanism,
+    PrevalenceMechanism,
+    compare,
+)
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
 from anonhist.releases.error import METHOD
-from anonhist.report import write_report
+from anonhist.report import write_comparison, write_report
+from anonhist.testing.sources import SeededSource
 
 ReportOf = Callable[..., str]
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "col", "area", "base", "embed", "source", "track", "wbr"}
+Attributes = list[tuple[str, str | None]]
+
+
+class Reader(HTMLParser):
+    """Keeps what a page consists of, and fails on a tag that is closed out of turn or never."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"an attribute twice in <{tag}>"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        assert "svg" in self.open, f"<{tag}/> outside of a drawing"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
 
 COMMAND = "anonhist release 'a <b> & \"c\".csv' --epsilon 1 --report out.html"
 
@@ -73,6 +121,33 @@ def written(release: Release, command: str | None = COMMAND) -> str:
         return path.read_text(encoding="utf-8")
 
 
+# Every mechanism at several budgets, one budget, no data at all, labels protected, and what does not apply.
+SMALL = Profile.from_counts([90, 40, 40, 17, 9, 5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1])
+COMPARISONS: dict[str, Callable[[], Comparison]] = {
+    "all": lambda: compare(SMALL, epsilons=["0.2", "0.5", 1, 2], repeats=4, source=SeededSource(3)),
+    "one budget": lambda: compare(SMALL, epsilons=["1/3"], repeats=2, source=SeededSource(4)),
+    "no data": lambda: compare(
+        Profile([], []), epsilons=["0.01", 1, "1.01", 40], mechanisms=["auto", "frobenius"], repeats=2
+    ),
+    "labels": lambda: compare(SMALL, epsilons=[2, 1], repeats=2, unit=PrivacyUnit.label(max_count=9)),
+    "large": lambda: compare(Profile([3, 10**9], [2**16, 7]), epsilons=[1, 30], repeats=2),
+}
+COMPARE_COMMAND = "anonhist compare 'a <b> & \"c\".csv' --epsilon 1 --report out.html"
+
+
+@cache
+def comparison_named(name: str) -> Comparison:
+    return COMPARISONS[name]()
+
+
+@cache
+def comparison_page_named(name: str) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_comparison(comparison_named(name), path, command=COMPARE_COMMAND)
+        return path.read_text(encoding="utf-8")
+
+
 # Tests come in random order, and pytest keeps the values of one parameter at a time: these are kept here.
 @cache
 def named_page(name: str) -> str:
@@ -117,3 +192,39 @@ def page_of() -> ReportOf:
 @pytest.fixture(scope="session")
 def command() -> str:
     return COMMAND
+
+
+@pytest.fixture(scope="session")
+def reader_of() -> Callable[[str], Reader]:
+    return Reader
+
+
+@pytest.fixture(params=COMPARISONS)
+def comparison_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def comparison(comparison_name: str) -> Comparison:
+    return comparison_named(comparison_name)
+
+
+@pytest.fixture
+def comparison_page(comparison_name: str) -> str:
+    return comparison_page_named(comparison_name)
+
+
+@pytest.fixture(scope="session")
+def compared() -> Callable[[str], Comparison]:
+    return comparison_named
+
+
+@pytest.fixture(scope="session")
+def compared_page() -> Callable[[str], str]:
+    return comparison_page_named
+
+
+@pytest.fixture(params=[*(("release", name) for name in RELEASES), *(("comparison", name) for name in COMPARISONS)])
+def any_page(request: pytest.FixtureRequest) -> str:
+    kind, name = request.param
+    return named_page(name) if kind == "release" else comparison_page_named(name)

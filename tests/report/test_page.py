@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -18,49 +17,10 @@ from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, check_report_path, page, write_report
 from anonhist.report.wording import interval as interval_text
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "col", "area", "base", "embed", "source", "track", "wbr"}
-LOADS = {"src", "href", "xlink:href", "action", "data", "poster", "srcset", "background", "formaction"}
-Attributes = list[tuple[str, str | None]]
-
-
-class Reader(HTMLParser):
-    """Keeps what a page consists of, and fails on a tag that is closed out of turn or never."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"an attribute twice in <{tag}>"
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
-        assert "svg" in self.open, f"<{tag}/> outside of a drawing"
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open:
-            self.texts.setdefault(self.open[-1], []).append(data)
-
-    def all(self, tag: str) -> list[dict[str, str]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
 
 @pytest.fixture
-def read(page: str) -> Reader:
-    return Reader(page)
+def read(page: str, reader_of: Callable[[str], Any]) -> Any:
+    return reader_of(page)
 
 
 def tables_of(page: str) -> dict[str, list[list[str]]]:
@@ -73,37 +33,7 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
     return found
 
 
-def test_is_well_formed(page: str, read: Reader) -> None:
-    assert page.startswith("<!doctype html>")
-    assert [len(read.all(tag)) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
-    assert "$" not in page.partition("</style>")[2]
-
-
-def test_nothing_is_loaded_and_nothing_runs(page: str, read: Reader) -> None:
-    for tag, attributes in read.elements:
-        assert tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
-        for name, value in attributes.items():
-            assert not name.startswith("on")
-            if name in LOADS:
-                assert value.startswith(("#", "data:")), (tag, name)
-            elif "//" in value:
-                assert name.startswith("xmlns"), (tag, name, value)
-    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
-    assert "@import" not in page
-    # The page forbids itself to load anything, should one of these ever slip in.
-    policies = [each for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
-    assert policies[0]["content"].startswith("default-src 'none'")
-
-
-def test_names_are_unique_and_references_lead_somewhere(page: str, read: Reader) -> None:
-    names = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
-    assert len(names) == len(set(names))
-    references = re.findall(r'(?:href="|url\()#([^")]+)', page)
-    assert references
-    assert set(references) <= set(names)
-
-
-def test_can_be_read_without_seeing_it(read: Reader) -> None:
+def test_can_be_read_without_seeing_it(read: Any) -> None:
     assert read.all("html")[0]["lang"] == "en"
     assert "".join(read.texts["title"]).strip()
     assert any(each.get("name") == "viewport" for each in read.all("meta"))
@@ -134,11 +64,11 @@ def test_everything_told_is_escaped(page: str, release: Release) -> None:
     assert escape(release.library_version) in page
 
 
-def test_commands_are_escaped(named: Callable[[str], Release], page_of: Any) -> None:
+def test_commands_are_escaped(named: Callable[[str], Release], page_of: Any, reader_of: Any) -> None:
     hostile = page_of(named("empty"), '</pre><script src="https://example.org/x.js"></script><img onerror=alert(1)>')
     assert "<script" not in hostile
     assert "<img" not in hostile
-    Reader(hostile)
+    reader_of(hostile)
 
 
 def test_arguments_that_are_no_text_are_shown_escaped(named: Callable[[str], Release], page_of: Any) -> None:
@@ -212,7 +142,7 @@ def test_the_same_release_makes_the_same_page(release: Release, page: str, page_
     assert page_of(release) == page
 
 
-def test_many_counts_make_no_large_page(make_release: Callable[..., Release], page_of: Any) -> None:
+def test_many_counts_make_no_large_page(make_release: Callable[..., Release], page_of: Any, reader_of: Any) -> None:
     class Still(FrobeniusMechanism):
         """Simulating 10^5 diagonals takes seconds; what is tested is the page."""
 
@@ -225,7 +155,7 @@ def test_many_counts_make_no_large_page(make_release: Callable[..., Release], pa
     page = page_of(make_release(profile, Still(1)))
     assert "The first 12 of 100,000 released counts." in page
     assert len(page.encode()) < 2_000_000
-    Reader(page)
+    reader_of(page)
 
 
 @pytest.mark.parametrize("ending", ["report.htm", "report", "report.html.txt", "report.json", ".html"])
@@ -258,7 +188,7 @@ def test_nothing_is_left_where_it_cannot_be_written(
     def fail(*_: object) -> str:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(page, "_page", fail)
+    monkeypatch.setattr(page, "_main", fail)
     with pytest.raises(RuntimeError):
         write_report(release, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []

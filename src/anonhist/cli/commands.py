@@ -7,29 +7,44 @@ from typing import Any
 import click
 
 from anonhist import __version__
+from anonhist.cli.options import (
+    PUBLIC_NUMBERS,
+    READING,
+    force_option,
+    planned_unit_options,
+    promise_options,
+    public_number_options,
+    reading_options,
+)
 from anonhist.cli.sections import SectionedCommand
 
-_UNITS = ("item", "user", "label")
-_RELATIONS = ("add-or-remove", "substitute")
-_FORMATS = ("events", "labels", "counts", "prevalences")
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _RELEASE_SECTIONS = {
-    "What to read": (
-        "label", "user", "order_by", "keep_null", "table", "format_", "delimiter", "no_header",
-    ),
+    "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "How to release": (
-        "mechanism", "public_items", "public_labels", "public_cap", "shares", "expected_items", "simulations",
-    ),
+    "How to release": ("mechanism", *PUBLIC_NUMBERS, "shares", "expected_items", "simulations"),
     "What to write": ("output", "report", "force", "quiet"),
-}  # fmt: skip
+}
 
 _RELEASE_EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 cut -f3 access.log | anonhist release - --epsilon 1 -o -
+"""
+
+_COMPARE_SECTIONS = {
+    "What to read": READING,
+    "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
+    "What to compare": ("mechanism", "repeats", *PUBLIC_NUMBERS),
+    "What to write": ("output", "report", "force", "quiet"),
+}
+
+_COMPARE_EXAMPLES = """
+anonhist compare data/pw_phpbb.csv --epsilon 0.1,0.5,1,2,4
+anonhist compare data/pw_phpbb.csv --epsilon 1 --mechanism auto,privhist --repeats 100
+anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare.html
 """
 
 _PLAN_SECTIONS = {
@@ -42,15 +57,6 @@ _PLAN_EXAMPLES = """
 anonhist plan --items 1e9 --epsilon 0.1,1,2
 anonhist plan --like release.json --items 1e6 --epsilon 1
 """
-
-_RELATION = click.option(
-    "--relation",
-    type=click.Choice(_RELATIONS),
-    default="add-or-remove",
-    show_default=True,
-    help="What may not show in the result: that one unit was added or removed, or that one was exchanged for another "
-    "(twice the noise).",
-)
 
 
 @click.group(context_settings=_HELP)
@@ -72,45 +78,8 @@ def anonhist() -> None:
     metavar="E",
     help="How much privacy to spend in all, such as 1 or 0.5: less is more private and less accurate. No default.",
 )
-@click.option("--label", metavar="COLUMN", help="Column of labels; not needed where there is only one column.")
-@click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits.")
-@click.option(
-    "--max-per-user",
-    type=int,
-    metavar="M",
-    help="With --user: how many items of one user count. Users are protected then, not single items.",
-)
-@click.option(
-    "--order-by",
-    metavar="COLUMN",
-    help="With --user: which items of a user count, the first by this column; by default the first by label.",
-)
-@click.option(
-    "--unit",
-    type=click.Choice(_UNITS),
-    help="Whom to protect: one item (a row), one user with all items that count, or one label with all its items. "
-    "By default users where --max-per-user limits them, else items.",
-)
-@click.option(
-    "--max-count", type=int, metavar="C", help="With --unit label: counts from C on are taken together as 'C or more'."
-)
-@_RELATION
-@click.option("--table", metavar="NAME", help="Which table of a database to read.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(_FORMATS),
-    help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
-    "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-    "events), and standard input is one label per line, without a header.",
-)
-@click.option(
-    "--delimiter", metavar="CHAR", help="What separates columns, such as ';' or '\\t'; by default the ending decides."
-)
-@click.option(
-    "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
-)
-@click.option("--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out.")
+@reading_options
+@promise_options
 @click.option(
     "--mechanism",
     default="auto",
@@ -119,19 +88,7 @@ def anonhist() -> None:
     help="How noise is added: auto, which picks what errs least and says why, or frobenius, partition, privhist, "
     "isotonic, cumulative, prevalence, bounded-partition, relaxed-partition.",
 )
-@click.option(
-    "--public-items",
-    metavar="N",
-    help="For bounded-partition and relaxed-partition: a number, known to everybody, of items that there are at most.",
-)
-@click.option(
-    "--public-labels", metavar="L", help="For isotonic: a number, known to everybody, of labels that there are at most."
-)
-@click.option(
-    "--public-cap",
-    metavar="C",
-    help="For cumulative and prevalence: a number, known to everybody, that no label's count exceeds.",
-)
+@public_number_options
 @click.option(
     "--shares",
     metavar="A,B,C",
@@ -157,7 +114,7 @@ def anonhist() -> None:
     help="Where to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
 )
 @click.option("--report", metavar="FILE.html", help="Also write a page with plots and the promise in plain words.")
-@click.option("--force", is_flag=True, help="Replace outputs that exist already.")
+@force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 def release(**options: Any) -> None:
     """Turn events or counts into a private profile.
@@ -172,6 +129,54 @@ def release(**options: Any) -> None:
     from anonhist.cli.release import run_release
 
     run_release(**options)
+
+
+@anonhist.command(cls=SectionedCommand, sections=_COMPARE_SECTIONS, epilog=_COMPARE_EXAMPLES)
+@click.argument("source")
+@click.option(
+    "--epsilon",
+    required=True,
+    metavar="E,E,…",
+    help="How much privacy a release would spend, or several amounts: 0.1,0.5,1,2,4.",
+)
+@reading_options
+@promise_options
+@click.option(
+    "--mechanism",
+    metavar="A,B,…",
+    help="Which to compare, of auto, partition, frobenius, privhist, isotonic, cumulative, prevalence, "
+    "bounded-partition, relaxed-partition; by default all that apply.",
+)
+@public_number_options
+@click.option(
+    "--repeats",
+    type=int,
+    default=20,
+    show_default=True,
+    metavar="R",
+    help="How many releases each mechanism makes at each epsilon, at least 2.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.csv",
+    help="Where to write one row per mechanism, epsilon and metric; - or a pipe gets CSV on standard output.",
+)
+@click.option("--report", metavar="FILE.html", help="Also write a page with plots of the errors against epsilon.")
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that comparing is not private.")
+def compare(**options: Any) -> None:
+    """Run mechanisms side by side, on data that you may look at.
+
+    Comparing on private data is itself not private: every number shown tells of the data. Use public data, or what was
+    released before.
+
+    Each mechanism makes real releases of SOURCE, which is read as by 'anonhist release', and each is compared with the
+    truth. Public numbers that are not given are taken from the data.
+    """
+    from anonhist.cli.compare import run_compare
+
+    run_compare(**options)
 
 
 @anonhist.command(cls=SectionedCommand, sections=_PLAN_SECTIONS, epilog=_PLAN_EXAMPLES)
@@ -189,14 +194,7 @@ def release(**options: Any) -> None:
     "worst, the hardest data there are.  [default: zipf]",
 )
 @click.option("--like", metavar="RELEASE", help="Take size and shape of a released .json or .parquet file instead.")
-@click.option(
-    "--unit", type=click.Choice(_UNITS), help="Whom to protect; by default whom --like protects, else single items."
-)
-@click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count.")
-@click.option(
-    "--max-count", type=int, metavar="C", help="With --unit label: counts from C on are taken together as 'C or more'."
-)
-@_RELATION
+@planned_unit_options
 @click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
 @click.option("--force", is_flag=True, help="Replace an output that exists already.")
 def plan(**options: Any) -> None:

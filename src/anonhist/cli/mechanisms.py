@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.options import PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,16 +44,20 @@ def check_mechanism(
 
 
 @contextmanager
-def in_options(name: str) -> Iterator[None]:
-    """Let errors about a mechanism's options speak of them as they are typed."""
+def in_options(name: str | None = None) -> Iterator[None]:
+    """Let errors about the options of a mechanism, or of several, speak of them as they are typed."""
     try:
         yield
     except UsageError as error:
-        sentence = str(error)
-        for option in ("public_items", "public_labels", "public_cap"):
-            sentence = sentence.replace(option, _typed(option))
-        sentence = sentence.replace("shares does", "--shares does")
+        sentence = as_typed(str(error)).replace("shares does", "--shares does")
         raise UsageError(sentence.replace(f"mechanism={name!r}", f"--mechanism {name}")) from None
+
+
+def as_typed(sentence: str) -> str:
+    """Let a sentence speak of public numbers as they are typed."""
+    for option in PUBLIC_NUMBERS:
+        sentence = sentence.replace(option, _typed(option))
+    return sentence
 
 
 def _typed(name: str) -> str:

@@ -18,27 +18,27 @@ class Bars:
     """Receivers of the share done, or None where nobody watches."""
 
     reading: Callable[[float], None] | None
-    simulating: Callable[[float], None] | None
+    working: Callable[[float], None] | None
 
 
 @contextmanager
-def progress_bars(*, shown: bool) -> Iterator[Bars]:
-    """Show two bars on stderr, one per phase, while the block runs."""
+def progress_bars(work: str, *, shown: bool) -> Iterator[Bars]:
+    """Show two bars on stderr while the block runs: one for reading, then one for the work that follows."""
     if not shown or not sys.stderr.isatty():
         yield Bars(None, None)
         return
     with _progress() as progress:
         reading: Any = progress.add_task("Reading", total=1.0)
-        simulating: Any = progress.add_task("Estimating errors", total=1.0, visible=False)
+        working: Any = progress.add_task(work, total=1.0, visible=False)
 
         def read(share: float) -> None:
             progress.update(reading, completed=share)
 
-        def simulated(share: float) -> None:
+        def worked(share: float) -> None:
             progress.update(reading, completed=1.0)
-            progress.update(simulating, completed=share, visible=True)
+            progress.update(working, completed=share, visible=True)
 
-        yield Bars(read, simulated)
+        yield Bars(read, worked)
 
 
 @contextmanager

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from anonhist.cli.arguments import command_to_publish, one_character, privacy_unit, whole_number
+from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
+from anonhist.cli.reading import profile_of_source, tell_operator
+from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 
 if TYPE_CHECKING:
     from anonhist.releases import Release
 
-STDOUT = "-"
 DEFAULT_OUTPUT = "release.json"
 
 
@@ -55,25 +55,12 @@ def run_release(
     check_mechanism(mechanism, epsilon, protected or unit_read, NeighboringRelation(relation), options)
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.ingest import read_profile
     from anonhist.mechanisms import release
 
     remarks: list[str] = []
-    with progress_bars(shown=not quiet) as bars:
-        profile = read_profile(
-            source,
-            label=reading["label"],
-            user=reading["user"],
-            max_per_user=reading["max_per_user"],
-            order_by=reading["order_by"],
-            table=reading["table"],
-            format=reading["format_"],
-            delimiter=one_character(reading["delimiter"]),
-            header=not reading["no_header"],
-            keep_null=reading["keep_null"],
-            unit=protected,
-            notify=None if quiet else remarks.append,
-            progress=bars.reading,
+    with progress_bars("Estimating errors", shown=not quiet) as bars:
+        profile = profile_of_source(
+            source, reading, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
         )
         with in_options(mechanism):
             released = release(
@@ -86,8 +73,8 @@ def run_release(
                 **options,
             )
         del profile
-        released = released.with_error(progress=bars.simulating)
-    _tell_operator(remarks)  # after the bars, which would be written over
+        released = released.with_error(progress=bars.working)
+    tell_operator(remarks)  # after the bars, which would be written over
     _write(released, target, report, force=force, quiet=quiet)
 
 
@@ -119,14 +106,10 @@ def _write(released: Release, target: str, report: str | None, *, force: bool, q
 def _write_report(released: Release, report: str | None, *, force: bool, told: TextIO | None) -> None:
     if report is None:
         return
-    import logging
-
     from anonhist.report import write_report
 
-    # On a machine where it never ran, it tells of caches that are no concern of whoever reads this.
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
-    arguments = click.get_current_context().find_root().obj
-    write_report(released, report, command=command_to_publish(arguments), overwrite=force)
+    keep_plots_quiet()
+    write_report(released, report, command=published_command(), overwrite=force)
     if told is not None:
         click.echo(f"Wrote {report}.", file=told)
 
@@ -138,38 +121,9 @@ def _check_outputs(source: str, target: str, report: str | None, *, force: bool)
     if target != STDOUT:
         if Path(target).suffix.lower() == ".html":
             raise UsageError("An HTML page is asked for with --report; -o takes .json, .csv, .parquet or -.")
-        from anonhist.formats.atomic import check_free
         from anonhist.formats.writing import check_ending
 
         check_ending(target)
-        check_free(target, overwrite=force)
-        _check_not_input(source, target)
+        check_target(source, target, force=force)
     if report is not None:
-        from anonhist.formats.atomic import check_free
-        from anonhist.report import check_report_path
-
-        check_report_path(report)
-        check_free(report, overwrite=force)
-        _check_not_input(source, report)
-
-
-def _check_not_input(source: str, target: str) -> None:
-    """Refuse to replace what is read, whatever its names: through patterns, links, databases and redirections."""
-    if not os.path.exists(target):  # noqa: PTH110
-        return
-    from anonhist.ingest.files import input_files
-
-    if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
-        message = f"{target!r} is the input: a release would replace the data; name another output."
-        raise UsageError(message)
-
-
-def _tell_operator(remarks: list[str]) -> None:
-    """Show remarks about the data on the operator's terminal, and nowhere else.
-
-    They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
-    tell of the data.
-    """
-    if sys.stderr.isatty():
-        for remark in remarks:
-            click.echo(f"Only for you: {remark}", err=True)
+        check_report(source, report, force=force)

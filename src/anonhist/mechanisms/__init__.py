@@ -4,6 +4,7 @@ from anonhist.mechanisms.automatic import choose, release
 from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
 from anonhist.mechanisms.calibration import FamilyParameters, calibrate, privacy_loss
 from anonhist.mechanisms.comparison import check_compared, compare
+from anonhist.mechanisms.comparison_entrants import known_numbers
 from anonhist.mechanisms.comparison_rows import NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.cumulative import CumulativeMechanism
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
@@ -50,6 +51,7 @@ __all__ = [
     "choose",
     "compare",
     "from_parameters",
+    "known_numbers",
     "named_mechanism",
     "plan",
     "privacy_loss",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.comparison_entrants import entrants_of, public_numbers
+from anonhist.mechanisms.comparison_entrants import entrants_of, known_numbers, taken_numbers
 from anonhist.mechanisms.comparison_rows import Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name
@@ -96,11 +96,12 @@ def compare(
         )
         raise UsageError(message)
     budgets, names, runs = check_compared(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
+    given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
+    known = known_numbers(given, names)
     protected = profile.unit if unit is None else unit
     truth = _truth(profile, protected, relation)
-    given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    options, taken = public_numbers(truth, protected, given, names)
-    entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
+    taken = taken_numbers(truth, protected, known, names)
+    entrants, skipped = entrants_of(budgets, names, protected, relation, {**known, **taken}, items=truth.n)
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
 

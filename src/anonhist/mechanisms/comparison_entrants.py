@@ -18,31 +18,38 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-def public_numbers(
-    truth: Profile, unit: PrivacyUnit, given: Mapping[str, int | None], names: Sequence[str]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the public numbers that these mechanisms need, and those of them that come from the data.
+def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
+    """Return the public numbers that were given.
 
     Raises
     ------
     UsageError
-        If a given one is no whole number, or none of the mechanisms needs it.
+        If one is no whole number, or none of the mechanisms needs it.
     """
-    needed = {option for name in names if name != "auto" for option in MECHANISMS[name].own_options()}
-    foreign = [option for option, number in given.items() if number is not None and option not in needed]
+    needed = _needed(names)
+    known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
+    foreign = sorted(known.keys() - needed)
     if foreign:
         message = f"{foreign[0]} belongs to none of the mechanisms that are compared: leave it out."
         raise UsageError(message)
+    return known
+
+
+def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    """Return the other public numbers that these mechanisms need, from the data: labels exactly, others rounded up."""
     found = {
         "public_items": _rounded_up(truth.n),
         "public_labels": max(1, truth.num_labels),
         "public_cap": _rounded_up(int(truth.counts[-1]) if len(truth) else 1),
     }
-    known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     if unit.kind == "label":
-        known.setdefault("public_cap", unit.bound)
-    taken = {option: number for option, number in found.items() if option in needed and option not in known}
-    return {**known, **taken}, taken
+        del found["public_cap"]  # everybody knows the unit's
+    return {option: number for option, number in found.items() if option in _needed(names) and option not in known}
+
+
+def _needed(names: Sequence[str]) -> set[str]:
+    numbers = {"public_items", "public_labels", "public_cap"}
+    return {option for name in names if name != "auto" for option in MECHANISMS[name].own_options()} & numbers
 
 
 def _rounded_up(number: int) -> int:
@@ -91,9 +98,9 @@ def _entrant(
     if name == "relaxed-partition" and items > LARGEST_NUMBER:
         message = f"It is made for at most {LARGEST_NUMBER:,} items, and there are {items:,}."
         raise UsageError(message)
-    own = MECHANISMS[name].own_options()
-    if name == "prevalence" and unit.kind == "label":
+    own = {option: options[option] for option in MECHANISMS[name].own_options() if option in options}
+    if unit.kind == "label" and name == "prevalence":
         own = {}  # the unit's largest count is its cap
-    return named_mechanism(
-        name, epsilon, unit, relation, {option: options[option] for option in own if option in options}
-    )
+    elif unit.kind == "label" and name == "cumulative":
+        own.setdefault("public_cap", unit.bound)
+    return named_mechanism(name, epsilon, unit, relation, own)

@@ -90,16 +90,16 @@ ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
         "items",
         "the same as a Euclidean distance, in which a few large errors weigh more than many small ones",
     ): sorted_l2_error,
-    Metric("items", "Number of items, n", "items", "how far off the released number of items is"): items_error,
+    Metric("items", "Number of items, n", "items", "error of the released number of items"): items_error,
     Metric(
-        "singletons", "Labels that occur once, φ_1", "labels", "how far off the number of labels that occur once is"
+        "singletons", "Labels seen once, φ₁", "labels", "error of the number of labels that occur exactly once"
     ): singletons_error,
-    Metric("labels", "Number of labels", "labels", "how far off the number of labels is"): labels_error,
+    Metric("labels", "Number of labels", "labels", "error of the number of different labels"): labels_error,
     Metric(
         "guessing",
         "Guessing curve",
         "share of items",
-        "how far off the share of items that the β most frequent labels cover is, on average over β on a log scale",
+        "error of the share of items that the β most frequent labels cover, a mean over β on a log scale",
     ): guessing_error,
 }
 SECONDS = Metric("seconds", "Time", "seconds", "how long one release takes on this machine, data in memory")

@@ -1,8 +1,10 @@
 """Reports: figures and one self-contained page."""
 
+from anonhist.report.comparison_page import write_comparison
 from anonhist.report.figures import k_plus_figure, plot
+from anonhist.report.frame import check_report_path
 from anonhist.report.guessing import Guessing, guessing_figure
-from anonhist.report.page import check_report_path, write_report
+from anonhist.report.page import write_report
 
 __all__ = [
     "Guessing",
@@ -10,5 +12,6 @@ __all__ = [
     "guessing_figure",
     "k_plus_figure",
     "plot",
+    "write_comparison",
     "write_report",
 ]

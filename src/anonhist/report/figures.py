@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # One hue, told apart by lightness: readable without colour vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
+# Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
+SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
 _POINTS = 400
 # Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
 _SIZE = (5.2, 3.6)
@@ -81,11 +83,11 @@ def thinned(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
 
 
-def canvas(y_label: str, x_label: str) -> tuple[Figure, Axes]:
-    """Return an empty figure and its axes in the style of the house."""
+def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
+    """Return an empty figure, of a size in inches, and its axes in the style of the house."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=_SIZE, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x_label, color=INK)
     axes.set_ylabel(y_label, color=INK)

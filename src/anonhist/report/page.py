@@ -1,25 +1,23 @@
-"""One self-contained HTML page about one release: it opens offline and asks nothing of any network."""
+"""One self-contained HTML page about one release."""
 
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.formats import check_free, write_whole
 from anonhist.privacy import short_decimal
 from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, plot
+from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import interval, not_covered, promise, share_of_items, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from anonhist.profiles import Profile
     from anonhist.releases import Release
@@ -52,6 +50,7 @@ def write_report(release: Release, path: str | Path, *, command: str | None = No
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from anonhist.mechanisms import release
     >>> from anonhist.profiles import Profile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -60,21 +59,11 @@ def write_report(release: Release, path: str | Path, *, command: str | None = No
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    check_report_path(path)
-    check_free(path, overwrite=overwrite)
-    # Arguments of a shell need not be valid text; what is not is shown escaped.
-    write_whole(path, _page(release, command).encode("utf-8", "backslashreplace"), overwrite=overwrite)
+    check_page(path, overwrite=overwrite)
+    write_page(path, _main(release, command), title="A private release by anonhist", overwrite=overwrite)
 
 
-def check_report_path(path: str | Path) -> None:
-    """Refuse a report path that does not end in ``.html``."""
-    if Path(path).suffix.lower() != ".html":
-        message = f"A report is an HTML page: end its path in .html, not {str(path)!r}."
-        raise UsageError(message)
-
-
-def _page(release: Release, command: str | None) -> str:
-    template = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+def _main(release: Release, command: str | None) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
     low, high = whole_interval(profile.n, guessing.items_error)
@@ -100,7 +89,7 @@ def _page(release: Release, command: str | None) -> str:
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
         "version": release.library_version,
     }
-    return template.substitute(
+    return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         not_covered="".join(f"<li>{escape(each)}</li>" for each in not_covered(guarantee.unit)),
         plot=inline_svg(
@@ -127,7 +116,7 @@ def _page(release: Release, command: str | None) -> str:
             for k in _shown_levels(profile, limit)
         ),
         guessing_rows=_rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
-        reproduce=_reproduce(command),
+        reproduce=reproduce(command, "The same command draws new noise, and spends the budget once more."),
     )
 
 
@@ -143,13 +132,6 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, 
         at = int(np.searchsorted(guessing.labels, 10**power))
         share, half = float(guessing.share[at]), float(NORMAL_95 * guessing.share_errors[at])
         yield f"{10**power:,}", f"{100 * share:.2f} %", (100 * max(0.0, share - half), 100 * min(1.0, share + half))
-
-
-def _reproduce(command: str | None) -> str:
-    if command is None:
-        return ""
-    note = "The same command draws new noise, and spends the budget once more."
-    return f"<h2>Make one like it</h2><p>{note}</p><pre>{escape(command)}</pre>"
 
 
 def _rows(rows: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:

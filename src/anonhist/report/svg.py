@@ -7,14 +7,15 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.report.figures import BAND, BLUE, GRID, INK
+from anonhist.report.figures import BAND, BLUE, GRID, INK, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.figure import Figure
 
-_COLOURS = {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)"}
+_COLOURS = {colour: f"var(--series-{place})" for place, colour in enumerate(SERIES)}
+_COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 
 

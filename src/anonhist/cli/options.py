@@ -1,0 +1,114 @@
+"""Options that several commands have, each written once."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNITS = ("item", "user", "label")
+_RELATIONS = ("add-or-remove", "substitute")
+_FORMATS = ("events", "labels", "counts", "prevalences")
+
+READING = ("label", "user", "order_by", "keep_null", "table", "format_", "delimiter", "no_header")
+PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
+
+
+def _all(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of several options."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+reading_options = _all(
+    click.option("--label", metavar="COLUMN", help="Column of labels; not needed where there is only one column."),
+    click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
+    click.option(
+        "--order-by",
+        metavar="COLUMN",
+        help="With --user: which items of a user count, the first by this column; by default the first by label.",
+    ),
+    click.option("--table", metavar="NAME", help="Which table of a database to read."),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(_FORMATS),
+        help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
+        "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
+        "events), and standard input is one label per line, without a header.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates columns, such as ';' or '\\t'; by default the ending decides.",
+    ),
+    click.option(
+        "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
+    ),
+    click.option(
+        "--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out."
+    ),
+)
+
+max_count_option = click.option(
+    "--max-count", type=int, metavar="C", help="With --unit label: counts from C on are taken together as 'C or more'."
+)
+
+relation_option = click.option(
+    "--relation",
+    type=click.Choice(_RELATIONS),
+    default="add-or-remove",
+    show_default=True,
+    help="What may not show in the result: that one unit was added or removed, or that one was exchanged for another "
+    "(twice the noise).",
+)
+
+promise_options = _all(
+    click.option(
+        "--unit",
+        type=click.Choice(_UNITS),
+        help="Whom to protect: one item (a row), one user with all items that count, or one label with all its items. "
+        "By default users where --max-per-user limits them, else items.",
+    ),
+    click.option(
+        "--max-per-user",
+        type=int,
+        metavar="M",
+        help="With --user: how many items of one user count. Users are protected then, not single items.",
+    ),
+    max_count_option,
+    relation_option,
+)
+
+planned_unit_options = _all(
+    click.option(
+        "--unit", type=click.Choice(_UNITS), help="Whom to protect; by default whom --like protects, else single items."
+    ),
+    click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count."),
+    max_count_option,
+    relation_option,
+)
+
+public_number_options = _all(
+    click.option(
+        "--public-items",
+        metavar="N",
+        help="For bounded-partition and relaxed-partition: a number, known to everybody, of items that there are at "
+        "most.",
+    ),
+    click.option(
+        "--public-labels",
+        metavar="L",
+        help="For isotonic: a number, known to everybody, of labels that there are at most.",
+    ),
+    click.option(
+        "--public-cap",
+        metavar="C",
+        help="For cumulative and prevalence: a number, known to everybody, that no label's count exceeds.",
+    ),
+)
+
+force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")

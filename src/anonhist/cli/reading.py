@@ -1,0 +1,55 @@
+"""From the options that say what to read to a profile."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.cli.arguments import one_character
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.privacy import PrivacyUnit
+    from anonhist.profiles import Profile
+
+
+def profile_of_source(
+    source: str,
+    options: dict[str, Any],
+    *,
+    unit: PrivacyUnit | None,
+    notify: Callable[[str], None] | None,
+    progress: Callable[[float], None] | None,
+) -> Profile:
+    """Read the source as the options say."""
+    from anonhist.ingest import read_profile
+
+    return read_profile(
+        source,
+        label=options["label"],
+        user=options["user"],
+        max_per_user=options["max_per_user"],
+        order_by=options["order_by"],
+        table=options["table"],
+        format=options["format_"],
+        delimiter=one_character(options["delimiter"]),
+        header=not options["no_header"],
+        keep_null=options["keep_null"],
+        unit=unit,
+        notify=notify,
+        progress=progress,
+    )
+
+
+def tell_operator(remarks: list[str]) -> None:
+    """Show remarks about the data on the operator's terminal, and nowhere else.
+
+    They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
+    tell of the data.
+    """
+    if sys.stderr.isatty():
+        for remark in remarks:
+            click.echo(f"Only for you: {remark}", err=True)
