@@ -28,7 +28,7 @@ MEASURE = """<script>
 // Some browsers refuse a window this narrow; the page does not ask how wide it is, so it may be told.
 const inside = 400;
 document.documentElement.style.width = inside + "px";
-const wide = [...document.querySelectorAll("body *:not(svg *)")].filter(each =>
+const wide = [...document.querySelectorAll("body *:not(svg *, .compared *)")].filter(each =>
   each.getBoundingClientRect().right > inside + 1 || each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0);
 const drawings = [...document.querySelectorAll("figure svg")].map(each => each.getBoundingClientRect().width);
 document.title = JSON.stringify([wide.map(each => each.outerHTML.slice(0, 200)), drawings]);
@@ -57,6 +57,22 @@ def picture(page: Path, folder: Path, *flags: str) -> NDArray[np.float64]:
     return np.asarray(imread(folder / "seen.png"), dtype=np.float64)[:, :, :3]
 
 
+def measured(text: str) -> str:
+    """Return a page that measures itself, its policy against scripts taken away."""
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy".*?>', flags=re.DOTALL)
+    assert policy.search(text)
+    return policy.sub("", text).replace("</body>", f"{MEASURE}</body>")
+
+
+def seen_by(page: Path, folder: Path) -> tuple[list[str], list[float]]:
+    """Return what sticks out of a narrow window, and how wide the drawings are."""
+    seen = browse(page, folder, "--dump-dom", "--window-size=400,3000")
+    title = re.search(r"<title>(.*?)</title>", seen)
+    assert title is not None
+    wide, drawings = json.loads(unescape(title[1]))
+    return wide, drawings
+
+
 @pytest.fixture
 def opened(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
     def write(name: str) -> Path:
@@ -79,18 +95,37 @@ def test_the_browser_finds_all_there_is(opened: Callable[[str], Path], tmp_path:
 @pytest.mark.parametrize("name", ["item", "user", "empty", "largest"])
 def test_nothing_sticks_out_of_a_narrow_window(opened: Callable[[str], Path], tmp_path: Path, name: str) -> None:
     path = opened(name)
-    text = path.read_text(encoding="utf-8")
-    policy = re.compile(r'<meta http-equiv="Content-Security-Policy".*?>', flags=re.DOTALL)
-    assert policy.search(text)
-    path.write_text(policy.sub("", text).replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
-    seen = browse(path, tmp_path, "--dump-dom", "--window-size=400,3000")
-    title = re.search(r"<title>(.*?)</title>", seen)
-    assert title is not None
-    wide, drawings = json.loads(unescape(title[1]))
+    path.write_text(measured(path.read_text(encoding="utf-8")), encoding="utf-8")
+    wide, drawings = seen_by(path, tmp_path)
     # Tables of numbers beyond reason are scrolled, each by itself; all others fit.
     assert [each for each in wide if name != "largest" or not each.startswith("<div><h3>")] == []
     assert len(drawings) == 3
     assert min(drawings) > 300
+
+
+@pytest.mark.parametrize("name", ["all", "no data", "large"])
+def test_no_comparison_sticks_out_of_a_narrow_window(
+    compared_page: Callable[[str], str], tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "compare.html"
+    path.write_text(measured(compared_page(name)), encoding="utf-8")
+    wide, drawings = seen_by(path, tmp_path)
+    # Tables of many budgets are scrolled, each by itself.
+    assert [each for each in wide if not each.startswith('<div class="compared"')] == []
+    assert len(drawings) == 7
+    assert min(drawings) > 300
+
+
+def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str], tmp_path: Path) -> None:
+    path, size = tmp_path / "compare.html", "--window-size=1000,1700"
+    path.write_text(compared_page("all"), encoding="utf-8")
+    for flags, is_dark in (((), False), (("--blink-settings=preferredColorScheme=0",), True)):
+        seen = picture(path, tmp_path, size, *flags)
+        assert (np.median(seen) < 0.2) == is_dark
+        # The lines of several mechanisms are there: orange, green and violet, beside the blue.
+        red, green, blue = seen[:, :, 0], seen[:, :, 1], seen[:, :, 2]
+        for hue in (red - blue, green - red, blue - green):
+            assert (hue > 0.2).mean() > 0.0002
 
 
 def test_its_own_policy_stops_scripts(opened: Callable[[str], Path], tmp_path: Path) -> None:

@@ -104,22 +104,26 @@ def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float, float]], f
 
 
 def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> None:
-    """Mark powers of ten on a log axis, some six at most; where there are few, digits between them too."""
+    """Mark powers of ten on a log axis, some six at most; where there are few, other round numbers."""
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    step = -(-max(1, len(powers)) // 6)
-    marks = [(10.0**power, _named(power)) for power in powers if power % step == 0]
+    marks = [(10.0**power, _named(power)) for power in powers if power % -(-len(powers) // 6) == 0]
     if len(powers) < 2:
-        least = math.floor(math.log10(low))
-        marks = [
-            (digit * 10.0**power, f"{digit * 10.0**power:,.6g}")
-            for power in range(least, least + 3)
-            for digit in (1, 2, 5)
-            if low <= digit * 10.0**power <= high
-        ]
+        marks = _digits(low, high)
     if zero is not None:
         marks = [(zero, "0"), *(mark for mark in marks if mark[0] > 1.5 * zero)]
     axis.set_ticks([mark for mark, _ in marks], [name for _, name in marks])
     axis.set_ticks([], minor=True)
+
+
+def _digits(low: float, high: float) -> list[tuple[float, str]]:
+    """Return numbers of one digit and zeros, or of two where there are few of one, between two close ends."""
+    least = math.floor(math.log10(low))
+    for digits in ((1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
+        marks = [digit * 10.0**power for power in (least, least + 1) for digit in digits]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if len(inside) > 1:
+            break
+    return [(mark, f"{mark:,.6g}") for mark in inside]
 
 
 def _named(power: int) -> str:

@@ -1,0 +1,265 @@
+"""The page of a comparison: the warning first, every number in its table, and plots that show what was measured."""
+
+import math
+import re
+from collections.abc import Callable
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import OutputError, UsageError
+from anonhist.mechanisms import MECHANISM_NAMES, METRICS, NOT_PRIVATE, Comparison, ComparisonRow, Skipped
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.report import comparison_page as page_module
+from anonhist.report import write_comparison
+from anonhist.report.comparison_figures import comparison_figure
+from anonhist.report.comparison_wording import cell, notes, scale, units
+
+SORTED_L1 = METRICS[0]
+TAKEN = (
+    "Taken from the data: public_items = 50,000, public_cap = 9. "
+    "For a release such numbers must be known without looking at them."
+)
+
+
+def made(rows: list[tuple[str, str, float, float]], **other: Any) -> Comparison:
+    """Make a comparison of one metric by hand: (mechanism, epsilon, mean, standard error) each."""
+    from fractions import Fraction
+
+    return Comparison(
+        rows=tuple(ComparisonRow(name, Fraction(at), "sorted_l1", mean, error, 9) for name, at, mean, error in rows),
+        **{
+            "skipped": (),
+            "picked": (),
+            "taken": (),
+            "items": 10,
+            "labels": 4,
+            "unit": PrivacyUnit.item(),
+            "relation": NeighboringRelation.ADD_OR_REMOVE,
+            "repeats": 9,
+            **other,
+        },
+    )
+
+
+def test_the_warning_comes_before_any_number(comparison_page: str) -> None:
+    text = comparison_page.partition("</style>")[2]
+    assert text.index(escape(NOT_PRIVATE)) < text.index('class="numbers"') < text.index("<svg") < text.index("<table")
+    assert '<p class="warning" role="alert">' in text
+
+
+def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_page: str, reader_of: Any) -> None:
+    read = reader_of(comparison_page)
+    assert "".join(read.texts["title"]) == "Mechanisms compared by anonhist"
+    assert len(read.all("figure")) == len(read.all("figcaption")) == len(METRICS)
+    assert len({each["aria-label"] for each in read.all("svg")}) == len(METRICS)
+    heads = [each for each in read.all("th") if each["scope"] == "col"]
+    assert len(heads) == len(METRICS) * (1 + len(comparison.epsilons))
+    assert all("tabindex" in each for each in read.all("div") if each.get("class") == "compared")
+
+
+def test_every_number_stands_in_its_table(comparison: Comparison, comparison_page: str) -> None:
+    tables = re.findall(r"<h3>([^<]*)</h3><div class=\"compared\".*?<tbody>(.*?)</tbody>", comparison_page)
+    assert [title for title, _ in tables] == [f"{metric.title}, in {units()[metric.name]}" for metric in METRICS]
+    for metric, (_, body) in zip(METRICS, tables, strict=True):
+        rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body)]
+        shown = {row[0]: [unescape(re.sub(r"<[^>]*>", "", each)) for each in row[1:]] for row in rows}
+        assert shown == {
+            name: [cell(comparison, name, epsilon, metric.name) for epsilon in comparison.epsilons]
+            for name in comparison.mechanisms
+        }
+        assert body.count('class="best"') == sum(
+            len(comparison.best(epsilon, metric.name)) for epsilon in comparison.epsilons
+        )
+
+
+def test_cells_say_mean_error_and_whether_it_is_best() -> None:
+    found = made([("auto", "1", 15.26, 0.43), ("privhist", "1", 40.0, 2.0), ("privhist", "2", 3.0, 0.0)])
+    (one, two) = found.epsilons
+    assert cell(found, "auto", one, "sorted_l1") == "15.26 ± 0.43 *"
+    assert cell(found, "privhist", one, "sorted_l1") == "40.0 ± 2.0"
+    assert cell(found, "auto", two, "sorted_l1") == "–"
+    assert (scale("guessing"), scale("sorted_l1")) == (100, 1)
+    assert units()["guessing"] == "% of items"
+
+
+def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> None:
+    for note in notes(comparison):
+        assert f"<li>{escape(note)}</li>" in comparison_page
+    assert comparison_page.count("<li>") == len(notes(comparison))
+
+
+def test_notes_say_what_was_picked_taken_and_skipped() -> None:
+    from fractions import Fraction
+
+    half, two = Fraction(1, 2), Fraction(2)
+    found = made(
+        [("auto", "2", 1.0, 1.0)],
+        picked=((half, "frobenius"), (two, "partition"), (Fraction(1), "frobenius")),
+        taken=(("public_items", 50_000), ("public_cap", 9)),
+        skipped=(Skipped("isotonic", (half, two), "It <i>does</i> not apply."),),
+    )
+    assert notes(found) == [
+        "auto picked frobenius at epsilon 0.5, 1; partition at epsilon 2.",
+        TAKEN,
+        "Skipped isotonic at epsilon 0.5, 2: It <i>does</i> not apply.",
+    ]
+    assert notes(made([("privhist", "2", 1.0, 1.0)])) == []
+
+
+def test_commands_are_escaped_or_left_out(
+    compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
+) -> None:
+    assert "<pre>anonhist compare &#x27;a &lt;b&gt; &amp; &quot;c&quot;.csv&#x27; --epsilon 1" in compared_page("all")
+    write_comparison(compared("one budget"), tmp_path / "page.html")
+    assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_same_comparison_makes_the_same_page(
+    compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
+) -> None:
+    write_comparison(compared("labels"), tmp_path / "page.html", command="x")
+    again = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert again.split("<h2>Make")[0] == compared_page("labels").split("<h2>Make")[0]
+
+
+def test_a_page_is_written_whole_and_not_twice(
+    compared: Callable[[str], Comparison], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = compared("one budget")
+    with pytest.raises(UsageError, match=r"\.html"):
+        write_comparison(found, tmp_path / "page.pdf")
+    with pytest.raises(OutputError):
+        write_comparison(found, tmp_path / "nowhere" / "page.html")
+    path = tmp_path / "page.html"
+    path.write_text("precious")
+    with pytest.raises(UsageError, match="exists already"):
+        write_comparison(found, path)
+    assert path.read_text() == "precious"
+    write_comparison(found, path, overwrite=True)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+    def fail(*_: object) -> str:
+        raise RuntimeError("half way")
+
+    monkeypatch.setattr(page_module, "_main", fail)
+    with pytest.raises(RuntimeError):
+        write_comparison(found, tmp_path / "other.html")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_lines_show_means_and_bars_two_standard_errors(compared: Callable[[str], Comparison]) -> None:
+    found = compared("all")
+    for metric in METRICS:
+        (axes,) = comparison_figure(found, metric, legend=True).axes
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        assert axes.get_ylabel() == f"{metric.title}, in {units()[metric.name]}"
+        assert [line.get_label() for line in axes.lines] == list(found.mechanisms)
+        for line, bars in zip(axes.lines, axes.collections, strict=True):
+            rows = [row for row in found.rows if (row.mechanism, row.metric) == (line.get_label(), metric.name)]
+            ordered = sorted(rows, key=lambda row: row.epsilon)
+            means = np.array([row.mean for row in ordered]) * scale(metric.name)
+            seen = means > 0
+            assert np.asarray(line.get_xdata()) == pytest.approx([float(row.epsilon) for row in ordered])
+            assert np.asarray(line.get_ydata())[seen] == pytest.approx(means[seen])
+            tops = [segment[1][1] for segment in bars.get_segments()]
+            reach = means + 2 * scale(metric.name) * np.array([row.standard_error for row in ordered])
+            assert np.array(tops)[seen] == pytest.approx(reach[seen])
+            feet = np.array([segment[0][1] for segment in bars.get_segments()])
+            assert (feet[seen] >= np.maximum(2 * means - reach, 0)[seen] * (1 - 1e-9)).all()
+
+
+def test_every_point_is_inside_and_every_budget_is_marked(comparison: Comparison) -> None:
+    for metric in METRICS:
+        figure = comparison_figure(comparison, metric, legend=False)
+        (axes,) = figure.axes
+        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+        for line in axes.lines:
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
+                assert left < x < right
+                assert low < y < high
+        for bars in axes.collections:
+            assert all(low <= end[1] <= high for segment in bars.get_segments() for end in segment)
+        assert axes.get_legend() is None
+        assert len(axes.get_yticks()) >= 1
+        assert all(low <= mark <= high for mark in axes.get_yticks())
+
+
+def test_budgets_are_named_unless_they_would_run_together(compared: Callable[[str], Comparison]) -> None:
+    def names(found: Comparison) -> list[str]:
+        (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
+        return [label.get_text() for label in axes.get_xticklabels()]
+
+    assert names(compared("all")) == ["0.2", "0.5", "1", "2"]
+    assert names(compared("one budget")) == ["1/3"]
+    assert names(compared("no data")) == ["0.01", "1", "40"]
+
+
+def test_a_mean_of_zero_stands_at_the_foot() -> None:
+    found = made([("auto", "1", 8.0, 1.0), ("privhist", "1", 0.0, 0.0), ("auto", "2", 0.0, 0.0)])
+    (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
+    assert axes.get_yticklabels()[0].get_text() == "0"
+    foot = axes.get_yticks()[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[8.0, foot], [foot]]
+    assert foot < 6.0
+    nothing = made([("auto", "1", 8.0, 1.0), ("auto", "2", 4.0, 1.0)])
+    (axes,) = comparison_figure(nothing, SORTED_L1, legend=False).axes
+    assert "0" not in [label.get_text() for label in axes.get_yticklabels()]
+
+
+@pytest.mark.parametrize(
+    ("means", "marks"),
+    [
+        ((2.0, 60_000.0), ["10", "100", "1,000", "$10^{4}$"]),
+        ((0.0005, 0.2), ["0.001", "0.01", "0.1"]),
+        ((30.0, 60.0), ["30", "40", "50", "60"]),
+        ((13.0, 70.0), ["20", "50"]),
+        ((1.3, 1.31), ["1.2", "1.3", "1.4"]),
+        ((1e-9, 1e9), ["$10^{-8}$", "$10^{-4}$", "1", "$10^{4}$", "$10^{8}$"]),
+    ],
+)
+def test_scales_are_marked_in_few_words(means: tuple[float, float], marks: list[str]) -> None:
+    found = made([("auto", "1", means[0], 0.0), ("auto", "2", means[1], 0.0)])
+    (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert set(marks) <= set(names)
+    assert 1 <= len(names) <= 7
+
+
+def test_lines_are_told_apart_without_colour() -> None:
+    found = made([(name, at, 5.0, 1.0) for name in MECHANISM_NAMES for at in ("1", "2")])
+    (axes,) = comparison_figure(found, SORTED_L1, legend=True).axes
+    assert len({line.get_marker() for line in axes.lines}) == len(MECHANISM_NAMES)
+    dashes = {(line.get_linestyle(), str(line._unscaled_dash_pattern)) for line in axes.lines}
+    assert len(dashes) == len(MECHANISM_NAMES)
+    assert len({line.get_color() for line in axes.lines}) == len(MECHANISM_NAMES)
+    # The same look, whoever else is drawn.
+    (alone,) = comparison_figure(made([("isotonic", "1", 5.0, 1.0)]), SORTED_L1, legend=False).axes
+    (one,) = alone.lines
+    other = axes.lines[MECHANISM_NAMES.index("isotonic")]
+    assert (one.get_marker(), one.get_color()) == (other.get_marker(), other.get_color())
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == list(MECHANISM_NAMES)
+
+
+def test_every_colour_of_a_line_has_a_dark_one(compared_page: Callable[[str], str]) -> None:
+    page = compared_page("all")
+    used = set(re.findall(r"var\((--series-\d)\)", page))
+    assert len(used) == 7  # the first two are ink and accent
+    light, dark = page.split("prefers-color-scheme: dark")
+    for name in used:
+        assert f"{name}: #" in light
+        assert f"{name}: #" in dark
+    assert not re.search(r"(fill|stroke): ?#[0-9a-f]{6}", page)
+
+
+def test_heights_leave_room_for_the_names() -> None:
+    many = made([(name, "1", 5.0, 1.0) for name in MECHANISM_NAMES])
+    few = made([("auto", "1", 5.0, 1.0)])
+    heights = [comparison_figure(each, SORTED_L1, legend=True).get_figheight() for each in (few, many)]
+    assert heights[0] < heights[1]
+    assert math.isclose(comparison_figure(many, SORTED_L1, legend=False).get_figheight(), 3.3)
