@@ -1,0 +1,64 @@
+"""Where the automatic choice stands beside both central mechanisms: run as ``python bench/choice.py [--data DIR]``.
+
+Simulations on public profiles, one file each: every ``.csv`` of the directory whose header is ``count,prevalence`` or
+``label,count``. A cell is marked where the choice errs more than the better mechanism by over two standard errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import anonhist as ah
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, choose
+
+if TYPE_CHECKING:
+    from anonhist.mechanisms import CentralMechanism
+
+DATA = Path(__file__).parent.parent / "data"
+EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "1.5", "2", "3", "4")
+
+
+def measured(mechanism: CentralMechanism, profile: ah.Profile, *, runs: int, seconds: float) -> tuple[float, float]:
+    """Return the mean error and its standard error, of fewer runs than asked for where those would take longer."""
+    rng, errors, start = np.random.default_rng(), list[int](), time.perf_counter()
+    while len(errors) < runs and (len(errors) < 4 or time.perf_counter() - start < seconds):
+        size = max(2, min(runs - len(errors), 4 * len(errors)))
+        errors.extend(ah.sorted_l1(profile, run) for run in mechanism.simulate(profile, size=size, rng=rng))
+    return float(np.mean(errors)), float(np.std(errors, ddof=1)) / len(errors) ** 0.5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--only", default="", help="files whose name contains this")
+    parser.add_argument("--epsilon", nargs="*", default=EPSILONS)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=5, help="for the runs of a mechanism at one epsilon")
+    options = parser.parse_args()
+    print("| profile | items | Durfee size | ε | Frobenius | partition | auto / better | worse |")
+    print("|---|---|---|---|---|---|---|---|")
+    for path in sorted(options.data.glob("*.csv")):
+        if options.only not in path.name:
+            continue
+        profile = ah.read_profile(path)
+        for epsilon in options.epsilon:
+            found = {
+                kind(epsilon).name: measured(kind(epsilon), profile, runs=options.runs, seconds=options.seconds)
+                for kind in (FrobeniusMechanism, PartitionMechanism)
+            }
+            chosen = choose(epsilon=epsilon, unit=profile.unit)[0].name
+            (mean, error), (best, best_error) = found[chosen], min(found.values())
+            mark = "WORSE" if mean - best > 2 * (error**2 + best_error**2) ** 0.5 else ""
+            cells = " | ".join(f"{mean:,.1f} ± {error:,.1f}" for mean, error in found.values())
+            ratio = mean / best if best else 1.0
+            shown = f"{path.stem} | {profile.n:,} | {profile.durfee_size:,} | {epsilon} | {cells}"
+            print(f"| {shown} | {ratio:.2f} | {mark} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
