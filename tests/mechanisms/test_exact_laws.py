@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, frobenius
 from anonhist.mechanisms.calibration import FamilyParameters
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.exact import DecidedChoices, Decisions, OutputLaw, decided_laplace, output_law
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
@@ -91,10 +92,10 @@ def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
         seen = []
 
         def published(
-            sizes: NDArray[np.int64], arms: NDArray[np.int64], legs: NDArray[np.int64], *, epsilon: float
+            sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
         ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
             assert epsilon == float(mechanism.epsilon_per_cell)
-            seen.append((int(sizes[0]), *arms[0].tolist(), *legs[0].tolist()))
+            seen.append((int(sizes[0]), *arms.sums[0].tolist(), *legs.sums[0].tolist()))
             return [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
 
         draw = decided_laplace(decisions)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, frobenius, frobenius_posterior
 from anonhist.mechanisms.frobenius import bounded_profile
+from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
@@ -54,9 +55,11 @@ class Recorder:
         self.seen: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], float]] = []
 
     def __call__(
-        self, sizes: NDArray[np.int64], arms: NDArray[np.int64], legs: NDArray[np.int64], *, epsilon: float
+        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        self.seen.append((sizes.copy(), arms.copy(), legs.copy(), epsilon))
+        assert arms.begins[:, 0].all()
+        assert legs.begins[:, 0].all()
+        self.seen.append((sizes.copy(), arms.sums.copy(), legs.sums.copy(), epsilon))
         empty = np.zeros(0, dtype=np.int64)
         return [(empty, empty)] * len(sizes)
 
@@ -226,16 +229,25 @@ def test_noise_saturates_at_the_end_of_int64() -> None:
     lengths = np.array([2**63 - 4, 2**63 - 1, 5])
     noise = np.array([[2, 1, -9, 3], [7, -1, 0, -3]])
     top = 2**63 - 1
-    assert frobenius._noisy(lengths, 0, noise).tolist() == [[2**63 - 2, top, -4, 3], [top, top - 1, 5, -3]]
-    assert frobenius._noisy(lengths, 2, noise[:, :2]).tolist() == [[7, 1], [12, -1]]
+    seen = noisy_rows(lengths, noise, epsilon=1.0).sums
+    assert seen.tolist() == [[2**63 - 2, top, -4, 3], [top, top - 1, 5, -3]]
 
 
 def test_prior_scale_and_grid_are_public() -> None:
     # The post-processing is a pure function of its arguments.
-    arguments = (np.array([3]), np.array([[7, 3, 1, 0, 0, 0]]), np.array([[4, 2, 0, 1, 0, -1]]))
+    sides = [NoisyRows.alone(np.array([side])) for side in ([7, 3, 1, 0, 0, 0], [4, 2, 0, 1, 0, -1])]
+    arguments = (np.array([3]), *sides)
     first = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
     second = frobenius_posterior.posterior_medians(*arguments, epsilon=0.3)
     assert [tuple(map(bytes, pair)) for pair in first] == [tuple(map(bytes, pair)) for pair in second]
+
+
+def zipf_prior(partition: Partition, scale: float) -> float:
+    """Return the weight of a partition whose numbers of equal rows, and columns, beyond the diagonal are geometric."""
+    one = of(partition)
+    k = np.arange(1, one.durfee_size + 1)
+    rows = np.concatenate((one.arms + k, one.legs + k))
+    return float(np.prod(scale**2 / (scale**2 + rows**2)) * np.prod(1 + (scale / k) ** 2) ** 2)
 
 
 def test_posterior_medians_are_those_of_the_enumerated_posterior() -> None:
@@ -248,14 +260,15 @@ def test_posterior_medians_are_those_of_the_enumerated_posterior() -> None:
             continue
         vector = padded(one, 4) if max(one.durfee_size, 0) <= 4 else None
         seen = np.concatenate(([size], arms[0], legs[0]))
-        weights[partition] = math.exp(-epsilon * np.abs(vector - seen).sum())
+        weights[partition] = math.exp(-epsilon * np.abs(vector - seen).sum()) * zipf_prior(partition, size)
     total = sum(weights.values())
 
     def likely(row: int, column: int) -> bool:
         return sum(w for p, w in weights.items() if len(p) > row and p[row] > column) / total >= 0.5
 
     expected = [sum(likely(row, column) for column in range(12)) for row in range(12)]
-    (arm, leg) = frobenius_posterior.posterior_medians(np.array([size]), arms, legs, epsilon=epsilon)[0]
+    sides = map(NoisyRows.alone, (arms, legs))
+    (arm, leg) = frobenius_posterior.posterior_medians(np.array([size]), *sides, epsilon=epsilon)[0]
     assert FrobeniusCoordinates(arm, leg).profile().partition().tolist() == [row for row in expected if row]
 
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import frobenius_posterior, row_posterior
+from anonhist.mechanisms.row_groups import NoisyRows
 from anonhist.mechanisms.row_weights import RowWeights
 
 SIZES = np.array([11, 3])
@@ -24,7 +25,7 @@ def noisy_sides(epsilon: float, length: int) -> tuple[NDArray[np.int64], NDArray
 @pytest.mark.parametrize("scales", [None, np.array([4.0, 40.0])])
 def test_weights_are_those_of_the_definition(epsilon: float, scales: NDArray[np.float64] | None) -> None:
     noisy = noisy_sides(epsilon, 30)[0]
-    weights = RowWeights(noisy, epsilon, 0.05 if epsilon > 0.05 else 0.25, scales)
+    weights = RowWeights(NoisyRows.alone(noisy), epsilon, 0.05 if epsilon > 0.05 else 0.25, scales)
     cut = 0
     for k in range(30):
         rows = (weights.low[k][:, None] + weights.places) * weights.step
@@ -40,7 +41,7 @@ def test_weights_are_those_of_the_definition(epsilon: float, scales: NDArray[np.
 
 
 def medians(epsilon: float) -> list[list[int]]:
-    arms, legs = noisy_sides(epsilon, int(200 / epsilon))
+    arms, legs = map(NoisyRows.alone, noisy_sides(epsilon, int(200 / epsilon)))
     found = frobenius_posterior.posterior_medians(SIZES, arms, legs, epsilon=epsilon)
     return [side.tolist() for pair in found for side in pair]
 
@@ -72,7 +73,7 @@ def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: p
 
 
 def test_medians_may_be_asked_for_twice() -> None:
-    noisy = noisy_sides(1.0, 20)[0]
+    noisy = NoisyRows.alone(noisy_sides(1.0, 20)[0])
     posterior = row_posterior.RowPosterior(noisy, epsilon=1.0, grid=0.05, settled=lambda _: False)
     given = np.zeros((2, 21)), np.ones((2, 21))
     first = posterior.median_rows(*given)

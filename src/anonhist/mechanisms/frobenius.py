@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
-from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import exact_noise, simulated_noise
+from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows, saturated
 from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -103,22 +104,24 @@ class FrobeniusMechanism(Setting):
         sizes = coordinates.durfee_size + noise(count, 1)[:, 0]
         # All runs of a batch stop together; K must depend on no more than released values, and every run's is.
         length = max(1, int(sizes.max()) + margin)
-        arms = _noisy(coordinates.arms, 0, noise(count, length))
-        legs = _noisy(coordinates.legs, 0, noise(count, length))
-        while max(int(arms[:, -1].max()), int(legs[:, -1].max())) > margin:
-            seen = arms.shape[1]
-            arms = np.hstack((arms, _noisy(coordinates.arms, seen, noise(count, 1))))
-            legs = np.hstack((legs, _noisy(coordinates.legs, seen, noise(count, 1))))
+        sides = [
+            noisy_rows(lengths, noise(count, length), epsilon=epsilon)
+            for lengths in (coordinates.arms, coordinates.legs)
+        ]
+        while max(int(side.sums[:, -1].max()) for side in sides) > margin:
+            seen = sides[0].sums.shape[1]
+            sides = [
+                side.followed_by(NoisyRows.alone(saturated(_length(lengths, seen), noise(count, 1))))
+                for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
+            ]
+        arms, legs = sides
         found = posterior_medians(sizes, arms, legs, epsilon=epsilon)
         return [bounded_profile(arm, leg) for arm, leg in found]
 
 
-def _noisy(lengths: NDArray[np.int64], first: int, noise: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add noise to the lengths from position ``first`` on, zero beyond their end, saturating at the ends of int64."""
-    padded = np.zeros(noise.shape[1], dtype=np.int64)
-    part = lengths[first : first + noise.shape[1]]
-    padded[: part.size] = part
-    return added(padded, noise)
+def _length(lengths: NDArray[np.int64], at: int) -> NDArray[np.int64]:
+    """Return the length at a position, zero beyond the end."""
+    return lengths[at : at + 1] if at < lengths.size else np.zeros(1, dtype=np.int64)
 
 
 def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:

@@ -11,18 +11,18 @@ from anonhist.mechanisms.row_posterior import RowPosterior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.row_groups import NoisyRows
 
-# Below this budget per cell noise hides the shape of the diagram, and a prior on it pays; above, none is needed.
-_SHAPED_BELOW = 0.45
+# From this budget per cell on the noisy Durfee size is good enough for the scale of the prior; below, it is fitted.
+_SIZE_IS_ENOUGH = 0.45
 _COARSE, _FINE = 0.1, 0.05
-_ROUNDS = 2
 # A size whose weight has fallen by this exponent below the largest is out of the question, and so are larger ones: a
 # likelihood falls so far below that of the truth, before it gets there, with a chance of e^−50.
 _NEGLIGIBLE = 50.0
 
 
 def posterior_medians(
-    sizes: NDArray[np.int64], arms: NDArray[np.int64], legs: NDArray[np.int64], *, epsilon: float
+    sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return arms and legs of the diagram of all cells that are more likely in than out.
 
@@ -30,33 +30,37 @@ def posterior_medians(
     given m (:mod:`anonhist.mechanisms.row_posterior`). The cells of probability at least one half form a Young diagram
     (cells only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
 
-    The prior is uniform for ``epsilon ≥ 0.45``. Below it has the shape of Zipf's law, its scale fitted to the
-    noisy values: first by a uniform prior on a coarse grid, then twice by the Zipf prior itself.
+    The prior has the shape of Zipf's law. Its scale is the noisy Durfee size for ``epsilon ≥ 0.45``; below it is fitted
+    to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf prior itself.
 
     Parameters
     ----------
     sizes : ndarray of int64, shape (r,)
         Noisy Durfee sizes D̃.
-    arms, legs : ndarray of int64, shape (r, K)
-        Noisy arms and legs.
+    arms, legs
+        Noisy arms and legs of the r runs, single ones or sums of groups.
     epsilon
         Decay of the noise per cell.
     """
     count = sizes.size
-    noisy = np.concatenate((arms, legs))
-    shaped = epsilon < _SHAPED_BELOW
+    noisy = arms.beside(legs)
 
     def settled(evidence: NDArray[np.float64]) -> bool:
         joint = _seen(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
         return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
 
-    sides = RowPosterior(noisy, epsilon=epsilon, grid=_COARSE if shaped else _FINE, settled=settled)
-    reaches, others = _durfee(sides, sizes)
-    for _ in range(_ROUNDS if shaped else 0):
-        scale = np.maximum(_size(reaches), 1).astype(np.float64)
+    def fitted(size: NDArray[np.int64]) -> RowPosterior:
+        scale = np.maximum(size, 1).astype(np.float64)
         scales = np.concatenate((scale, scale))
-        sides = RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=settled, scales=scales)
-        reaches, others = _durfee(sides, sizes)
+        return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=settled, scales=scales)
+
+    if epsilon >= _SIZE_IS_ENOUGH:
+        sides = fitted(sizes)
+    else:
+        coarse = RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=settled)
+        first = fitted(_size(_durfee(coarse, sizes)[0]))
+        sides = fitted(_size(_durfee(first, sizes)[0]))
+    reaches, others = _durfee(sides, sizes)
     rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
     found = _size(reaches)
     return [

@@ -9,6 +9,9 @@ a chain in k,
 
 by running sums inside a window around a first fit. Forward and backward sums give the law of every row.
 
+Where several rows were seen by one noisy sum, the chain carries along, for each y, the mean and the variance of the sum
+of the group's rows so far, by two more running sums; the sum is taken to be normal given y where it is weighed.
+
 Two priors: uniform over partitions (x = 1, no normaliser), and a Zipf shape of scale s: the number of rows of length y
 is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that a diagram is expected to have Durfee size s.
 On a grid of step h a point stands for h lengths: its mean is hλ.
@@ -23,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.row_future import NEXT_TO_NOTHING, Future, carried_moments
 from anonhist.mechanisms.row_weights import RowWeights
 from anonhist.mechanisms.window_sums import WindowSums
 
@@ -31,9 +35,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.row_groups import NoisyRows
+
 _BLOCK_CELLS = 2**22
-# Lets the chain go on where windows do not touch; far below any weight that matters.
-_FLOOR = 1e-60
 
 
 class RowPosterior:
@@ -41,8 +45,8 @@ class RowPosterior:
 
     Parameters
     ----------
-    noisy : ndarray of int64, shape (r, K)
-        Noisy arms or legs ``ã_k`` (not yet shifted by k).
+    noisy
+        Noisy arms or legs ``ã_k``, or sums of them, of r sides (not yet shifted by k).
     epsilon
         Decay of the noise per cell, > 0.
     grid
@@ -60,7 +64,7 @@ class RowPosterior:
 
     def __init__(
         self,
-        noisy: NDArray[np.int64],
+        noisy: NoisyRows,
         *,
         epsilon: float,
         grid: float,
@@ -76,17 +80,20 @@ class RowPosterior:
         self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
         self._block = max(1, _BLOCK_CELLS // (rows * width))
         self._sums = WindowSums(rows, width)
-        self._starts: list[NDArray[np.float64]] = []
+        self._starts: list[tuple[NDArray[np.float64], ...]] = []
         self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
+        # Mean and variance of the sum of a group so far; nothing but zeros where all rows were seen alone.
+        some = 2 if self._weights.grouped.any() else 0
+        self._moments = np.zeros((some, *self._kept.shape))
         peaks, totals = np.empty((length, rows)), np.empty((length, rows))
         self.log_evidence = self._ends[:, :1]
-        carried = np.zeros((rows, width))
+        carried = tuple(np.zeros((1 + some, rows, width)))
         for first in range(0, length, self._block):
             last = min(first + self._block, length)
             self._starts.append(carried)
             forward = self._forward(len(self._starts) - 1, peaks[first:last])
-            totals[first:last] = forward.sum(axis=2)
-            carried = forward[-1].copy()
+            totals[first:last] = self._totals(forward, first)
+            carried = (forward[-1].copy(), *self._moments[:, last - first - 1].copy())
             self.log_evidence = self._ends[:, : last + 1].copy()
             with np.errstate(divide="ignore"):
                 self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:last]), axis=0) + np.log(totals[:last])).T
@@ -96,20 +103,59 @@ class RowPosterior:
 
     def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
-        previous, first = self._starts[block], block * self._block
+        (previous, *moments), first = self._starts[block], block * self._block
         kept = self._kept[: self._low.shape[0] - first]
         if self._kept_block == block:
             return kept
         for i in range(kept.shape[0]):
-            weight = self._weights.at(first + i)
-            if first + i:
-                weight *= self._sums.upwards(previous, self._moved[first + i]) + _FLOOR
+            k = first + i
+            weight = self._weights.at(k)
+            above = self._sums.upwards(previous, self._moved[k]) if k else None
+            if moments:
+                moments = self._joined(k, previous, moments, above)
+                weight = self._closed(k, self._weights.ends_group[k], weight, moments)
+                self._moments[:, i] = moments
+            if above is not None:
+                weight *= above + NEXT_TO_NOTHING
             peak = np.maximum(weight.max(axis=1), 1e-300)
             if peaks is not None:
                 peaks[i] = peak
             previous = np.divide(weight, peak[:, None], out=kept[i])
         self._kept_block = block
         return kept
+
+    def _joined(
+        self,
+        k: int,
+        previous: NDArray[np.float64],
+        moments: list[NDArray[np.float64]],
+        above: NDArray[np.float64] | None,
+    ) -> list[NDArray[np.float64]]:
+        """Return mean and variance of the sum of the group's rows up to and including row k, given that row."""
+        weights = self._weights
+        mean, variance = np.zeros((2, *previous.shape))
+        if above is not None and weights.opens[k - 1].any():
+            goes_on = weights.opens[k - 1][:, None]
+            carried = carried_moments(lambda x: self._sums.upwards(x, self._moved[k]), previous, moments, above)
+            mean, variance = (np.where(goes_on, moment, 0.0) for moment in carried)
+        if weights.grouped[k].any():
+            mean = mean + np.where(weights.grouped[k][:, None], weights.offsets(k), 0.0)
+        return [mean, variance]
+
+    def _closed(
+        self, k: int, at: NDArray[np.bool_], weight: NDArray[np.float64], moments: list[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Weigh, in the runs it is complete in, the sum of the group of row k by what was seen of it."""
+        return weight * np.where(at[:, None], self._weights.seen(k, *moments), 1.0) if at.any() else weight
+
+    def _totals(self, forward: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+        """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
+        totals = forward.sum(axis=2)
+        for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
+            mean, variance = self._moments[:, i]
+            moments = [mean + self._weights.rest[first + i][:, None], variance]
+            totals[i] = self._closed(first + i, self._weights.opens[first + i], forward[i], moments).sum(axis=1)
+        return np.asarray(totals)
 
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 where there is none.
@@ -126,8 +172,7 @@ class RowPosterior:
         """
         ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
         result = np.zeros(self._low.shape, dtype=np.int64)
-        future = np.zeros((self._low.shape[1], self._kept.shape[2]))
-        scale = np.full(self._low.shape[1], -np.inf)
+        future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
         for block in reversed(range(len(self._starts))):
             marginal = self._forward(block)
             self._kept_block = -1  # it is multiplied by the future in its place
@@ -135,17 +180,14 @@ class RowPosterior:
             here = slice(first, first + marginal.shape[0])
             for k in reversed(range(here.start, here.stop)):
                 if k + 1 < ends.shape[0]:
-                    # Rows y_{k+1} ≤ y_k: the sum up to and including the same row.
-                    future = self._sums.downwards(future * self._weights.at(k + 1), -self._moved[k + 1])
-                    future += _FLOOR
-                top = np.maximum(scale, ends[k])
-                safe = np.where(np.isfinite(top), top, 0.0)
-                future *= np.exp(scale - safe)[:, None]
-                future += np.exp(ends[k] - safe)[:, None]
-                peak = np.maximum(future.max(axis=1), 1e-300)
-                future /= peak[:, None]
-                scale = safe + np.log(peak)
-                marginal[k - first] *= future
+                    future.step_back(k)
+                future.may_end(k, ends[k])
+                marginal[k - first] *= future.weight
+                if self._weights.opens[k].any():
+                    whole = [
+                        known + ahead for known, ahead in zip(self._moments[:, k - first], future.moments, strict=True)
+                    ]
+                    marginal[k - first] = self._closed(k, self._weights.opens[k], marginal[k - first], whole)
             result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
         return result.T
 

@@ -1,4 +1,4 @@
-"""Weights of single rows of a Young diagram seen under noise: likelihood times prior, inside windows on a grid."""
+"""Weights of the rows of a Young diagram seen under noise: likelihood times prior, inside windows on a grid."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from anonhist.numeric import decreasing_fit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.row_groups import NoisyRows
+
 # Half-width of a window, and how far its centre may be from what was seen, in units of the noise scale 1/epsilon.
 _REACH, _TRUST = 14.0, 9.0
 # Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
 _STEEPEST = 600.0
+# No mean of two lengths is larger.
+_LARGEST_MEAN = 2.0**62
 
 
 class RowWeights:
-    """The weight ``x(y) q^{|y − ỹ_k|}`` of each row y in a window, for each position k of a batch of noisy sides.
+    """The weights of the rows in a window, for each position k of a batch of noisy sides.
+
+    A row seen alone weighs ``x(y) q^{|y − ỹ_k|}``. A row of a longer group weighs ``x(y)``, and :meth:`seen` says what
+    the sum of its group weighs.
 
     Parameters
     ----------
@@ -34,22 +41,29 @@ class RowWeights:
     low : ndarray of int64, shape (K, r)
         Where each window begins: its rows are ``(low + places) · step``.
     ends : ndarray of float64, shape (r, K + 1)
-        ``ln(q^{Σ_{k>m} |ã_k|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K.
+        ``ln(q^{Σ |S̃|} / Π_{j≤m} (1 − x(j)))`` for m = 0..K, over all groups that begin beyond m.
+    grouped, opens, ends_group : ndarray of bool, shape (K, r)
+        Whether a position belongs to a group of two or more, to one that goes on beyond it, to one that ends there.
+    rest : ndarray of float64, shape (K, r)
+        What arms of zero beyond k add to the sum of the group, as :meth:`offsets` counts it.
     """
 
-    def __init__(
-        self, noisy: NDArray[np.int64], epsilon: float, grid: float, scales: NDArray[np.float64] | None
-    ) -> None:
+    def __init__(self, noisy: NoisyRows, epsilon: float, grid: float, scales: NDArray[np.float64] | None) -> None:
         # Position first, so that each step of the chain reads one piece of memory.
-        k = np.arange(1, noisy.shape[1] + 1)[:, None]
+        sums = noisy.sums
+        k = np.arange(1, sums.shape[1] + 1)[:, None]
+        self._epsilon = epsilon
         self.step = max(1, int(grid / epsilon))
         half = int(np.ceil(_REACH / (epsilon * self.step)))
         self.places = np.arange(2 * half + 1)
+        self.grouped, self.opens = _membership(noisy)
+        self._alone, self.ends_group = ~self.grouped, self.grouped & ~self.opens
+        self._centres = _centres(noisy, int(np.ceil(_TRUST / epsilon))).T
         # A window holds arms x = y − k on a grid of rows y that are multiples of the step.
-        self.low: NDArray[np.int64] = (_centres(noisy, int(np.ceil(_TRUST / epsilon))).T + k) // self.step - half
+        self.low: NDArray[np.int64] = (self._centres + k) // self.step - half
         # With o the distance from what was seen to the middle of a window, q^|o + j| = min(q^o · q^j, q^−o · q^−j):
-        # no exponential is left to be taken inside the chain.
-        offset = (self.low + half) * self.step - k - noisy.T
+        # no exponential is left to be taken inside the chain for rows seen alone.
+        offset = (self.low + half) * self.step - k - sums.T
         exponent = np.clip(epsilon * offset, -_STEEPEST, _STEEPEST)[:, :, None]
         along = epsilon * self.step * (self.places - half)
         self._rising = np.exp(exponent), np.exp(along)
@@ -59,11 +73,12 @@ class RowWeights:
         self._is_cut = self._least.max(axis=(1, 2)) > 0
         self._lowest = (self.step * self.low.astype(np.float64))[:, :, None]
         self._mean = None if scales is None else self.step * scales[:, None] ** 2
-        cost = epsilon * np.abs(noisy.astype(np.float64))
-        self.ends = np.zeros((noisy.shape[0], noisy.shape[1] + 1))
+        self._aim, self.rest = _aims(noisy, self._centres)
+        cost = epsilon * np.abs(sums.astype(np.float64)) * noisy.begins
+        self.ends = np.zeros((sums.shape[0], sums.shape[1] + 1))
         self.ends[:, :-1] -= np.cumsum(cost[:, ::-1], axis=1)[:, ::-1]
         if self._mean is not None:
-            mean = self._mean / np.arange(1.0, noisy.shape[1] + 1) ** 2
+            mean = self._mean / np.arange(1.0, sums.shape[1] + 1) ** 2
             self.ends[:, 1:] += np.cumsum(np.log1p(mean), axis=1) / self.step
 
     def at(self, k: int) -> NDArray[np.float64]:
@@ -71,6 +86,8 @@ class RowWeights:
         weight: NDArray[np.float64] = np.minimum(
             self._rising[0][k] * self._rising[1], self._falling[0][k] * self._falling[1]
         )
+        if not self._alone[k].all():
+            weight = np.where(self._alone[k][:, None], weight, 1.0)
         if self._is_cut[k]:
             weight *= self.places >= self._least[k]
         if self._mean is not None:
@@ -81,14 +98,58 @@ class RowWeights:
             weight *= np.divide(self._mean, squares, out=squares)
         return weight
 
+    def offsets(self, k: int) -> NDArray[np.float64]:
+        """Return how far the rows in the windows of position k are from a first fit, shape (r, w)."""
+        first = self.low[k] * self.step - (k + 1) - self._centres[k]
+        return np.asarray(first[:, None] + float(self.step) * self.places)
 
-def _centres(noisy: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
-    """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen."""
-    k = np.arange(1, noisy.shape[1] + 1)
-    centres = np.empty_like(noisy)
-    for row, seen in enumerate(noisy):
+    def seen(self, k: int, mean: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the expectation of ``q^|S − S̃|``, S the sum of the group of position k, counted from its first fit.
+
+        S is taken to be normal; three points have the same moments up to the fifth.
+        """
+        apart = self._epsilon * np.sqrt(3 * variance)
+        middle = self._epsilon * (mean - self._aim[k][:, None])
+        return (4 * _decayed(middle) + _decayed(middle + apart) + _decayed(middle - apart)) / 6
+
+
+def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.exp(-np.minimum(np.abs(exponent), _STEEPEST)))
+
+
+def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return, position first, who belongs to a group of two or more, and to one that goes on."""
+    opens = np.zeros(noisy.begins.shape, dtype=np.bool_)
+    opens[:, :-1] = ~noisy.begins[:, 1:]
+    return (opens | ~noisy.begins).T, opens.T
+
+
+def _centres(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
+    """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen alone."""
+    k = np.arange(1, noisy.sums.shape[1] + 1)
+    centres = np.empty_like(noisy.sums)
+    for row, (sums, begins) in enumerate(zip(noisy.sums, noisy.begins, strict=True)):
+        starts = np.flatnonzero(begins)
+        lengths = np.diff(starts, append=k.size)
+        middles = starts + (lengths + 1) / 2
+        fit = decreasing_fit(np.repeat(sums[starts] / lengths + middles, lengths))
         # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
-        fit = decreasing_fit(seen + k.astype(np.float64)) - k
-        offset = np.clip(np.rint(fit - seen), -reach, reach).astype(np.int64)
-        centres[row] = np.maximum(seen + offset, 0)
+        offset = np.clip(np.rint(fit - k - sums), -reach, reach).astype(np.int64)
+        between = np.minimum(np.interp(k, middles, fit[starts]) - k, _LARGEST_MEAN).astype(np.int64)
+        alone = np.repeat(lengths == 1, lengths)
+        centres[row] = np.maximum(np.where(alone, sums + np.where(alone, offset, 0), between), 0)
     return centres
+
+
+def _aims(noisy: NoisyRows, centres: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, position first, what was seen of each group and what arms of zero beyond k add, both from the centres."""
+    aim, rest = (np.empty(centres.shape) for _ in "ab")
+    for row, (sums, begins) in enumerate(zip(noisy.sums, noisy.begins, strict=True)):
+        starts = np.flatnonzero(begins)
+        group = np.cumsum(begins) - 1
+        # Whole numbers may pass 2^63 on the way and come back: differences are right.
+        whole = np.add.reduceat(centres[:, row], starts)
+        before = np.cumsum(whole) - whole
+        aim[:, row] = sums - whole[group]
+        rest[:, row] = np.cumsum(centres[:, row]) - before[group] - whole[group]
+    return aim, rest
