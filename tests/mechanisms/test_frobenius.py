@@ -229,7 +229,7 @@ def test_noise_saturates_at_the_end_of_int64() -> None:
     lengths = np.array([2**63 - 4, 2**63 - 1, 5])
     noise = np.array([[2, 1, -9, 3], [7, -1, 0, -3]])
     top = 2**63 - 1
-    seen = noisy_rows(lengths, noise, epsilon=1.0).sums
+    seen = noisy_rows(lengths, noise, np.array([2, 2]), epsilon=1.0).sums
     assert seen.tolist() == [[2**63 - 2, top, -4, 3], [top, top - 1, 5, -3]]
 
 

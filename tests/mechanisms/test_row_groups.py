@@ -24,6 +24,10 @@ def noises(seed: int, runs: int = 1) -> Ints:
     return np.asarray(rng.geometric(chance, (runs, LENGTH)) - rng.geometric(chance, (runs, LENGTH)), dtype=np.int64)
 
 
+def released(lengths: Ints, noise: Ints, *, epsilon: float = EPSILON, size: int = 55) -> NoisyRows:
+    return noisy_rows(lengths, noise, np.full(noise.shape[0], size), epsilon=epsilon)
+
+
 def groups(rows: NoisyRows) -> list[slice]:
     starts = np.flatnonzero(rows.begins[0])
     return [slice(start, end) for start, end in zip(starts, np.append(starts[1:], LENGTH), strict=True)]
@@ -35,7 +39,7 @@ def test_sums_are_those_of_the_rows_with_one_noise_each(lengths: Ints) -> None:
     off = []
     for seed in range(200):
         noise = noises(seed)
-        rows = noisy_rows(lengths, noise, epsilon=EPSILON)
+        rows = released(lengths, noise)
         found = [int(rows.sums[0, here][0] - padded[here].sum()) for here in groups(rows)]
         for here in groups(rows):
             assert np.ptp(rows.sums[0, here]) == 0
@@ -56,9 +60,9 @@ def test_one_cell_more_is_made_up_for_by_one_less_noise_and_nothing_else() -> No
             if at and larger[at] == lengths[at - 1]:
                 continue
             noise = noises(at)
-            seen = noisy_rows(lengths, noise, epsilon=EPSILON)
+            seen = released(lengths, noise)
             candidates = np.repeat(noise, LENGTH, axis=0) - np.eye(LENGTH, dtype=np.int64)
-            hidden = noisy_rows(larger, candidates, epsilon=EPSILON)
+            hidden = released(larger, candidates)
             same = (hidden.sums == seen.sums).all(axis=1) & (hidden.begins == seen.begins).all(axis=1)
             assert same.sum() == 1
             checked += 1
@@ -67,9 +71,9 @@ def test_one_cell_more_is_made_up_for_by_one_less_noise_and_nothing_else() -> No
 
 def test_runs_of_a_batch_are_those_of_single_runs() -> None:
     noise = noises(7, runs=5)
-    batch = noisy_rows(sides()[0], noise, epsilon=EPSILON)
+    batch = released(sides()[0], noise)
     for run in range(5):
-        single = noisy_rows(sides()[0], noise[run : run + 1], epsilon=EPSILON)
+        single = released(sides()[0], noise[run : run + 1])
         np.testing.assert_array_equal(batch.sums[run], single.sums[0])
         np.testing.assert_array_equal(batch.begins[run], single.begins[0])
     assert len({tuple(begins) for begins in batch.begins.tolist()}) > 1
@@ -77,13 +81,23 @@ def test_runs_of_a_batch_are_those_of_single_runs() -> None:
 
 def test_groups_grow_where_rows_are_near_each_other_and_never_at_large_epsilon() -> None:
     noise = noises(3)
-    longest = [
-        max(here.stop - here.start for here in groups(noisy_rows(side, noise, epsilon=EPSILON))) for side in sides()
-    ]
-    apart = noisy_rows(1000 * np.arange(60, 0, -1), noise, epsilon=EPSILON)
+    longest = [max(here.stop - here.start for here in groups(released(side, noise))) for side in sides()]
+    apart = released(1000 * np.arange(60, 0, -1), noise)
     assert max(here.stop - here.start for here in groups(apart)[:40]) == 1
     assert min(longest) > 5
-    assert noisy_rows(sides()[2], noise, epsilon=row_groups._ALONE_FROM).begins.all()
+    assert released(sides()[2], noise, epsilon=row_groups._ALONE_FROM).begins.all()
+
+
+def test_no_group_reaches_over_where_long_rows_must_end() -> None:
+    # Fifty equal rows and then none: a sum over the end would leave open how many there are.
+    lengths = np.full(50, 430) - np.arange(1, 51)
+    for seed in range(20):
+        over = [
+            max(one.stop - one.start for one in groups(rows) if one.start <= 50 and one.stop > 42)
+            for rows in (released(lengths, noises(seed), size=size) for size in (52, 1000))
+        ]
+        assert over[0] <= 2
+        assert over[1] > 4
 
 
 def never(_: NDArray[np.float64]) -> bool:

@@ -105,7 +105,7 @@ class FrobeniusMechanism(Setting):
         # All runs of a batch stop together; K must depend on no more than released values, and every run's is.
         length = max(1, int(sizes.max()) + margin)
         sides = [
-            noisy_rows(lengths, noise(count, length), epsilon=epsilon)
+            noisy_rows(lengths, noise(count, length), sizes, epsilon=epsilon)
             for lengths in (coordinates.arms, coordinates.legs)
         ]
         while max(int(side.sums[:, -1].max()) for side in sides) > margin:

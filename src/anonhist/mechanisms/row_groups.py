@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _STAGE = 1.25
 # Measured to be good on all data tried; the error is flat around them.
-_LENGTH, _LESS, _CAUTION = 5.0, 1.0, 0.5
+_LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
 # From this budget per cell on rows are seen alone: noise is often zero then, and a sum would hide that.
-_ALONE_FROM = 0.7
+_ALONE_FROM = 0.9
 # Before a sum is weighed, diagrams that are out of the question may outweigh the truth by all the ways to choose the
 # rows of its group; longer groups would take that out of the range of floats.
 _LONGEST = 64
@@ -66,7 +66,9 @@ class NoisyRows:
         return NoisyRows(np.concatenate((self.sums, other.sums)), np.concatenate((self.begins, other.begins)))
 
 
-def noisy_rows(lengths: NDArray[np.int64], noise: NDArray[np.int64], *, epsilon: float) -> NoisyRows:
+def noisy_rows(
+    lengths: NDArray[np.int64], noise: NDArray[np.int64], sizes: NDArray[np.int64], *, epsilon: float
+) -> NoisyRows:
     """Release the first K lengths, zero beyond their end, group by group.
 
     Parameters
@@ -75,6 +77,8 @@ def noisy_rows(lengths: NDArray[np.int64], noise: NDArray[np.int64], *, epsilon:
         The private arms or legs, descending.
     noise : ndarray of int64, shape (r, K)
         Independent noises for r runs. Groups take them in order within a stage; what is left over is forgotten.
+    sizes : ndarray of int64, shape (r,)
+        Released Durfee sizes, near which rows may end abruptly.
     epsilon
         Decay of the noise per cell: a public number.
     """
@@ -87,8 +91,8 @@ def noisy_rows(lengths: NDArray[np.int64], noise: NDArray[np.int64], *, epsilon:
     while first < positions:
         last = min(positions, max(first + 1, math.ceil(_STAGE * first)))
         most = 1 if epsilon >= _ALONE_FROM else max(1, min(last - first, first // 2, _LONGEST))
-        sizes = _group_sizes(stages[-2:], epsilon, most=most, runs=runs)
-        group = np.arange(last - first) // sizes[:, None]
+        each = _group_sizes(stages[-2:], sizes, epsilon, most=most)
+        group = np.arange(last - first) // each[:, None]
         whole = np.zeros(group.shape, dtype=np.int64)
         np.add.at(whole, (np.arange(runs)[:, None], group), padded[first:last])
         seen = saturated(whole, noise[:, first:last])
@@ -122,14 +126,16 @@ class _Stage:
         return cls(mean, groups / count**2, middle)
 
 
-def _group_sizes(stages: list[_Stage], epsilon: float, *, most: int, runs: int) -> NDArray[np.int64]:
-    """Return how long the groups of the next stage are to be in each run, by the mean gap between two stages."""
+def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float, *, most: int) -> NDArray[np.int64]:
+    """Return how long the groups of the next stage are to be in each run."""
     if most == 1 or len(stages) < 2:
-        return np.ones(runs, dtype=np.int64)
+        return np.ones(sizes.size, dtype=np.int64)
     nearer, later = stages
     apart = later.middle - nearer.middle
-    gap = np.maximum(nearer.mean - later.mean, 0) / apart
+    # Gaps mostly shrink from stage to stage. But rows must come down to the Durfee size by the time it is reached.
+    past = np.maximum(nearer.mean - later.mean, 0) / apart
+    ahead = (later.mean - sizes) / np.maximum(sizes - later.middle, _NEAR / epsilon)
     # Where the noise hides the gap, it may be as large as the noise lets it be.
     doubt = np.sqrt(2 * (nearer.variance + later.variance)) / (epsilon * apart)
-    wanted = _LENGTH * (epsilon * (gap + _CAUTION * doubt)) ** (-2 / 3) - _LESS
-    return np.asarray(np.clip(wanted, 1, most), dtype=np.int64)
+    gap = np.maximum(past, ahead) + _CAUTION * doubt
+    return np.asarray(np.clip(_LENGTH * (epsilon * gap) ** (-2 / 3) - _LESS, 1, most), dtype=np.int64)
