@@ -250,7 +250,8 @@ def zipf_prior(partition: Partition, scale: float) -> float:
     return float(np.prod(scale**2 / (scale**2 + rows**2)) * np.prod(1 + (scale / k) ** 2) ** 2)
 
 
-def test_posterior_medians_are_those_of_the_enumerated_posterior() -> None:
+def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", 0.0)
     epsilon, size = 1.1, 2
     arms, legs = np.array([[3, 1, 0, 0]]), np.array([[2, 2, 1, -1]])
     weights = {}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import row_posterior
+from anonhist.mechanisms import frobenius_posterior, row_posterior
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.row_groups import NoisyRows
 from anonhist.mechanisms.row_posterior import RowPosterior
@@ -97,15 +97,29 @@ def test_the_evidence_is_its_sum(
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("epsilon", [1.1, 0.5, 0.3])
-def test_published_cells_are_those_more_likely_in_than_out(epsilon: float, seed: int) -> None:
+@pytest.mark.parametrize(("epsilon", "enough"), [(1.1, 0.0), (1.1, 8.0), (0.5, 0.0), (0.3, 8.0)])
+def test_published_cells_are_those_more_likely_in_than_out(
+    epsilon: float, enough: float, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", enough)
     size, arms, legs = noisy_values(epsilon, 8, seed)
-    found = medians(size, arms, legs, epsilon, None)[0] if epsilon < 0.45 else size
-    for _ in range(2 if epsilon < 0.45 else 1):
+    fit = epsilon * size < enough
+    found = medians(size, arms, legs, epsilon, None)[0] if fit else size
+    for _ in range(2 if fit else 1):
         found, *expected = medians(size, arms, legs, epsilon, zipf(max(1, found)))
     (published,) = published_medians(size, arms, legs, epsilon)
     assert [side.tolist() for side in published] == [side.tolist() for side in expected]
     assert found > 0
+
+
+def test_runs_with_large_and_small_sizes_do_not_change_each_other() -> None:
+    seen = [noisy_values(1.1, 12, seed) for seed in range(8)]
+    sizes = np.array([9, 1, 8, 2, 10, 3, 2, 9])
+    sides = [NoisyRows.alone(np.stack(side)) for side in list(zip(*seen, strict=True))[1:]]
+    together = posterior_medians(sizes, *sides, epsilon=1.1)
+    for size, (_, arms, legs), found in zip(sizes.tolist(), seen, together, strict=True):
+        (alone,) = published_medians(size, arms, legs, 1.1)
+        assert [side.tolist() for side in found] == [side.tolist() for side in alone]
 
 
 def test_windows_follow_a_fit_where_noise_breaks_the_order() -> None:

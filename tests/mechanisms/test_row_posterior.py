@@ -57,7 +57,7 @@ def test_blocks_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**14)
+    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**12)
     lengths: list[int] = []
 
     class Recorded(row_posterior.RowPosterior):
@@ -69,7 +69,8 @@ def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: p
     short = medians(epsilon)
     monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
     assert medians(epsilon) == short
-    assert lengths[0] < lengths[1] == int(200 / epsilon)
+    half = len(lengths) // 2
+    assert max(lengths[:half]) < min(lengths[half:]) == int(200 / epsilon)
 
 
 def test_medians_may_be_asked_for_twice() -> None:

@@ -1,4 +1,4 @@
-"""The Frobenius mechanism: noise on the diagonal, the arms and the legs of the Young diagram."""
+"""The Frobenius mechanism: noise on the diagonal, the arms and the legs of the Young diagram, or on sums of these."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class FrobeniusMechanism(Setting):
 
     With D the Durfee size and ``arm_k = λ_k − k``, ``leg_k = λ'_k − k`` (both 0 for k > D), it draws
     ``D̃ = D + G``, ``ãrm_k = arm_k + G``, ``l̃eg_k = leg_k + G`` for k = 1..K, each G independent with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. K is read off released
-    values alone.
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Below a budget per cell of
+    0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
+    (:func:`~anonhist.mechanisms.row_groups.noisy_rows`). K and the groups are read off released values alone.
     What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`).
 
     Parameters
@@ -45,9 +46,9 @@ class FrobeniusMechanism(Setting):
     Guarantees
     ----------
     Pure ``epsilon``-differential privacy. One more item adds one cell to the diagram, which changes exactly one of D,
-    arm_k, leg_k, by one; the published partition is a function of the noisy coordinates, of which all beyond K could
-    have been drawn as well. Noise is exact and added to whole numbers, so floating point costs nothing: it appears only
-    after the noise. Proof: docs/proofs/frobenius.md.
+    arm_k, leg_k, by one, and so exactly one sum; the published partition is a function of the noisy sums, of which all
+    beyond K could have been drawn as well. Noise is exact and added to whole numbers, so floating point costs nothing:
+    it appears only after the noise. Proof: docs/proofs/frobenius.md.
 
     Notes
     -----

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.row_groups import NoisyRows
 
-# From this budget per cell on the noisy Durfee size is good enough for the scale of the prior; below, it is fitted.
-_SIZE_IS_ENOUGH = 0.45
+# A noisy Durfee size of so many noise scales is good enough for the scale of the prior; for smaller ones it is fitted.
+_SIZE_IS_ENOUGH = 8.0
 _COARSE, _FINE = 0.1, 0.05
 # A size whose weight has fallen by this exponent below the largest is out of the question, and so are larger ones: a
 # likelihood falls so far below that of the truth, before it gets there, with a chance of e^−50.
@@ -30,8 +30,9 @@ def posterior_medians(
     given m (:mod:`anonhist.mechanisms.row_posterior`). The cells of probability at least one half form a Young diagram
     (cells only get rarer away from the origin), and no diagram has a smaller expected sorted ℓ1 distance.
 
-    The prior has the shape of Zipf's law. Its scale is the noisy Durfee size for ``epsilon ≥ 0.45``; below it is fitted
-    to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf prior itself.
+    The prior has the shape of Zipf's law. Its scale is the noisy Durfee size, if that is at least eight noise scales;
+    else it is fitted to all noisy values, first by a uniform prior on a coarse grid, then twice by the Zipf prior
+    itself.
 
     Parameters
     ----------
@@ -42,6 +43,18 @@ def posterior_medians(
     epsilon
         Decay of the noise per cell.
     """
+    found: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+    enough = epsilon * sizes >= _SIZE_IS_ENOUGH
+    for fit, chosen in ((False, enough), (True, ~enough)):
+        if chosen.any():
+            medians = _medians(sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon, fit=fit)
+            found.update(zip(np.flatnonzero(chosen).tolist(), medians, strict=True))
+    return [found[run] for run in range(sizes.size)]
+
+
+def _medians(
+    sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, epsilon: float, *, fit: bool
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     count = sizes.size
     noisy = arms.beside(legs)
 
@@ -49,17 +62,16 @@ def posterior_medians(
         joint = _seen(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
         return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
 
-    def fitted(size: NDArray[np.int64]) -> RowPosterior:
+    def shaped(size: NDArray[np.int64]) -> RowPosterior:
         scale = np.maximum(size, 1).astype(np.float64)
         scales = np.concatenate((scale, scale))
         return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=settled, scales=scales)
 
-    if epsilon >= _SIZE_IS_ENOUGH:
-        sides = fitted(sizes)
-    else:
-        coarse = RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=settled)
-        first = fitted(_size(_durfee(coarse, sizes)[0]))
-        sides = fitted(_size(_durfee(first, sizes)[0]))
+    size = sizes
+    if fit:
+        size = _size(_durfee(RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=settled), sizes)[0])
+        size = _size(_durfee(shaped(size), sizes)[0])
+    sides = shaped(size)
     reaches, others = _durfee(sides, sizes)
     rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
     found = _size(reaches)

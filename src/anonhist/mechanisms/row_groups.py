@@ -57,6 +57,10 @@ class NoisyRows:
         """Make each row a group of its own."""
         return cls(noisy, np.ones(noisy.shape, dtype=np.bool_))
 
+    def of(self, runs: NDArray[np.bool_]) -> NoisyRows:
+        """Keep these runs only."""
+        return NoisyRows(self.sums[runs], self.begins[runs])
+
     def followed_by(self, other: NoisyRows) -> NoisyRows:
         """Put the groups of further positions behind these."""
         return NoisyRows(np.hstack((self.sums, other.sums)), np.hstack((self.begins, other.begins)))
