@@ -85,7 +85,8 @@ def test_groups_grow_where_rows_are_near_each_other_and_never_at_large_epsilon()
     apart = released(1000 * np.arange(60, 0, -1), noise)
     assert max(here.stop - here.start for here in groups(apart)[:40]) == 1
     assert min(longest) > 5
-    assert released(sides()[2], noise, epsilon=row_groups._ALONE_FROM).begins.all()
+    for epsilon, alone in ((row_groups._ALONE_FROM, True), (row_groups._ALONE_FROM - 0.01, False)):
+        assert released(sides()[2], np.zeros_like(noise), epsilon=epsilon, size=1000).begins.all() == alone
 
 
 def test_no_group_reaches_over_where_long_rows_must_end() -> None:
@@ -131,20 +132,22 @@ def exact(noisy: NoisyRows, epsilon: float, scale: float, top: int) -> tuple[NDA
     return total, tail
 
 
+@pytest.mark.parametrize("noise", [[2, -1, 1, 0], [-3, 14, 1, 0], [5, -6, -4, 0]])
 @pytest.mark.parametrize("begins", [[1, 1, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0]])
-def test_the_posterior_of_groups_is_near_its_sum(begins: list[int]) -> None:
-    # Sums are taken to be normal: for a group that ends with a row close to it, that is a third of a unit off at most.
+def test_the_posterior_of_groups_is_near_its_sum(begins: list[int], noise: list[int]) -> None:
+    # Sums are taken to be normal, which for so few rows is far off; a factor of e in weights moves rows by one.
     epsilon, scale, top = 0.5, 3.0, 30
     starts = np.array([begins], dtype=np.bool_)
     rows = np.array([9, 7, 4, 4])
     arms = np.maximum(rows - np.arange(1, 5), 0)
-    held = np.add.reduceat(arms, np.flatnonzero(starts[0])) + np.array([2, -1, 1, 0])[: starts.sum()]
+    held = np.add.reduceat(arms, np.flatnonzero(starts[0])) + np.array(noise)[: starts.sum()]
     noisy = NoisyRows(np.repeat(held, np.diff(np.flatnonzero(starts[0]), append=4))[None], starts)
     posterior = RowPosterior(noisy, epsilon=epsilon, grid=0.05, settled=never, scales=np.array([scale]))
     total, tail = exact(noisy, epsilon, scale, top)
-    np.testing.assert_allclose(posterior.log_evidence[0], np.log(total), atol=0.4)
+    np.testing.assert_allclose(posterior.log_evidence[0], np.log(total), atol=1.0)
     reaches = np.cumsum(total[::-1])[::-1] / total.sum()
     medians = posterior.median_rows(np.zeros((1, 5)), reaches[None])[0]
     share = tail.sum(axis=0) / total.sum()
     expected = (share >= 0.5).sum(axis=1) - 1
-    assert np.abs(medians - np.where(reaches[1:] >= 0.5, expected, 0)).max() <= 1
+    wanted = np.where(reaches[1:] >= 0.5, expected, 0)
+    assert np.abs(medians - wanted).max() <= 1
