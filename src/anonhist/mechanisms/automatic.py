@@ -45,9 +45,9 @@ def choose(
 
     Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up (and a whole budget of at most 20) the
     partition mechanism, which loses nothing of the budget there; below, the Frobenius mechanism. Each errs least there
-    on all real data tried, from 21,457 to 32.6 million items, so a look at the data would buy nothing, and none is paid
-    for. It is a choice for data with a heavy tail: on 10^8 items with all counts different the other one errs less, by
-    an eighth at 1.1, a fifth at 0.25 and a third at 0.05 (docs/benchmarks.md).
+    on all real data tried, from 168 to 725 million items, so a look at the data would buy nothing, and none is paid
+    for. It is a choice for data with a heavy tail: with all counts different the Frobenius mechanism errs less from 1.1
+    on, too, by an eighth (docs/benchmarks.md).
 
     Parameters
     ----------
