@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
-from anonhist.mechanisms.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows, saturated
+from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -112,7 +112,7 @@ class FrobeniusMechanism(Setting):
         while max(int(side.sums[:, -1].max()) for side in sides) > margin:
             seen = sides[0].sums.shape[1]
             sides = [
-                side.followed_by(NoisyRows.alone(saturated(_length(lengths, seen), noise(count, 1))))
+                side.followed_by(NoisyRows.alone(added(_length(lengths, seen), noise(count, 1))))
                 for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
             ]
         arms, legs = sides

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.mechanisms.noise import added
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,17 +99,12 @@ def noisy_rows(
         group = np.arange(last - first) // each[:, None]
         whole = np.zeros(group.shape, dtype=np.int64)
         np.add.at(whole, (np.arange(runs)[:, None], group), padded[first:last])
-        seen = saturated(whole, noise[:, first:last])
+        seen = added(whole, noise[:, first:last])
         stages.append(_Stage.of(seen, group, first))
         sums[:, first:last] = np.take_along_axis(seen, group, axis=1)
         begins[:, first:last] = np.diff(group, axis=1, prepend=-1) > 0
         first = last
     return NoisyRows(sums, begins)
-
-
-def saturated(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add noise to numbers ≥ 0, saturating at the ends of int64."""
-    return np.asarray(values + np.minimum(noise, MAX_ITEMS - values))
 
 
 @dataclass(frozen=True)
