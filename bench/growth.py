@@ -16,11 +16,14 @@ from children import Runs, measure
 PROGRAM = """
 import sys
 import anonhist as ah
-from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, staircase_profile
-kind = {"frobenius": FrobeniusMechanism, "partition": PartitionMechanism}[sys.argv[1]]
-kind(sys.argv[2]).release(staircase_profile(int(sys.argv[3])))
+from anonhist.mechanisms import staircase_profile
+profile = staircase_profile(int(sys.argv[3]))
+kinds = {"frobenius": ah.FrobeniusMechanism, "partition": ah.PartitionMechanism, "privhist": ah.PrivHistMechanism}
+kinds["bounded"] = lambda epsilon: ah.BoundedPartitionMechanism(epsilon, public_items=2**40)
+kinds[sys.argv[1]](sys.argv[2]).release(profile)
 """
 CASES = [("frobenius", "1"), ("partition", "1"), ("partition", "4"), ("frobenius", "0.01"), ("partition", "0.01")]
+CASES += [("privhist", "1"), ("privhist", "0.01"), ("bounded", "1")]
 
 
 def draw(path: Path, sizes: list[int], found: dict[tuple[str, str], list[Runs]]) -> None:
@@ -32,6 +35,7 @@ def draw(path: Path, sizes: list[int], found: dict[tuple[str, str], list[Runs]])
 
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     styles = {"frobenius": ("#0b6e99", "o"), "partition": ("#b5460f", "s")}
+    styles |= {"privhist": ("#4d7c0f", "D"), "bounded": ("#5b4a91", "^")}
     lines = {"1": "-", "4": ":", "0.01": "--"}
     for (mechanism, epsilon), runs in found.items():
         color, marker = styles[mechanism]

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -201,3 +202,12 @@ def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> No
     first, second = ([line.split(",")[:2] for line in output.splitlines()] for output in outputs)
     assert first[0] == second[0] == ["count", "prevalence"]
     assert first != second
+
+
+def test_a_number_of_items_released_on_its_own_is_told(process: Cli) -> None:
+    done = process("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
+    (told,) = re.findall(r"The number of items, released on its own: ([\d,]+)\.", done.stdout)
+    assert int(told.replace(",", "")) > 0
+    shown = process("show", "out.json")
+    assert f"released on its own: {told}." in shown.stdout
+    assert "on its own" not in process("release", "events.csv", "--epsilon", "20", "-o", "other.json").stdout

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -192,3 +193,9 @@ def test_nothing_is_left_where_it_cannot_be_written(
     with pytest.raises(RuntimeError):
         write_report(release, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_of_items_released_on_its_own_is_shown(release: Release, page: str, page_of: Any) -> None:
+    assert "released on its own" not in page
+    counted = page_of(replace(release, items=123_456))
+    assert "(their number, released on its own: 123,456); 95" in counted

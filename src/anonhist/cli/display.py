@@ -56,8 +56,9 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     expected = f"{with_error(error.value, error.standard_error)} items expected{share_of_items(release)}"
     unit = release.guarantee.unit
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
+    counted = "" if release.items is None else f" The number of items, released on its own: {release.items:,}."
     return [
-        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}."),
+        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}.{counted}"),
         ("Promise", str(release.guarantee)),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         (

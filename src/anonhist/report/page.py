@@ -70,6 +70,7 @@ def _main(release: Release, command: str | None) -> str:
     limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
     words = {
         "items": f"{profile.n:,}",
+        "counted": "" if release.items is None else f" (their number, released on its own: {release.items:,})",
         "items_interval": interval(float(low), float(high)),
         "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
