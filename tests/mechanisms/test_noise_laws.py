@@ -1,0 +1,277 @@
+"""Isotonic, cumulative and prevalence mechanisms: what their noise is, and what it hides, over all neighbours."""
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.audit import audited
+from anonhist.testing.exact import Decisions, OutputLaw, decided_laplace, largest_log_ratio, output_law
+from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+
+Simple = CumulativeMechanism | IsotonicMechanism | PrevalenceMechanism
+Draw = Callable[[Fraction, int], NDArray[np.int64]]
+
+ITEM, TWO, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=2), PrivacyUnit.label(max_count=3)
+ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, EXCHANGED)]
+
+
+def made(kind: str, epsilon: int, unit: PrivacyUnit, relation: NeighboringRelation, *, public: int = 9) -> Simple:
+    if kind == "isotonic":
+        return IsotonicMechanism(epsilon, unit, relation, public_labels=public)
+    if kind == "cumulative":
+        return CumulativeMechanism(epsilon, unit, relation, public_cap=public)
+    return PrevalenceMechanism(epsilon, unit, relation, public_cap=None if unit is LABEL else public)
+
+
+class Step(NamedTuple):
+    """The budgeted step of a release, and what was made of it."""
+
+    rate: Fraction
+    truth: NDArray[np.int64]
+    noise: NDArray[np.int64]
+    published: Profile
+
+    @property
+    def noisy(self) -> tuple[int, ...]:
+        return tuple((self.truth + self.noise).tolist())
+
+
+def step(mechanism: Simple, profile: Profile, draw: Draw) -> Step:
+    """Release with noise from ``draw``, and watch at what rate it is asked for and what it is added to."""
+    module = sys.modules[type(mechanism).__module__]
+    rates, sums, really = [], [], module.added
+
+    def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
+        rates.append(gamma)
+        return draw(gamma, size)
+
+    def added(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums.append((truth.copy(), drawn.copy()))
+        noisy: NDArray[np.int64] = really(truth, drawn)
+        return noisy
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "exact_noise", lambda _: noise)
+        patch.setattr(module, "added", added)
+        published = mechanism.release(profile).profile
+    (rate,), ((truth, drawn),) = rates, sums
+    return Step(rate, truth, drawn, published)
+
+
+def silent(_: Fraction, size: int) -> NDArray[np.int64]:
+    return np.zeros(size, dtype=np.int64)
+
+
+def grown(partition: Partition, unit: PrivacyUnit) -> set[Partition]:
+    """All data sets with one unit more, whatever its items."""
+    if unit.kind == "label":
+        return {tuple(sorted((*partition, count), reverse=True)) for count in range(1, unit.bound + 2)}
+    reached = [{partition}]
+    for _ in range(unit.bound):
+        reached.append({more for fewer in reached[-1] for more in larger_neighbors(fewer)})
+    return set().union(*reached[1:])
+
+
+def neighbours(unit: PrivacyUnit, relation: NeighboringRelation, size: int) -> list[tuple[Partition, Partition]]:
+    """All neighbouring pairs that have up to ``size`` items, those of the exchanged unit not counted."""
+    if relation is ADDED:
+        return [(fewer, more) for fewer in partitions_up_to(size) for more in grown(fewer, unit)]
+    return [pair for shared in partitions_up_to(size) for pair in combinations(sorted(grown(shared, unit)), 2)]
+
+
+@lru_cache
+def _log_pmf(rate: Fraction) -> NDArray[np.float64]:
+    return np.log(discrete_laplace_pmf(rate, np.arange(-60, 61)))
+
+
+def exact_loss(first: Step, second: Step) -> float:
+    """Largest log-ratio over all noisy numbers: of independent ones it is the sum of the largest of each."""
+    assert first.rate == second.rate
+    assert first.truth.size == second.truth.size
+    logs = _log_pmf(first.rate)
+    shifts = np.abs(first.truth - second.truth).tolist()
+    return math.fsum(float(np.abs(logs[shift:] - logs[: logs.size - shift]).max()) for shift in shifts)
+
+
+def worst_loss(mechanism: Simple, *, size: int) -> float:
+    watched = lru_cache(maxsize=None)(lambda one: step(mechanism, Profile.from_partition(one), silent))
+    pairs = neighbours(mechanism.unit, mechanism.relation, size)
+    return max(exact_loss(watched(first), watched(second)) for first, second in pairs)
+
+
+@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize(("unit", "relation"), PROMISES, ids=lambda part: getattr(part, "kind", part))
+def test_largest_loss_over_all_neighbours_is_epsilon(
+    kind: str, unit: PrivacyUnit, relation: NeighboringRelation
+) -> None:
+    # Exact probabilities of all noisy numbers, all pairs of up to 8 items.
+    bound = unit.bound if unit.kind == "user" else 1
+    worst = worst_loss(made(kind, 1, unit, relation), size=8 - bound)
+    # Two labels exchanged stand in each other's place: rows differ by c − 1, not by the 2c that are paid for.
+    is_overpaid = unit is LABEL and relation is EXCHANGED and kind != "prevalence"
+    assert worst == pytest.approx((unit.bound - 1) / (2 * unit.bound) if is_overpaid else 1, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize(
+    ("unit", "wider", "factor"),
+    [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, EXCHANGED), 2), ((TWO, ADDED), (TWO, EXCHANGED), 2)],
+)
+def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
+    kind: str,
+    unit: tuple[PrivacyUnit, NeighboringRelation],
+    wider: tuple[PrivacyUnit, NeighboringRelation],
+    factor: int,
+) -> None:
+    mechanism = made(kind, 1, *unit)
+    watched = lru_cache(maxsize=None)(lambda one: step(mechanism, Profile.from_partition(one), silent))
+    worst = max(exact_loss(watched(first), watched(second)) for first, second in neighbours(*wider, 6))
+    assert worst == pytest.approx(factor, abs=1e-9)
+
+
+def test_prevalences_with_noise_for_one_change_an_item_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    # An item takes a label from one prevalence to the next: two change, and noise for one would hide half of it.
+    monkeypatch.setattr(PrevalenceMechanism, "_gamma", property(lambda self: self.epsilon_per_cell))
+    assert worst_loss(made("prevalence", 1, ITEM, ADDED), size=6) == pytest.approx(2, abs=1e-9)
+
+
+def decided_law(mechanism: Simple, partition: Partition) -> OutputLaw:
+    """Law of all that the budgeted step lets out, by every sequence of decisions of the noise, the likeliest first."""
+
+    def run(decisions: Decisions) -> tuple[int, ...]:
+        draw = decided_laplace(decisions)
+        return step(
+            mechanism, Profile.from_partition(partition), lambda gamma, size: draw(gamma, size, source=None)
+        ).noisy
+
+    return output_law(run, unexplored=0.05)
+
+
+@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> None:
+    mechanism = made(kind, 3, ITEM, ADDED, public=3)
+    laws = {partition: decided_law(mechanism, partition) for partition in partitions_up_to(3)}
+    ratios = []
+    for fewer in partitions_up_to(2):
+        for more in larger_neighbors(fewer):
+            first, second = laws[fewer].probabilities, laws[more].probabilities
+            both = [
+                OutputLaw({noisy: law[noisy] for noisy in first if noisy in second}, 0.0) for law in (first, second)
+            ]
+            assert math.fsum(both[0].probabilities.values()) > 0.5
+            ratios.append(largest_log_ratio(*both, at_least=0.0))
+    # One path leads to each output, so that its probability is exact, whatever was left unexplored.
+    assert max(ratios) == pytest.approx(3, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> None:
+    mechanism, rng = made(kind, 1, ITEM, ADDED), np.random.default_rng(3)
+    released = set()
+    for first in partitions_up_to(5):
+        noise = rng.integers(-4, 5, 9)
+        one = step(mechanism, Profile.from_partition(first), lambda _, size, noise=noise: noise[:size])
+        for second in partitions_up_to(4):
+            truth = step(mechanism, Profile.from_partition(second), silent).truth
+            shifted = one.truth + noise - truth
+            other = step(mechanism, Profile.from_partition(second), lambda _, size, noise=shifted: noise[:size])
+            assert other.noisy == one.noisy
+            assert other.published == one.published
+        released.add(one.published)
+    assert len(released) > 5
+
+
+RATES = [
+    ("isotonic", ITEM, ADDED, Fraction(1)),
+    ("isotonic", TWO, EXCHANGED, Fraction(1, 4)),
+    ("isotonic", LABEL, ADDED, Fraction(1, 3)),
+    ("cumulative", ITEM, ADDED, Fraction(1)),
+    ("cumulative", TWO, EXCHANGED, Fraction(1, 4)),
+    ("prevalence", ITEM, ADDED, Fraction(1, 2)),
+    ("prevalence", TWO, EXCHANGED, Fraction(1, 8)),
+    ("prevalence", LABEL, EXCHANGED, Fraction(1, 2)),
+]
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+@pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)
+def test_every_number_gets_noise_of_the_stated_law(
+    kind: str,
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    rate: Fraction,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    simulated: bool,
+) -> None:
+    mechanism, profile, seen = made(kind, 1, unit, relation), Profile.from_counts([1, 3]), []
+    module = sys.modules[type(mechanism).__module__]
+    really = module.added
+
+    def added(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+        seen.append(drawn.copy())
+        noisy: NDArray[np.int64] = really(truth, drawn)
+        return noisy
+
+    monkeypatch.setattr(module, "added", added)
+    if simulated:
+        mechanism.simulate(profile, size=1200, rng=np.random.default_rng(4))
+    else:
+        for seed in range(1200):
+            mechanism.release(profile, source=SeededSource(seed))
+    noise = np.concatenate(seen)
+    assert noise.size == 1200 * (3 if unit is LABEL and kind == "prevalence" else 9)
+    assert_pmf_equal(noise, lambda k: discrete_laplace_pmf(rate, k))
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(rate * factor, k))
+
+
+def lower_bound(
+    mechanism: Simple, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], *, draws: int = 12_000
+) -> float:
+    rng = np.random.default_rng(5)
+    hits = [sum(map(happens, mechanism.simulate(one, size=draws, rng=rng))) for one in pair]
+    return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+
+
+def _is_empty(run: Profile) -> bool:
+    return not run.n
+
+
+def _has_ones_alone(run: Profile) -> bool:
+    return run.prevalence(1) > 0 and not run.k_plus(2)
+
+
+NOTHING, ONE, PAIR = Profile([], []), Profile([1], [1]), Profile([2], [1])
+# The outputs on which each loses all of its budget.
+AUDITS = [
+    ("isotonic", 1, _is_empty, (NOTHING, ONE)),
+    ("cumulative", 1, _is_empty, (NOTHING, ONE)),
+    ("prevalence", 2, _has_ones_alone, (ONE, PAIR)),
+]
+
+
+@pytest.mark.parametrize(("kind", "public", "happens", "pair"), AUDITS, ids=[kind for kind, *_ in AUDITS])
+def test_audit_stays_below_epsilon_and_catches_half_the_noise(
+    kind: str, public: int, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile]
+) -> None:
+    mechanism = made(kind, 1, ITEM, ADDED, public=public)
+    assert 0.7 < lower_bound(mechanism, happens, pair) <= 1
+    claims_half = replace(mechanism, epsilon=Fraction(2))
+    assert lower_bound(claims_half, happens, pair) > 1.4
