@@ -67,7 +67,8 @@ def test_it_errs_less_than_prevalences_under_noise() -> None:
 @pytest.mark.parametrize("epsilon", ["1e-5", "1", "40"])
 def test_extremes_give_valid_profiles(epsilon: str, cap: int) -> None:
     mechanism = CumulativeMechanism(epsilon, public_cap=cap)
-    for profile in (Profile([], []), Profile([1], [2**63 - 1]), Profile([1], [2**62]), Profile([cap], [7])):
+    huge = [Profile([count], [(2**63 - 1) // count]) for count in (1, cap)]
+    for profile in (Profile([], []), Profile([1], [2**62]), Profile([cap], [7]), *huge):
         released = mechanism.release(profile, source=SeededSource(3)).profile
         assert 0 <= released.n <= 2**63 - 1
         assert not released.k_plus(cap + 1)
@@ -75,7 +76,14 @@ def test_extremes_give_valid_profiles(epsilon: str, cap: int) -> None:
             assert released == profile
         if epsilon == "40" and profile.n >= 2**62:
             # What cannot be held beside noise is cut at 2^62 items.
-            assert released == Profile([1], [2**62])
+            assert 2**62 - cap <= released.n <= 2**62
+
+
+def test_noise_cannot_wrap_the_largest_numbers_around() -> None:
+    mechanism, largest = CumulativeMechanism("0.01", public_cap=1), Profile([1], [2**63 - 1])
+    runs = [mechanism.release(largest, source=SeededSource(seed)).profile for seed in range(20)]
+    runs += mechanism.simulate(largest, size=20, rng=np.random.default_rng(1))
+    assert {run.n for run in runs} == {2**62}
 
 
 @pytest.mark.parametrize("profile", [Profile([2**63 - 1], [1]), Profile([1, 5], [4, 1]), Profile([2**40], [2**22])])

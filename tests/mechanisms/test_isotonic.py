@@ -80,6 +80,13 @@ def test_extremes_give_valid_profiles(epsilon: str, labels: int) -> None:
             assert 2**61 < released.n <= 2**62
 
 
+def test_noise_cannot_wrap_the_largest_numbers_around() -> None:
+    mechanism, largest = IsotonicMechanism("0.01", public_labels=1), Profile([2**63 - 1], [1])
+    runs = [mechanism.release(largest, source=SeededSource(seed)).profile for seed in range(20)]
+    runs += mechanism.simulate(largest, size=20, rng=np.random.default_rng(1))
+    assert {run.n for run in runs} == {2**62}
+
+
 @pytest.mark.parametrize("profile", [Profile([1], [2**63 - 1]), Profile([1, 9], [4, 1]), Profile([2**40], [2**22])])
 def test_more_labels_than_the_public_number_are_refused_before_anything_is_drawn(profile: Profile) -> None:
     mechanism = IsotonicMechanism(1, public_labels=4)

@@ -1,6 +1,7 @@
 """The prevalence mechanism: its noise, its cap, and what fitting gains."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from anonhist.mechanisms.setting import capped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.partitions import larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 FIVE = PrivacyUnit.label(max_count=5)
+THREE_ITEMS = PrivacyUnit.user(max_items=3)
 
 
 def noise_seen(
@@ -88,6 +91,75 @@ def test_the_published_profile_is_the_rounded_fit_of_sums(noisy: list[int], publ
     assert prevalence._published(np.array(noisy)) == Profile.from_prevalences(published)
 
 
+def most_changed(relation: NeighboringRelation) -> int:
+    """Return the largest ℓ1 change of φ_1..φ_9 over all pairs of up to 8 items that differ in one item."""
+    mechanism = PrevalenceMechanism(1, relation=relation, public_cap=9)
+    phi = {one: mechanism._prevalences(Profile.from_partition(one)) for one in partitions_up_to(8)}
+    pairs = [(fewer, more) for fewer in partitions_up_to(7) for more in larger_neighbors(fewer)]
+    if relation is NeighboringRelation.SUBSTITUTE:
+        pairs = [pair for fewer in partitions_up_to(7) for pair in combinations(larger_neighbors(fewer), 2)]
+    return max(int(np.abs(phi[first] - phi[second]).sum()) for first, second in pairs)
+
+
+@pytest.mark.parametrize(("relation", "most"), [(each, 2 * each.steps) for each in NeighboringRelation])
+def test_an_item_changes_prevalences_by_what_the_noise_is_for(relation: NeighboringRelation, most: int) -> None:
+    assert most_changed(relation) == most
+    assert PrevalenceMechanism(1, relation=relation, public_cap=9)._gamma == Fraction(1, most)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_a_user_pays_for_twice_the_cells(relation: NeighboringRelation) -> None:
+    mechanism = PrevalenceMechanism("0.3", THREE_ITEMS, relation, public_cap=9)
+    assert mechanism._gamma == Fraction(3, 10) / (2 * 3 * relation.steps)
+    # The worst that three items do: three labels, of counts far apart, rise by one.
+    before, after = (mechanism._prevalences(Profile.from_counts(counts)) for counts in ([1, 4, 7], [2, 5, 8]))
+    assert np.abs(before - after).sum() == 2 * 3
+
+
+@pytest.mark.parametrize("profile", [Profile([5], [1]), Profile([1, 9], [4, 1]), Profile([2**63 - 1], [1])])
+def test_counts_above_the_public_cap_are_refused_before_anything_is_drawn(profile: Profile) -> None:
+    sentence = "^public_cap is below the data: give a larger one that is known without looking at them.$"
+    for unit in (PrivacyUnit.item(), THREE_ITEMS):
+        mechanism, source = PrevalenceMechanism(1, unit, public_cap=4), SeededSource(1)
+        with pytest.raises(UsageError, match=sentence):
+            mechanism.release(profile, source=source)
+        assert source.words(1) == SeededSource(1).words(1)
+        with pytest.raises(UsageError, match=sentence):
+            mechanism.simulate(profile, size=1, rng=np.random.default_rng(1))
+    held = Profile([1, 4], [9, 2])
+    assert PrevalenceMechanism(40, public_cap=4).release(held, source=SeededSource(1)).profile == held
+
+
+def test_the_cap_is_given_once() -> None:
+    with pytest.raises(UsageError, match="max_count is the cap: leave public_cap out"):
+        PrevalenceMechanism(1, FIVE, public_cap=5)
+    with pytest.raises(UsageError, match="needs public_cap, a number that everybody knows and no count exceeds"):
+        PrevalenceMechanism(1, THREE_ITEMS)
+    for number in (0, -1, 2**24 + 1, 1.5, "5", True, np.nan):
+        with pytest.raises(UsageError, match="public_cap must be a whole number from 1 to 2\\^24"):
+            PrevalenceMechanism(1, public_cap=number)
+    assert PrevalenceMechanism(1, public_cap=2**24).largest_count == 2**24
+    assert type(PrevalenceMechanism(1, public_cap=1e6).public_cap) is int
+
+
+def test_promise_names_the_public_cap_where_data_are_refused() -> None:
+    assert "no count is above 5,000, which must be public" in str(PrevalenceMechanism(1, public_cap=5000).guarantee)
+    assert "public" not in str(PrevalenceMechanism(1, FIVE).guarantee)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "1", "60"])
+def test_extremes_give_valid_profiles(epsilon: str) -> None:
+    mechanism = PrevalenceMechanism(epsilon, public_cap=1000)
+    for profile in (Profile([], []), Profile([1], [2**63 - 1]), Profile([1000], [2**53]), Profile([1, 999], [7, 1])):
+        released = mechanism.release(profile, source=SeededSource(3)).profile
+        assert 0 <= released.n <= 2**63 - 1
+        assert not released.k_plus(1001)
+        if epsilon == "60" and profile.n < 2**53:
+            assert released == profile
+        if epsilon == "60" and profile.n >= 2**62:
+            assert 2**62 - 1000 <= released.n <= 2**62
+
+
 def test_published_profile_is_valid_and_capped() -> None:
     profile = Profile.from_prevalences({1: 500, 2: 100, 7: 10, 300: 2})
     for seed in range(30):
@@ -138,6 +210,9 @@ def test_the_smallest_epsilon_is_shared_by_the_steps_of_the_relation() -> None:
         PrevalenceMechanism(smallest * Fraction(99, 100), FIVE)
     with pytest.raises(UsageError, match="at least 2·2\\^-40"):
         PrevalenceMechanism(2 * smallest * Fraction(99, 100), FIVE, NeighboringRelation.SUBSTITUTE)
+    assert PrevalenceMechanism(6 * smallest, THREE_ITEMS, public_cap=9).epsilon == 6 * smallest
+    with pytest.raises(UsageError, match="at least 6·2\\^-40"):
+        PrevalenceMechanism(6 * smallest * Fraction(99, 100), THREE_ITEMS, public_cap=9)
 
 
 def test_noise_is_added_in_whole_numbers_whatever_their_size() -> None:

@@ -79,14 +79,14 @@ class PrevalenceMechanism(Setting):
         super().__post_init__()
         if self.unit.kind == "label":
             if self.public_cap is not None:
-                raise UsageError("Where labels are protected, the unit's max_count is the cap: leave public_cap out.")
+                raise UsageError("Where labels are protected, their max_count is the cap: leave public_cap out.")
             if self.unit.bound > LARGEST_COUNT:
                 message = f"The prevalence mechanism takes a max_count of at most 2^24, not {self.unit.bound}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(
-                "The prevalence mechanism needs public_cap, a number that no count exceeds and everybody knows, or to "
-                "protect labels: unit=PrivacyUnit.label(max_count=c) (--unit label --max-count c)."
+                "The prevalence mechanism needs public_cap, a number that everybody knows and no count exceeds; only "
+                "where labels are protected, their max_count is the cap."
             )
         else:
             cap = whole_items(self.public_cap, name="public_cap", most=LARGEST_COUNT)
