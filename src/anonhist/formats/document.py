@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import PrevalenceMechanism, from_parameters
+from anonhist.mechanisms import PrevalenceMechanism, PrivHistMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
@@ -109,6 +109,8 @@ def _release(top: Mapping[str, Any]) -> Release:
         mechanism.admit(profile)
     except UsageError:
         raise DataError("the profile is beyond the public numbers of the mechanism") from None
+    if ("items" in top) != isinstance(mechanism, PrivHistMechanism):
+        raise DataError("items belong to a release of PrivHist, which publishes their number on its own, and no other")
     error = _error(top["error"])
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")

@@ -29,7 +29,7 @@ class IsotonicMechanism(Setting):
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
     ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Published is the
-    non-increasing fit nearest in ℓ2, rounded; labels with a fit below one half are left out.
+    non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
         Counts, ascending, ≥ 1; levels_0 = 0.
     reaching : ndarray of float64, shape (k,)
         Never increasing. Each is rounded to the nearest whole number and taken as 0 where negative; where n would pass
-        2^62, all are cut at one height.
+        2^62, up to rounding, all are cut at one height.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def profile_of_sorted(counts: NDArray[np.float64]) -> Profile:
     Parameters
     ----------
     counts : ndarray of float64, shape (k,)
-        Never increasing, one per label; cut at one height where n would pass 2^62. O(k) time.
+        Never increasing, one per label; cut at one height where n would pass 2^62, up to rounding. O(k) time.
 
     Examples
     --------

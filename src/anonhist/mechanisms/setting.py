@@ -128,7 +128,7 @@ class Setting:
             raise UsageError(message)
         made = cls(parse_epsilon(epsilon), PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
-            raise UsageError("some of them belong to no such mechanism.")
+            raise UsageError("they are not all that such a mechanism has, and nothing else.")
         return made
 
     @classmethod
@@ -142,6 +142,8 @@ class Setting:
         if missing:
             message = f"{' and '.join(missing)} must be among them."
             raise UsageError(message)
+        if not all(type(parameter) in {str, int} for parameter in parameters.values()):
+            raise UsageError("they must be text and whole numbers.")
         return parameters
 
     @classmethod
