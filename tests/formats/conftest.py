@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
+from anonhist.mechanisms import (
+    BoundedPartitionMechanism,
+    BudgetShares,
+    CentralMechanism,
+    CumulativeMechanism,
+    FrobeniusMechanism,
+    IsotonicMechanism,
+    PartitionMechanism,
+    PrevalenceMechanism,
+    PrivHistMechanism,
+    RelaxedPartitionMechanism,
+)
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Estimate, Release, ReleaseError
@@ -26,13 +37,15 @@ def _made(
     epsilon: Fraction | None = None,
     spending: tuple[tuple[str, Fraction], ...] = (),
     spread: float = 3.0,
+    items: int | None = None,
 ) -> Release:
+    promised = mechanism.guarantee
     counts = profile.counts.tolist()
     levels = np.array(sorted({1, *counts, *(count + 1 for count in counts if count < 2**63 - 1)}), dtype=np.int64)
     half = NORMAL_95 * 0.25
     return Release(
         profile=profile.with_unit(mechanism.unit),
-        guarantee=replace(mechanism.guarantee, epsilon=epsilon or mechanism.epsilon, spending=spending),
+        guarantee=promised if epsilon is None else replace(promised, epsilon=epsilon, spending=spending),
         mechanism=mechanism,
         reason="At 1/3 per cell it errs least, „so“ <b>it</b> is.",
         library_version="0.1.0",
@@ -44,6 +57,7 @@ def _made(
             np.linspace(0, spread, levels.size),
             np.linspace(spread / 3, 0.1, levels.size),
         ),
+        items=items,
     )
 
 
@@ -67,6 +81,22 @@ def releases() -> dict[str, Release]:
             Profile([1, 5], [40, 2]), PrevalenceMechanism(Fraction(1, 2), PrivacyUnit.label(max_count=5))
         ),
         "empty": _made(Profile([], []), FrobeniusMechanism(Fraction(1, 1000))),
+        "privhist": _made(Profile([1, 2, 900], [40, 7, 1]), PrivHistMechanism(Fraction(1, 2)), items=2**62 + 1),
+        "privhist-thirds": _made(
+            Profile([], []),
+            PrivHistMechanism(6, PrivacyUnit.user(max_items=2), shares=BudgetShares.thirds()),
+            items=0,
+        ),
+        "isotonic": _made(Profile([1, 9], [3, 2]), IsotonicMechanism(Fraction(1, 2), public_labels=5)),
+        "cumulative": _made(
+            Profile([1, 9], [3, 2]),
+            CumulativeMechanism(third, relation=NeighboringRelation.SUBSTITUTE, public_cap=9),
+        ),
+        "prevalence-items": _made(Profile([1, 9], [3, 2]), PrevalenceMechanism(1, public_cap=9)),
+        "bounded-partition": _made(Profile([1, 9], [3, 2]), BoundedPartitionMechanism(2, public_items=21)),
+        "relaxed-partition": _made(
+            Profile([1, 9], [3, 2]), RelaxedPartitionMechanism(2, public_items=21, delta=Fraction(1, 10**6))
+        ),
     }
 
 
@@ -76,7 +106,7 @@ def assert_same() -> Callable[[Release, Release], None]:
         error = release.error
         tables = [table.tolist() for table in (error.levels, error.prevalence_errors, error.k_plus_errors)]
         told = (release.reason, release.library_version, release.simulations, error.simulations, error.sorted_l1)
-        return [release.profile, release.guarantee, release.mechanism, told, *tables]
+        return [release.profile, release.items, release.guarantee, release.mechanism, told, *tables]
 
     def compare(first: Release, second: Release) -> None:
         assert parts(first) == parts(second)

@@ -15,13 +15,25 @@ from hypothesis import strategies as st
 from anonhist.errors import OutputError, UsageError
 from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
-from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 
 GOLDEN = Path(__file__).parent / "golden"
-NAMES = ["frobenius", "partition", "prevalence", "empty"]
+NAMES = [
+    "frobenius",
+    "partition",
+    "prevalence",
+    "empty",
+    "privhist",
+    "privhist-thirds",
+    "isotonic",
+    "cumulative",
+    "prevalence-items",
+    "bounded-partition",
+    "relaxed-partition",
+]
 Compare = Callable[[Release, Release], None]
 
 
@@ -73,6 +85,39 @@ def test_files_of_version_1_are_read_for_ever(releases: dict[str, Release], asse
 
 def test_parquet_files_of_version_1_are_read_for_ever(releases: dict[str, Release], assert_same: Compare) -> None:
     assert_same(read_release(GOLDEN / "release-1-frobenius.parquet"), releases["frobenius"])
+
+
+def test_every_mechanism_has_a_file_that_is_read_for_ever(releases: dict[str, Release]) -> None:
+    assert set(NAMES) == set(releases)
+    assert {release.mechanism.name for release in releases.values()} == set(MECHANISM_NAMES) - {"auto"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_number_of_items_is_written_where_it_was_released_on_its_own(
+    tmp_path: Path, releases: dict[str, Release], name: str
+) -> None:
+    release = releases[name]
+    assert ("items" in to_document(release)) == name.startswith("privhist")
+    for ending in ("json", "parquet"):
+        write(release, tmp_path / f"release.{ending}")
+        back = read_release(tmp_path / f"release.{ending}")
+        assert (back.items, back.n) == (release.items, release.n)
+    assert releases["privhist"].n == 2**62 + 1 != releases["privhist"].profile.n
+
+
+def test_what_each_step_of_privhist_spends_is_written(tmp_path: Path, releases: dict[str, Release]) -> None:
+    write(releases["privhist"], tmp_path / "release.json")
+    guarantee = read_release(tmp_path / "release.json").guarantee
+    assert guarantee.spending == (
+        ("the number of items", Fraction(1, 100)),
+        ("small and large counts", Fraction(49, 200)),
+        ("sums over blocks of counts", Fraction(49, 200)),
+    )
+    assert "spent in steps (0.01 for the number of items, 0.245 for small" in str(guarantee)
+    # Of thirds the last is not spent above 1 per cell: the promise is two thirds of what was asked for.
+    write(releases["privhist-thirds"], tmp_path / "thirds.json")
+    thirds = read_release(tmp_path / "thirds.json")
+    assert (thirds.guarantee.epsilon, thirds.mechanism.epsilon) == (4, 6)
 
 
 @pytest.mark.parametrize("name", NAMES)
