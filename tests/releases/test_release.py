@@ -3,10 +3,21 @@
 from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism, release
+from anonhist.mechanisms import (
+    BoundedPartitionMechanism,
+    CumulativeMechanism,
+    FrobeniusMechanism,
+    IsotonicMechanism,
+    PartitionMechanism,
+    PrevalenceMechanism,
+    PrivHistMechanism,
+    RelaxedPartitionMechanism,
+    release,
+)
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import DEFAULT_SIMULATIONS, Mechanism, Release
@@ -76,12 +87,42 @@ def test_simulations_say_how_many_runs_there_are(make_release: Any) -> None:
     assert release(TWO, epsilon=1).simulations == DEFAULT_SIMULATIONS
 
 
+@pytest.mark.parametrize("items", [0, 1, 6, 2**63 - 1, np.int64(9)])
+def test_items_released_on_their_own_are_n(make_release: Any, items: int) -> None:
+    made = make_release(TWO)
+    assert (made.items, made.n) == (None, TWO.n)
+    own = replace(made, items=items)
+    assert own.items == own.n == items
+    assert type(own.n) is int
+    assert own.profile.n == TWO.n
+    assert own.with_error().n == items
+
+
+@pytest.mark.parametrize("items", [-1, 2**63, 1.0, "3", True])
+def test_impossible_numbers_of_items_are_refused(make_release: Any, items: Any) -> None:
+    with pytest.raises(UsageError, match="items must be a whole number from 0 to"):
+        replace(make_release(TWO), items=items)
+
+
+def test_privhist_alone_releases_items_on_their_own() -> None:
+    assert PrivHistMechanism(40).release(TWO, source=SeededSource(7)).items == TWO.n
+    assert PrivHistMechanism("0.01").release(Profile([], []), source=SeededSource(7)).items is not None
+    assert CumulativeMechanism(40, public_cap=9).release(TWO, source=SeededSource(7)).items is None
+
+
 @pytest.mark.parametrize(
     "mechanism",
     [
         FrobeniusMechanism(1),
         PartitionMechanism(1),
         PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)),
+        PrevalenceMechanism(1, public_cap=9),
+        CumulativeMechanism(1, public_cap=9),
+        IsotonicMechanism(1, public_labels=9),
+        PrivHistMechanism(1),
+        PrivHistMechanism(2),
+        BoundedPartitionMechanism(1, public_items=9),
+        RelaxedPartitionMechanism(1, public_items=9),
     ],
     ids=lambda mechanism: mechanism.name,
 )

@@ -188,8 +188,9 @@ def _error(value: object) -> ReleaseError:
 
 
 def _items(value: object) -> int:
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise DataError("items must be a whole number from 0 to 2^63 − 1")
+    # Whether it is in range, the release checks.
+    if type(value) is not int:
+        raise DataError("items must be a whole number")
     return value
 
 
