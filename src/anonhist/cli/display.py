@@ -55,10 +55,10 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     profile, error = release.profile, release.error.sorted_l1
     expected = f"{with_error(error.value, error.standard_error)} items expected{share_of_items(release)}"
     unit = release.guarantee.unit
+    own = "" if release.items is None else f" The number of items, released on its own: {release.items:,}."
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
-    counted = "" if release.items is None else f" The number of items, released on its own: {release.items:,}."
     return [
-        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}.{counted}"),
+        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}.{own}"),
         ("Promise", str(release.guarantee)),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         (

@@ -55,7 +55,7 @@ def in_options(name: str | None = None) -> Iterator[None]:
 
 def as_typed(sentence: str) -> str:
     """Let a sentence speak of public numbers as they are typed."""
-    for option in PUBLIC_NUMBERS:
+    for option in (*PUBLIC_NUMBERS, "max_count"):
         sentence = sentence.replace(option, _typed(option))
     return sentence
 
