@@ -60,6 +60,19 @@ def test_every_mechanism_has_a_name_and_every_name_a_mechanism() -> None:
         assert getattr(anonhist.mechanisms, kind.__name__) is kind
 
 
+def test_options_are_what_a_mechanism_has_of_its_own_and_whether_it_must() -> None:
+    assert {name: kind.own_options() for name, kind in MECHANISMS.items()} == {
+        "partition": {"member": False},
+        "frobenius": {},
+        "privhist": {"shares": False},
+        "isotonic": {"public_labels": True},
+        "cumulative": {"public_cap": True},
+        "prevalence": {"public_cap": False},
+        "bounded-partition": {"public_items": True},
+        "relaxed-partition": {"public_items": True, "delta": False},
+    }
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_name_makes_its_mechanism(name: str) -> None:
     made = named_mechanism(name, Fraction(2), FIVE, NeighboringRelation.SUBSTITUTE, OPTIONS[name])
