@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
+from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism, skeletons
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -67,7 +67,7 @@ def step(mechanism: Simple, profile: Profile, draw: Draw) -> Step:
         return noisy
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "exact_noise", lambda _: noise)
+        patch.setattr(skeletons, "exact_noise", lambda _: noise)
         patch.setattr(module, "added", added)
         published = mechanism.release(profile).profile
     (rate,), ((truth, drawn),) = rates, sums

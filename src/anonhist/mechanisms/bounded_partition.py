@@ -11,20 +11,17 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.calibration import FamilyParameters, band_delta, calibrate
-from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.partition import LARGEST_EPSILON
 from anonhist.mechanisms.published import with_at_most
-from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
+from anonhist.mechanisms.setting import holds_where, whole_items
+from anonhist.mechanisms.skeletons import DrawnMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.mechanisms.choices import Choices
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 LARGEST_NUMBER = 2**40
 # Below, the band would be kept in several blocks, for which the range of floats is not proved beside a cap.
@@ -34,7 +31,7 @@ _CHAINS = 2
 
 
 @dataclass(frozen=True)
-class BoundedPartitionMechanism(Setting):
+class BoundedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
 
     λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all of at most N
@@ -110,35 +107,9 @@ class BoundedPartitionMechanism(Setting):
         """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
         return band_delta(self.epsilon)
 
-    def admit(self, profile: Profile) -> Profile:
-        """Check the promise, and that there are no more items than the public number.
-
-        Raises
-        ------
-        UsageError
-            If there are.
-        """
-        admitted = super().admit(profile)
-        if admitted.n > self.public_items:
-            raise UsageError(
-                "public_items is below the data: give a larger number that is known without looking at them."
-            )
-        return admitted
-
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
-
-        Raises
-        ------
-        UsageError
-            If there are more items than the public number.
-        """
-        (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
-        return make_release(released, self, reason=reason)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
-        return self._run(self.admit(profile), size, SimulatedChoices(rng))
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of items where there are more."""
+        return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         chain = DiagonalChain(FrobeniusCoordinates.of(profile), self.family, hyperbola(self.public_items))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
-from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
+from anonhist.mechanisms.setting import holds_where, whole_items
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.numeric import decreasing_fit
 
 if TYPE_CHECKING:
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 LARGEST_CAP = 2**26
 
 
 @dataclass(frozen=True)
-class CumulativeMechanism(Setting):
+class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted
@@ -80,33 +78,9 @@ class CumulativeMechanism(Setting):
         """What floating point costs, and for which data the promise is made."""
         return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
 
-    def admit(self, profile: Profile) -> Profile:
-        """Check the promise, and that no count is above the cap.
-
-        Raises
-        ------
-        UsageError
-            If one is.
-        """
-        admitted = super().admit(profile)
-        if admitted.k_plus(self.public_cap + 1):
-            raise UsageError("public_cap is below the data: give a larger one that is known without looking at them.")
-        return admitted
-
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
-
-        Raises
-        ------
-        UsageError
-            If a count is above the public cap.
-        """
-        return make_release(self._run(self.admit(profile), exact_noise(source)), self, reason=reason)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
-        public, noise = self.admit(profile), simulated_noise(rng)
-        return [self._run(public, noise) for _ in range(size)]
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public cap where a count is above it."""
+        return "public_cap" if profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
         levels = np.arange(1, self.public_cap + 1)

@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_sorted
-from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
+from anonhist.mechanisms.setting import holds_where, whole_items
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 MOST_LABELS = 2**28
 
 
 @dataclass(frozen=True)
-class IsotonicMechanism(Setting):
+class IsotonicMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, made decreasing by isotonic regression.
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
@@ -85,35 +83,9 @@ class IsotonicMechanism(Setting):
         """What floating point costs, and for which data the promise is made."""
         return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
 
-    def admit(self, profile: Profile) -> Profile:
-        """Check the promise, and that there are no more labels than the public number.
-
-        Raises
-        ------
-        UsageError
-            If there are.
-        """
-        admitted = super().admit(profile)
-        if admitted.num_labels > self.public_labels:
-            raise UsageError(
-                "public_labels is below the data: give a larger number that is known without looking at them."
-            )
-        return admitted
-
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
-
-        Raises
-        ------
-        UsageError
-            If there are more labels than the public number.
-        """
-        return make_release(self._run(self.admit(profile), exact_noise(source)), self, reason=reason)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
-        public, noise = self.admit(profile), simulated_noise(rng)
-        return [self._run(public, noise) for _ in range(size)]
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of labels where there are more."""
+        return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
         # Of the fits in this package the only one of so many numbers; SciPy's is compiled.

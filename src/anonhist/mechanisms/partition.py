@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE, FamilyParameters, band_delta, calibrate, check_member
-from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.denoise import denoise
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import bounded_profile
-from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.mechanisms.skeletons import DrawnMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
-
-    import numpy as np
 
     from anonhist.mechanisms.choices import Choices
     from anonhist.randomness import RandomSource
@@ -34,7 +30,7 @@ _WORTH_DENOISING = 3 * math.log(2)
 
 
 @dataclass(frozen=True)
-class PartitionMechanism(Setting):
+class PartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
 
     λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
@@ -125,9 +121,7 @@ class PartitionMechanism(Setting):
                 "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
                 "choose the Frobenius mechanism for more."
             )
-        choices = ExactChoices(source or SystemSource())
-        released = self._run(self.admit(profile), 1, choices)[0]
-        return make_release(released, self, reason=reason)
+        return super().release(profile, source=source, reason=reason)
 
     @property
     def arithmetic(self) -> str:
@@ -141,10 +135,6 @@ class PartitionMechanism(Setting):
     def delta(self) -> Fraction:
         """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
         return band_delta(self.epsilon)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, of whatever Durfee size, with simulation randomness."""
-        return self._run(self.admit(profile), size, SimulatedChoices(rng))
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         family = self.family

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
-from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
+from anonhist.mechanisms.setting import holds_where, whole_items
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import short_decimal
 from anonhist.randomness.arguments import SMALLEST_GAMMA
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 LARGEST_COUNT = 2**24
 
 
 @dataclass(frozen=True)
-class PrevalenceMechanism(Setting):
+class PrevalenceMechanism(AdditiveMechanism):
     """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
 
     ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
@@ -124,36 +123,18 @@ class PrevalenceMechanism(Setting):
         changes = self.relation.steps if self.unit.kind == "label" else 2 * self.cells
         return self.epsilon / changes
 
-    def admit(self, profile: Profile) -> Profile:
-        """Check the promise, cap counts where labels are protected, and check the public cap where they are not.
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public cap where a count is above it."""
+        return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
 
-        Raises
-        ------
-        UsageError
-            If the profile was read to protect more, or a count is above the public cap.
-        """
-        admitted = super().admit(profile)
-        if self.public_cap is not None and admitted.k_plus(self.public_cap + 1):
-            raise UsageError("public_cap is below the data: give a larger one that is known without looking at them.")
-        return admitted
-
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
-        return make_release(self._run(self._prevalences(profile), exact_noise(source)), self, reason=reason)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
-        prevalences, noise = self._prevalences(profile), simulated_noise(rng)
-        return [self._run(prevalences, noise) for _ in range(size)]
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        prevalences = self._prevalences(profile)
+        return _published(added(prevalences, noise(self._gamma, prevalences.size)))
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
-        limited = self.admit(profile)
         prevalences = np.zeros(self.largest_count, dtype=np.int64)
-        prevalences[limited.counts - 1] = limited.prevalences
+        prevalences[profile.counts - 1] = profile.prevalences
         return prevalences
-
-    def _run(self, prevalences: NDArray[np.int64], noise: Noise) -> Profile:
-        return _published(added(prevalences, noise(self._gamma, prevalences.size)))
 
 
 def _published(noisy: NDArray[np.int64]) -> Profile:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.published import with_at_most
-from anonhist.mechanisms.setting import Setting, holds_where, make_release, whole_items
+from anonhist.mechanisms.setting import holds_where, whole_items
+from anonhist.mechanisms.skeletons import DrawnMechanism
 from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
-from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.choices import Choices
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 LARGEST_NUMBER = 10_000
 _SMALLEST_EPSILON = Fraction(1, 10)
@@ -33,7 +30,7 @@ _ROUNDING = 1 / 4096
 
 
 @dataclass(frozen=True)
-class RelaxedPartitionMechanism(Setting):
+class RelaxedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−(ε/2)‖λ−μ‖₁}`` over the partitions μ in a window around λ.
 
     The window holds every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value that it has in any
@@ -135,29 +132,9 @@ class RelaxedPartitionMechanism(Setting):
     def _c(self) -> float:
         return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
 
-    def admit(self, profile: Profile) -> Profile:
-        """Check the promise, and that there are no more items than the public number.
-
-        Raises
-        ------
-        UsageError
-            If there are.
-        """
-        admitted = super().admit(profile)
-        if admitted.n > self.public_items:
-            raise UsageError(
-                "public_items is below the data: give a larger number that is known without looking at them."
-            )
-        return admitted
-
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
-        (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
-        return make_release(released, self, reason=reason)
-
-    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
-        return self._run(self.admit(profile), size, SimulatedChoices(rng))
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of items where there are more."""
+        return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         window = _Window(profile.partition(), self.radius)

@@ -158,7 +158,7 @@ class Setting:
         Raises
         ------
         UsageError
-            If the profile was read to protect more.
+            If the profile was read to protect more, or exceeds a number that is public for this mechanism.
         """
         check_profile(profile)
         if not self.unit.protects(profile.unit):
@@ -167,9 +167,16 @@ class Setting:
                 "Leave unit out, or read the profile again for the unit you want."
             )
             raise UsageError(message)
-        if self.unit.kind != "label":
-            return profile
-        return capped(profile, self.unit.bound)
+        admitted = capped(profile, self.unit.bound) if self.unit.kind == "label" else profile
+        if number := self.exceeded(admitted):
+            message = f"{number} is below the data: give a larger number that is known without looking at them."
+            raise UsageError(message)
+        return admitted
+
+    def exceeded(self, profile: Profile) -> str | None:
+        """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""
+        del profile
+        return None
 
 
 def check_unit(unit: object) -> None:

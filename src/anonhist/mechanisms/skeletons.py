@@ -1,0 +1,82 @@
+"""What mechanisms of one kind have in common: noise added to what is read off a profile, or draws by choices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
+from anonhist.mechanisms.noise import exact_noise, simulated_noise
+from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.randomness import SystemSource
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from anonhist.mechanisms.choices import Choices
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.profiles import Profile
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+
+@dataclass(frozen=True)
+class AdditiveMechanism(Setting, ABC):
+    """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile.
+
+        Parameters
+        ----------
+        profile
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked, for the record.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more, or exceeds a public number.
+        """
+        return make_release(self._run(self.admit(profile), exact_noise(source)), self, reason=reason)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+        public, noise = self.admit(profile), simulated_noise(rng)
+        return [self._run(public, noise) for _ in range(size)]
+
+    @abstractmethod
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        """Run once on a profile that was admitted."""
+
+
+@dataclass(frozen=True)
+class DrawnMechanism(Setting, ABC):
+    """A mechanism that draws a partition, decision by decision."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile; parameters and errors as in :class:`AdditiveMechanism`."""
+        (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
+        return make_release(released, self, reason=reason)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+        return self._run(self.admit(profile), size, SimulatedChoices(rng))
+
+    @abstractmethod
+    def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        """Draw ``size`` profiles around one that was admitted."""
