@@ -364,7 +364,7 @@ BAD_PROMISES = [
     ("privhist-thirds", "mechanism.parameters.shares", "2/3, 1/3", "three numbers"),
     ("privhist-thirds", "mechanism.parameters.shares", "4/3, 1/3, -2/3", "share"),
     ("privhist-thirds", "mechanism.parameters.shares", 3, "text"),
-    ("privhist-thirds", "mechanism.parameters.shares", ABSENT, "different steps or epsilons"),
+    ("privhist-thirds", "mechanism.parameters.shares", ABSENT, "not all that such a mechanism has"),
     ("privhist-thirds", "guarantee.epsilon", "6", "add up"),
     ("isotonic", "mechanism.parameters.public_labels", 4, "not that of the mechanism"),
     ("isotonic", "profile.prevalences", [4, 2], "beyond the public numbers"),

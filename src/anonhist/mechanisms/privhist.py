@@ -62,7 +62,7 @@ class BudgetShares:
     def __post_init__(self) -> None:
         for name in ("items", "cut", "blocks"):
             share = getattr(self, name)
-            is_zero = name == "blocks" and share in {0, "0"}
+            is_zero = name == "blocks" and isinstance(share, str | int | Fraction) and str(share) == "0"
             exact = Fraction(0) if is_zero else parse_epsilon(share, name=f"The share {name!r}")
             object.__setattr__(self, name, exact)
         if self.items + self.cut + self.blocks != 1:
@@ -141,14 +141,16 @@ class PrivHistMechanism(Setting):
     """
 
     _: KW_ONLY
-    shares: BudgetShares | None = None
+    shares: BudgetShares = None  # type: ignore[assignment]  # a default that follows from epsilon
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.shares is not None and not isinstance(self.shares, BudgetShares):
+        if self.shares is None:
+            object.__setattr__(self, "shares", BudgetShares.recommended(self.epsilon_per_cell))
+        if not isinstance(self.shares, BudgetShares):
             message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {self.shares!r}."
             raise UsageError(message)
-        if self.epsilon_per_cell <= 1 and not self._shares.blocks:
+        if self.epsilon_per_cell <= 1 and not self.shares.blocks:
             raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
 
     @property
@@ -157,14 +159,9 @@ class PrivHistMechanism(Setting):
         return "privhist"
 
     @property
-    def _shares(self) -> BudgetShares:
-        return self.shares or BudgetShares.recommended(self.epsilon_per_cell)
-
-    @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public parameters, enough to make the mechanism again."""
-        own = {} if self.shares is None else {"shares": str(self.shares)}
-        return {**super().parameters, **own}
+        return {**super().parameters, "shares": str(self.shares)}
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
@@ -178,7 +175,7 @@ class PrivHistMechanism(Setting):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release, with what each step spends."""
-        shares = self._shares
+        shares = self.shares
         steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
         if self.epsilon_per_cell <= 1:
             steps.append(("sums over blocks of counts", shares.blocks))
@@ -197,7 +194,7 @@ class PrivHistMechanism(Setting):
         return [self._run(public, noise)[0] for _ in range(size)]
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
-        shares, epsilon = self._shares, self.epsilon_per_cell
+        shares, epsilon = self.shares, self.epsilon_per_cell
         for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
         # 1.
         items = min(max(profile.n + int(noise(for_items, 1)[0]), 0), MAX_ITEMS)
