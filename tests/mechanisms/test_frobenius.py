@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, frobenius, frobenius_posterior
-from anonhist.mechanisms.frobenius import bounded_profile
+from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE
+from anonhist.mechanisms.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name, check_options, named_mechanism
-from anonhist.mechanisms.partition import LARGEST_EPSILON, PartitionMechanism
+from anonhist.mechanisms.partition import PartitionMechanism
 from anonhist.mechanisms.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.setting import check_profile, check_unit, whole_items
 from anonhist.privacy import (

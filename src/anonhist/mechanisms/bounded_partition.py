@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.calibration import FamilyParameters, band_delta, calibrate
+from anonhist.mechanisms.calibration import LARGEST_EPSILON, FamilyParameters, band_delta, calibrate
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.partition import LARGEST_EPSILON
 from anonhist.mechanisms.published import with_at_most
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism

@@ -31,6 +31,8 @@ _BAND_ORDERS, _BLOCK_ORDERS, _FLAGGED_BLOCK_ORDERS = 244, 380, 338
 _FLAG_ORDERS = 12
 SMALLEST_WEIGHTED_C = 0.02
 _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
+# Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
+LARGEST_EPSILON = 20
 LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)

@@ -10,10 +10,10 @@ import numpy as np
 
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.setting import Setting, make_release
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,24 +123,3 @@ class FrobeniusMechanism(Setting):
 def _length(lengths: NDArray[np.int64], at: int) -> NDArray[np.int64]:
     """Return the length at a position, zero beyond the end."""
     return lengths[at : at + 1] if at < lengths.size else np.zeros(1, dtype=np.int64)
-
-
-def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
-    """Build a released profile, its longest row and column cut where n would pass 2^63 − 1."""
-    size = arms.size
-    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS if size else 0
-    sides = [arms.copy(), legs.copy()]
-    while excess > 0:
-        side = max(sides, key=lambda lengths: int(lengths[0]))
-        spare = int(side[0]) - (int(side[1]) + 1 if size > 1 else 0)
-        if spare == 0:
-            # The longest is pinned by the next: shorten all of this side's lengths that stand in one staircase.
-            steps = int(np.argmax(np.append(np.diff(side) != -1, values=True))) + 1
-            cut = max(1, min(-(-excess // steps), int(side[steps - 1]) - (int(side[steps]) + 1 if steps < size else 0)))
-            side[:steps] -= cut
-            excess -= cut * steps
-            continue
-        cut = min(spare, excess)
-        side[0] -= cut
-        excess -= cut
-    return FrobeniusCoordinates(*sides).profile()

@@ -7,10 +7,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.calibration import MAX_DURFEE_SIZE, FamilyParameters, band_delta, calibrate, check_member
+from anonhist.mechanisms.calibration import (
+    LARGEST_EPSILON,
+    MAX_DURFEE_SIZE,
+    FamilyParameters,
+    band_delta,
+    calibrate,
+    check_member,
+)
 from anonhist.mechanisms.denoise import denoise
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.frobenius import bounded_profile
+from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.skeletons import DrawnMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
-LARGEST_EPSILON = 20
 # Draws around the empty profile have a Durfee size of about ln 2 / c. Where a draw is not three times as large,
 # denoising with its uniform prior adds more than it takes away (measured).
 _WORTH_DENOISING = 3 * math.log(2)

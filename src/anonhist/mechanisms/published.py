@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles import Profile
+from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,3 +95,24 @@ def _below(profile: Profile, height: int) -> int:
     """Return ``Σ_x min(n_x, height)``."""
     low = profile.counts <= height
     return int(profile.counts[low] @ profile.prevalences[low]) + height * profile.k_plus(height + 1)
+
+
+def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
+    """Build a released profile, its longest row and column cut where n would pass 2^63 − 1."""
+    size = arms.size
+    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS if size else 0
+    sides = [arms.copy(), legs.copy()]
+    while excess > 0:
+        side = max(sides, key=lambda lengths: int(lengths[0]))
+        spare = int(side[0]) - (int(side[1]) + 1 if size > 1 else 0)
+        if spare == 0:
+            # The longest is pinned by the next: shorten all of this side's lengths that stand in one staircase.
+            steps = int(np.argmax(np.append(np.diff(side) != -1, values=True))) + 1
+            cut = max(1, min(-(-excess // steps), int(side[steps - 1]) - (int(side[steps]) + 1 if steps < size else 0)))
+            side[:steps] -= cut
+            excess -= cut * steps
+            continue
+        cut = min(spare, excess)
+        side[0] -= cut
+        excess -= cut
+    return FrobeniusCoordinates(*sides).profile()
