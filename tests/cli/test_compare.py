@@ -210,3 +210,12 @@ def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:
     done = cli("compare", "events.csv", "--epsilon", "1", "--user", "label")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--user COLUMN --max-per-user M" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.parquet"])
+def test_a_released_file_is_compared_on(name: str, process: Cli) -> None:
+    assert process("release", "events.csv", "--epsilon", "20", "-o", name).returncode == 0
+    done = process("compare", name, "--epsilon", "1", "--mechanism", "privhist", "--shares", "thirds", "--repeats", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "mechanism,epsilon,metric,mean,standard_error,repeats"
+    assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == {"privhist"}

@@ -64,8 +64,8 @@ def test_every_option_is_explained_and_shown_once(name: str, option: click.Optio
 
 def test_defaults_are_shown(cli: Cli) -> None:
     flat = " ".join(cli("release", "--help").stdout.split())
-    assert flat.count("[default: ") == 3
-    for default in ("auto", "32", "add-or-remove"):
+    assert flat.count("[default: ") == 4
+    for default in ("auto", "32", "add-or-remove", "1e-9"):
         assert f"[default: {default}]" in flat
     assert "[default: zipf]" in " ".join(cli("plan", "--help").stdout.split())
     assert "No default. [required]" in flat

@@ -322,7 +322,9 @@ def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release])
 
 # Which release, where, what is put there, and what the refusal says.
 BAD_PROMISES = [
-    ("privhist", "items", ABSENT, "items belong to a release of PrivHist"),
+    ("privhist", "items", ABSENT, "items, their number as PrivHist publishes it, are missing"),
+    ("privhist", "items", 0, "with so few items"),
+    ("privhist", "items", 1, "with so few items"),
     ("privhist", "items", -1, "items must be a whole number from 0"),
     ("privhist", "items", 958.0, "items must be a whole number"),
     ("privhist", "items", "958", "items must be a whole number"),

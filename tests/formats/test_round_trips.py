@@ -110,10 +110,10 @@ def test_what_each_step_of_privhist_spends_is_written(tmp_path: Path, releases: 
     guarantee = read_release(tmp_path / "release.json").guarantee
     assert guarantee.spending == (
         ("the number of items", Fraction(1, 100)),
-        ("small and large counts", Fraction(49, 200)),
-        ("sums over blocks of counts", Fraction(49, 200)),
+        ("small and large counts", Fraction(6, 25)),
+        ("sums over blocks of counts", Fraction(1, 4)),
     )
-    assert "spent in steps (0.01 for the number of items, 0.245 for small" in str(guarantee)
+    assert "spent in steps (0.01 for the number of items, 0.24 for small" in str(guarantee)
     # Of thirds the last is not spent above 1 per cell: the promise is two thirds of what was asked for.
     write(releases["privhist-thirds"], tmp_path / "thirds.json")
     thirds = read_release(tmp_path / "thirds.json")

@@ -212,8 +212,8 @@ def test_every_step_draws_noise_of_the_rate_it_pays_for() -> None:
     profile = zipf_profile(5000)
     calls, released, items = recorded(PrivHistMechanism(2), profile)
     threshold = math.ceil(math.sqrt(profile.n))
-    large = profile.k_plus(threshold + 1) + border_width(profile.n, Fraction(19, 10))
-    first, second = Fraction(1, 10), Fraction(19, 10)
+    large = profile.k_plus(threshold + 1) + border_width(profile.n, Fraction(49, 25))
+    first, second = Fraction(1, 25), Fraction(49, 25)
     assert calls == [(first, 1), (second, 1), (second, threshold), (second, large)]
     assert (released, items) == (profile, profile.n)
 
@@ -240,14 +240,14 @@ def test_a_unit_of_more_cells_gets_as_much_less_of_the_budget(
 ) -> None:
     mechanism = PrivHistMechanism(12, unit, relation)
     calls, _, _ = recorded(mechanism, zipf_profile(500))
-    assert [gamma for gamma, _ in calls[:2]] == [Fraction(12, 20 * cells), Fraction(12 * 19, 20 * cells)]
+    assert [gamma for gamma, _ in calls[:2]] == [Fraction(12, 50 * cells), Fraction(12 * 49, 50 * cells)]
     assert sum(spent for _, spent in mechanism.guarantee.spending) == 12
 
 
 def test_regime_changes_at_one_and_the_promise_says_what_is_spent() -> None:
     low, high = PrivHistMechanism("1.001").guarantee, PrivHistMechanism(1).guarantee
-    assert [str(spent) for _, spent in low.spending] == ["1001/20000", "19019/20000"]
-    assert [str(spent) for _, spent in high.spending] == ["1/50", "49/100", "49/100"]
+    assert [str(spent) for _, spent in low.spending] == ["1001/50000", "49049/50000"]
+    assert [str(spent) for _, spent in high.spending] == ["1/50", "12/25", "1/2"]
     thirds = PrivHistMechanism(3, shares=BudgetShares.thirds()).guarantee
     assert thirds.epsilon == 2
     assert [spent for _, spent in thirds.spending] == [1, 1]

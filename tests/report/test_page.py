@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import OutputError, UsageError
-from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms import FrobeniusMechanism, PrivHistMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, check_report_path, page, write_report
 from anonhist.report.wording import interval as interval_text
+from anonhist.report.wording import interval_of_items
 
 
 @pytest.fixture
@@ -196,6 +197,12 @@ def test_nothing_is_left_where_it_cannot_be_written(
 
 
 def test_a_number_of_items_released_on_its_own_is_shown(release: Release, page: str, page_of: Any) -> None:
-    assert "released on its own" not in page
-    counted = page_of(replace(release, items=123_456))
-    assert "(their number, released on its own: 123,456); 95" in counted
+    assert "number of its own" not in page
+    mechanism = PrivHistMechanism(1, release.guarantee.unit)
+    counted = page_of(replace(release, items=123_456, mechanism=mechanism, guarantee=mechanism.guarantee))
+    assert "<b>123,456</b>" in counted
+    assert f", by a number of its own; the profile holds {release.profile.n:,}; 95" in counted
+    low, high = interval_of_items(replace(release, items=123_456, guarantee=mechanism.guarantee))
+    # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
+    assert high - 123_456 == pytest.approx(150 * mechanism.cells, rel=0.02)
+    assert interval_text(low, high) in counted

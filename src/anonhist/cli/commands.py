@@ -15,6 +15,7 @@ from anonhist.cli.options import (
     promise_options,
     public_number_options,
     reading_options,
+    shares_option,
 )
 from anonhist.cli.sections import SectionedCommand
 
@@ -23,7 +24,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _RELEASE_SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "How to release": ("mechanism", *PUBLIC_NUMBERS, "shares", "expected_items", "simulations"),
+    "How to release": ("mechanism", *PUBLIC_NUMBERS, "shares", "delta", "expected_items", "simulations"),
     "What to write": ("output", "report", "force", "quiet"),
 }
 
@@ -37,7 +38,7 @@ cut -f3 access.log | anonhist release - --epsilon 1 -o -
 _COMPARE_SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "What to compare": ("mechanism", "repeats", *PUBLIC_NUMBERS),
+    "What to compare": ("mechanism", "repeats", *PUBLIC_NUMBERS, "shares"),
     "What to write": ("output", "report", "force", "quiet"),
 }
 
@@ -89,10 +90,11 @@ def anonhist() -> None:
     "isotonic, cumulative, prevalence, bounded-partition, relaxed-partition.",
 )
 @public_number_options
+@shares_option
 @click.option(
-    "--shares",
-    metavar="A,B,C",
-    help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
+    "--delta",
+    metavar="D",
+    help="For relaxed-partition: how much the promise may miss, from 1e-30 to 0.001.  [default: 1e-9]",
 )
 @click.option(
     "--expected-items",
@@ -148,6 +150,7 @@ def release(**options: Any) -> None:
     "bounded-partition, relaxed-partition; by default all that apply.",
 )
 @public_number_options
+@shares_option
 @click.option(
     "--repeats",
     type=int,
@@ -168,8 +171,8 @@ def release(**options: Any) -> None:
 def compare(**options: Any) -> None:
     """Run mechanisms side by side, on data that you may look at.
 
-    Comparing on private data is itself not private: every number shown tells of the data. Use public data, or what was
-    released before.
+    Comparing on private data is itself not private: every number shown tells of the data. Use public data, or a
+    released .json or .parquet file.
 
     Each mechanism makes real releases of SOURCE, which is read as by 'anonhist release', and each is compared with the
     truth. Public numbers that are not given are taken from the data.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from anonhist.mechanisms import Comparison, Metric
+    from anonhist.privacy import PrivacyUnit
+    from anonhist.profiles import Profile
 
 _WIDEST = 100
 
@@ -35,6 +37,7 @@ def run_compare(
     public_items: str | None,
     public_labels: str | None,
     public_cap: str | None,
+    shares: str | None,
     relation: str,
     unit: str | None,
     max_count: int | None,
@@ -48,7 +51,8 @@ def run_compare(
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    numbers = mechanism_options(bounds, None)
+    numbers = mechanism_options(bounds)
+    options = mechanism_options({}, shares=shares)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import NOT_PRIVATE, check_compared, compare, known_numbers
@@ -61,7 +65,7 @@ def run_compare(
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
-        profile = profile_of_source(
+        profile = _released(source, protected) or profile_of_source(
             source, reading, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
         )
         with in_options():
@@ -73,9 +77,24 @@ def run_compare(
                 relation=NeighboringRelation(relation),
                 progress=bars.working,
                 **numbers,
+                **options,
             )
     tell_operator(remarks)
     _write(comparison, target, report, force=force, quiet=quiet)
+
+
+def _released(source: str, unit: PrivacyUnit | None) -> Profile | None:
+    """Return the profile of a released file, for any unit, or None where the source is none."""
+    if not source.lower().endswith((".json", ".parquet")):
+        return None
+    from anonhist.errors import DataError
+    from anonhist.formats import read_release
+
+    try:
+        profile = read_release(source).profile
+    except DataError:
+        return None
+    return profile if unit is None else profile.with_unit(unit)
 
 
 def _parts(text: str) -> list[str]:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 
-def mechanism_options(bounds: Mapping[str, str | None], shares: str | None) -> dict[str, Any]:
-    """Read the options that belong to single mechanisms: public numbers, and how a budget is divided."""
+def mechanism_options(
+    bounds: Mapping[str, str | None], *, shares: str | None = None, delta: str | None = None
+) -> dict[str, Any]:
+    """Read the options that belong to single mechanisms: public numbers, how a budget is divided, and δ."""
     options: dict[str, Any] = {
         name: whole_number(text, name=_typed(name)) for name, text in bounds.items() if text is not None
     }
@@ -24,6 +26,8 @@ def mechanism_options(bounds: Mapping[str, str | None], shares: str | None) -> d
         from anonhist.mechanisms import BudgetShares
 
         options["shares"] = BudgetShares.parse(shares)
+    if delta is not None:
+        options["delta"] = delta
     return options
 
 

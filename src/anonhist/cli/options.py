@@ -111,4 +111,10 @@ public_number_options = _all(
     ),
 )
 
+shares_option = click.option(
+    "--shares",
+    metavar="A,B,C",
+    help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
+)
+
 force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")

@@ -35,6 +35,7 @@ def run_release(
     public_labels: str | None,
     public_cap: str | None,
     shares: str | None,
+    delta: str | None,
     relation: str,
     unit: str | None,
     max_count: int | None,
@@ -50,7 +51,7 @@ def run_release(
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    options = mechanism_options(bounds, shares)
+    options = mechanism_options(bounds, shares=shares, delta=delta)
     unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
     check_mechanism(mechanism, epsilon, protected or unit_read, NeighboringRelation(relation), options)
 

@@ -109,8 +109,7 @@ def _release(top: Mapping[str, Any]) -> Release:
         mechanism.admit(profile)
     except UsageError:
         raise DataError("the profile is beyond the public numbers of the mechanism") from None
-    if ("items" in top) != isinstance(mechanism, PrivHistMechanism):
-        raise DataError("items belong to a release of PrivHist, which publishes their number on its own, and no other")
+    _check_items(top, mechanism, profile)
     error = _error(top["error"])
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")
@@ -124,6 +123,20 @@ def _release(top: Mapping[str, Any]) -> Release:
         recorded_error=error,
         items=_items(top["items"]) if "items" in top else None,
     )
+
+
+def _check_items(top: Mapping[str, Any], mechanism: CentralMechanism, profile: Profile) -> None:
+    """Refuse a number of items that the mechanism does not release, or with which it would not release this profile."""
+    if not isinstance(mechanism, PrivHistMechanism):
+        if "items" in top:
+            raise DataError("items belong to a release of PrivHist, which publishes their number, and no other")
+        return
+    if "items" not in top:
+        raise DataError("items, their number as PrivHist publishes it, are missing")
+    items = _items(top["items"])
+    reach = 2 * items if mechanism.epsilon_per_cell <= 1 else 2**63
+    if items >= 0 and ((not items and profile.n) or profile.k_plus(reach + 1)):
+        raise DataError("the profile is not one that PrivHist publishes with so few items")
 
 
 def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:

@@ -41,7 +41,7 @@ def csv_text(release: Release) -> str:
     """Return the table of a release as CSV text: a header line, then a line per released count, ascending.
 
     Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals. It does
-    not carry the guarantee: CSV has no place for it that other programs would leave alone.
+    not carry the guarantee, nor :attr:`Release.items`: CSV has no place for them that other programs would leave alone.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from anonhist.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anonhist.mechanisms.calibration import FamilyParameters
     from anonhist.mechanisms.privhist import BudgetShares
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
@@ -101,7 +102,9 @@ def release(
     public_items: int | None = None,
     public_labels: int | None = None,
     public_cap: int | None = None,
-    shares: BudgetShares | None = None,
+    shares: BudgetShares | str | None = None,
+    member: FamilyParameters | None = None,
+    delta: EpsilonLike | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
@@ -128,7 +131,11 @@ def release(
         ``"bounded-partition"`` and ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``,
         which need them.
     shares
-        How ``"privhist"`` divides its budget; by default as recommended.
+        How ``"privhist"`` divides its budget, such as ``"thirds"``; by default as recommended.
+    member
+        Which member (c, z) of its family ``"partition"`` draws from; by default the sharpest.
+    delta
+        δ of ``"relaxed-partition"``; 10^−9 by default.
     simulations
         How many runs :attr:`Release.error` will rest on; 32 by default.
     source
@@ -159,7 +166,8 @@ def release(
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
     runs = None if simulations is None else parse_whole_number(simulations, name="simulations", least=2)
-    given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap, "shares": shares}
+    given: dict[str, object] = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
+    given |= {"shares": shares, "member": member, "delta": delta}
     options = {name: option for name, option in given.items() if option is not None}
     reason = None
     if isinstance(mechanism, str):

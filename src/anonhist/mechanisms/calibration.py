@@ -30,6 +30,7 @@ _BAND_ORDERS, _BLOCK_ORDERS, _FLAGGED_BLOCK_ORDERS = 244, 380, 338
 # How many of them z > 0 may add at each level, and how far z > 0 is proved to stay in range.
 _FLAG_ORDERS = 12
 SMALLEST_WEIGHTED_C = 0.02
+_SMALLEST_C = 0.00049
 _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
 # Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
 LARGEST_EPSILON = 20
@@ -51,6 +52,16 @@ class FamilyParameters:
         Exponent per cell, > 0: a float, taken as the exact dyadic number it is.
     z
         Weight of a flippable corner, 0 ≤ z ≤ min(1/4, q/(1+q)) with q = e^{−c}.
+
+    Raises
+    ------
+    UsageError
+        If c or z is outside.
+
+    Examples
+    --------
+    >>> round(privacy_loss(FamilyParameters(c=0.5, z=0.1)), 3)
+    0.874
     """
 
     c: float
@@ -159,6 +170,9 @@ def check_member(member: object, epsilon: Fraction) -> None:
         message = f"member must be FamilyParameters(c, z), not {member!r}."
         raise UsageError(message)
     told = f"c = {member.c!r} with z = {member.z!r}"
+    if member.c < _SMALLEST_C:
+        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what an epsilon of 0.001 allows."
+        raise UsageError(message)
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
         raise UsageError(message)

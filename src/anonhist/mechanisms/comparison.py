@@ -24,15 +24,17 @@ from anonhist.privacy import (
     short_decimal,
 )
 from anonhist.profiles import Profile
+from anonhist.releases import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from anonhist.mechanisms.privhist import BudgetShares
     from anonhist.randomness import RandomSource
 
 
 def compare(
-    profile: Profile,
+    profile: Profile | Release,
     *,
     epsilons: Iterable[EpsilonLike],
     mechanisms: Iterable[str] | None = None,
@@ -42,6 +44,7 @@ def compare(
     public_items: int | None = None,
     public_labels: int | None = None,
     public_cap: int | None = None,
+    shares: BudgetShares | str | None = None,
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
@@ -53,7 +56,7 @@ def compare(
     Parameters
     ----------
     profile
-        Data that may be looked at, such as public data or the profile of a release.
+        Data that may be looked at, such as public data or a release.
     epsilons
         Budgets.
     mechanisms
@@ -66,6 +69,8 @@ def compare(
         Numbers that the items, the labels, and the largest count do not exceed, as in :func:`release`. What is left out
         is taken from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten.
         Where labels are protected, the unit's ``max_count`` is the cap.
+    shares
+        How ``"privhist"`` divides its budget, as in :func:`release`.
     source
         Privacy randomness; the operating system's by default.
     progress
@@ -89,6 +94,8 @@ def compare(
     >>> [(row.mechanism, str(row.epsilon), row.metric) for row in found.rows][:2]
     [('frobenius', '1', 'sorted_l1'), ('frobenius', '1', 'sorted_l2')]
     """
+    if isinstance(profile, Release):
+        profile = profile.profile
     if not isinstance(profile, Profile):
         message = (
             "A profile is needed, such as Profile.from_counts([3, 1]) or the profile of a release, not a "
@@ -101,7 +108,10 @@ def compare(
     protected = profile.unit if unit is None else unit
     truth = _truth(profile, protected, relation)
     taken = taken_numbers(truth, protected, known, names)
-    entrants, skipped = entrants_of(budgets, names, protected, relation, {**known, **taken}, items=truth.n)
+    if shares is not None and "privhist" not in names:
+        raise UsageError("shares belongs to privhist, which is not compared: leave it out.")
+    options = {**known, **taken, **({} if shares is None else {"shares": shares})}
+    entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
 

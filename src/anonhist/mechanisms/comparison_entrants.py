@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.automatic import choose
@@ -69,7 +69,7 @@ def entrants_of(
     names: Sequence[str],
     unit: PrivacyUnit,
     relation: NeighboringRelation,
-    options: Mapping[str, int],
+    options: Mapping[str, Any],
     *,
     items: int,
 ) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
@@ -89,7 +89,7 @@ def _entrant(
     epsilon: Fraction,
     unit: PrivacyUnit,
     relation: NeighboringRelation,
-    options: Mapping[str, int],
+    options: Mapping[str, Any],
     *,
     items: int,
 ) -> CentralMechanism:

@@ -99,12 +99,13 @@ class Comparison:
     def best(self, epsilon: Fraction, metric: str) -> frozenset[str]:
         """Return the mechanism that errs least, and those that cannot be told from it.
 
-        These are the ones whose mean is larger by at most two standard errors of the difference.
+        These are the ones whose mean is larger by at most two standard errors of the difference, of their own error no
+        more than a quarter of the mean being counted: what varies wildly is not good for that.
         """
         rows = [row for row in self.rows if (row.epsilon, row.metric) == (epsilon, metric)]
         least = min(rows, key=lambda row: row.mean)
         return frozenset(
             row.mechanism
             for row in rows
-            if row.mean - least.mean <= 2 * float(np.hypot(row.standard_error, least.standard_error))
+            if row.mean - least.mean <= 2 * float(np.hypot(min(row.standard_error, row.mean / 4), least.standard_error))
         )

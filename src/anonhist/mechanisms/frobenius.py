@@ -12,7 +12,7 @@ from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
 from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
-from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
@@ -82,9 +82,10 @@ class FrobeniusMechanism(Setting):
         reason
             Why this mechanism was picked, for the record.
         """
-        private = FrobeniusCoordinates.of(self.admit(profile))
-        released = self._run(private, 1, exact_noise(source))[0]
-        return make_release(released, self, reason=reason)
+        with without_sizes():
+            private = FrobeniusCoordinates.of(self.admit(profile))
+            (released,) = self._run(private, 1, exact_noise(source))
+        return make_release(self.publishable(released), self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -94,7 +95,7 @@ class FrobeniusMechanism(Setting):
         runs: list[Profile] = []
         while len(runs) < size:
             runs.extend(self._run(public, min(batch, size - len(runs)), noise))
-        return runs
+        return [self.publishable(run) for run in runs]
 
     def _run(self, coordinates: FrobeniusCoordinates, count: int, draw: Noise) -> list[Profile]:
         def noise(count: int, length: int) -> NDArray[np.int64]:

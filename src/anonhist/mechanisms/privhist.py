@@ -12,8 +12,8 @@ from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
 from anonhist.mechanisms.privhist_cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist_high import high_privacy
 from anonhist.mechanisms.privhist_low import low_privacy
-from anonhist.mechanisms.setting import Setting, make_release
-from anonhist.privacy import parse_epsilon
+from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -62,8 +62,8 @@ class BudgetShares:
     def __post_init__(self) -> None:
         for name in ("items", "cut", "blocks"):
             share = getattr(self, name)
-            is_zero = name == "blocks" and isinstance(share, str | int | Fraction) and str(share) == "0"
-            exact = Fraction(0) if is_zero else parse_epsilon(share, name=f"The share {name!r}")
+            is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
+            exact = Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
             object.__setattr__(self, name, exact)
         if self.items + self.cut + self.blocks != 1:
             message = f"The shares of the budget must add up to 1, not {self.items + self.cut + self.blocks} ({self})."
@@ -76,10 +76,14 @@ class BudgetShares:
 
     @classmethod
     def recommended(cls, epsilon_per_cell: Fraction) -> BudgetShares:
-        """Return little for n and the rest for what errs more: 1/20 and 19/20 above 1, else 1/50 and twice 49/100."""
+        """Return a fiftieth for n and, as the paper recommends, the rest for the cut, or about half each.
+
+        Above a budget of 1 per cell 1/50 and 49/50, else 1/50, 12/25 and 1/2. (More for the blocks errs less on all
+        data tried: 1/50, 1/10 and 22/25 by about two fifths; docs/benchmarks.md.)
+        """
         if epsilon_per_cell > 1:
-            return cls(Fraction(1, 20), Fraction(19, 20), Fraction(0))
-        return cls(Fraction(1, 50), Fraction(49, 100), Fraction(49, 100))
+            return cls(Fraction(1, 50), Fraction(49, 50), Fraction(0))
+        return cls(Fraction(1, 50), Fraction(12, 25), Fraction(1, 2))
 
     @classmethod
     def parse(cls, text: str) -> BudgetShares:
@@ -111,7 +115,8 @@ class PrivHistMechanism(Setting):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`.
     shares
-        How the budget is divided; by default :meth:`BudgetShares.recommended` for the regime.
+        How the budget is divided, or text for :meth:`BudgetShares.parse` such as ``"thirds"``; by default
+        :meth:`BudgetShares.recommended` for the regime.
 
     Raises
     ------
@@ -137,7 +142,7 @@ class PrivHistMechanism(Setting):
     --------
     >>> release = PrivHistMechanism(epsilon=2).release(Profile.from_counts([5, 3, 3, 1]))
     >>> [(purpose, str(spent)) for purpose, spent in release.guarantee.spending]
-    [('the number of items', '1/10'), ('small and large counts', '19/10')]
+    [('the number of items', '1/25'), ('small and large counts', '49/25')]
     """
 
     _: KW_ONLY
@@ -147,11 +152,20 @@ class PrivHistMechanism(Setting):
         super().__post_init__()
         if self.shares is None:
             object.__setattr__(self, "shares", BudgetShares.recommended(self.epsilon_per_cell))
+        elif isinstance(self.shares, str):
+            object.__setattr__(self, "shares", BudgetShares.parse(self.shares))
         if not isinstance(self.shares, BudgetShares):
             message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {self.shares!r}."
             raise UsageError(message)
         if self.epsilon_per_cell <= 1 and not self.shares.blocks:
             raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
+        least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
+        if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
+            message = (
+                f"A share of {least} leaves less than {short_decimal(self.smallest_epsilon_per_cell)} per cell for a "
+                "step: give it more."
+            )
+            raise UsageError(message)
 
     @property
     def name(self) -> str:
@@ -185,13 +199,14 @@ class PrivHistMechanism(Setting):
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
-        released, items = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
-        return make_release(released, self, reason=reason, items=items)
+        with without_sizes():
+            released, items = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
+        return make_release(self.publishable(released), self, reason=reason, items=items)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = top_labels(self.admit(profile), MOST_LABELS), simulated_noise(rng)
-        return [self._run(public, noise)[0] for _ in range(size)]
+        return [self.publishable(self._run(public, noise)[0]) for _ in range(size)]
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
         shares, epsilon = self.shares, self.epsilon_per_cell

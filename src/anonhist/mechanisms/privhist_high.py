@@ -75,7 +75,7 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
     reach = math.log(farthest / threshold)
     rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
     number = math.floor(reach / rate) + 1 if reach >= 0 else 0
-    spaced = np.floor(threshold * np.exp(rate * np.arange(number))).astype(np.int64)
+    spaced = np.minimum(np.floor(threshold * np.exp(rate * np.arange(number))), 2.0**62).astype(np.int64)
     listed = np.concatenate((np.arange(1, threshold + 1), spaced, large[large >= farthest], [last]))
     ascending = np.sort(listed[(listed >= 1) & (listed <= last)], kind="stable")
     return ascending[np.diff(ascending, prepend=0) > 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from anonhist import __version__
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
@@ -23,7 +24,7 @@ from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import DEFAULT_SIMULATIONS, Release
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from anonhist.releases import Mechanism
 
@@ -173,10 +174,29 @@ class Setting:
             raise UsageError(message)
         return admitted
 
+    def publishable(self, released: Profile) -> Profile:
+        """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
+        return capped(released, self.unit.bound) if self.unit.kind == "label" else released
+
     def exceeded(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""
         del profile
         return None
+
+
+@contextmanager
+def without_sizes() -> Iterator[None]:
+    """Say that memory was not enough without saying for how much: the size may be that of private data.
+
+    Raises
+    ------
+    DataError
+        Where memory was not enough.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise DataError("There is not enough memory to release these data; use a larger machine.") from None
 
 
 def check_unit(unit: object) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.setting import Setting, make_release
+from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -46,13 +46,17 @@ class AdditiveMechanism(Setting, ABC):
         ------
         UsageError
             If the profile was read to protect more, or exceeds a public number.
+        DataError
+            If there is not enough memory.
         """
-        return make_release(self._run(self.admit(profile), exact_noise(source)), self, reason=reason)
+        with without_sizes():
+            released = self._run(self.admit(profile), exact_noise(source))
+        return make_release(self.publishable(released), self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = self.admit(profile), simulated_noise(rng)
-        return [self._run(public, noise) for _ in range(size)]
+        return [self.publishable(self._run(public, noise)) for _ in range(size)]
 
     @abstractmethod
     def _run(self, profile: Profile, noise: Noise) -> Profile:
@@ -70,12 +74,13 @@ class DrawnMechanism(Setting, ABC):
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters and errors as in :class:`AdditiveMechanism`."""
-        (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
-        return make_release(released, self, reason=reason)
+        with without_sizes():
+            (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
+        return make_release(self.publishable(released), self, reason=reason)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        return self._run(self.admit(profile), size, SimulatedChoices(rng))
+        return [self.publishable(run) for run in self._run(self.admit(profile), size, SimulatedChoices(rng))]
 
     @abstractmethod
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:

@@ -56,9 +56,14 @@ def measured(row: ComparisonRow) -> str:
 def basis(comparison: Comparison) -> str:
     """Say what was compared on, and how often."""
     return (
-        f"Compared on {comparison.items:,} items of {comparison.labels:,} labels, by {comparison.repeats} releases per "
+        f"Compared on {_many(comparison.items, 'item')} of {_many(comparison.labels, 'label')}, by "
+        f"{comparison.repeats} releases per "
         f"mechanism and epsilon; protected is {comparison.unit}, {change(comparison)}."
     )
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def change(comparison: Comparison) -> str:

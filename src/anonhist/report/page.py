@@ -13,7 +13,7 @@ from anonhist.report.figures import k_plus_figure, plot
 from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import interval, not_covered, promise, share_of_items, with_error
+from anonhist.report.wording import interval, interval_of_items, not_covered, promise, share_of_items, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,11 +66,11 @@ def write_report(release: Release, path: str | Path, *, command: str | None = No
 def _main(release: Release, command: str | None) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
-    low, high = whole_interval(profile.n, guessing.items_error)
+    low, high = whole_interval(profile.n, guessing.items_error) if release.items is None else interval_of_items(release)
     limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
     words = {
-        "items": f"{profile.n:,}",
-        "counted": "" if release.items is None else f" (their number, released on its own: {release.items:,})",
+        "items": f"{release.n:,}",
+        "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
         "items_interval": interval(float(low), float(high)),
         "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
