@@ -34,10 +34,12 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (about half an hour)
+bench: $(DEV) ## measure accuracy and speed (about two hours)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python bench/accuracy.py
 	$(BIN)/python bench/shapes.py
+	$(BIN)/python bench/rivals.py
+	$(BIN)/python bench/rates.py --plots docs/images
 	$(BIN)/python bench/randomness.py
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py --plot docs/images/growth.png

@@ -71,7 +71,7 @@ def draw(path: Path, curves: Curves, bounds: dict[str, tuple[list[float], list[f
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8.6, 4.5), layout="constrained")
     for (name, epsilon), points in curves.items():
         color, marker = STYLES[name]
         x, y, error = zip(*points, strict=True)
@@ -99,7 +99,7 @@ def draw(path: Path, curves: Curves, bounds: dict[str, tuple[list[float], list[f
         axes.set_yticks([mark for mark in marks if low < mark < high])
         axes.set_yticks([], minor=True)
         axes.yaxis.set_major_formatter("{x:g}")
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
 
