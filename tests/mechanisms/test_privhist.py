@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters, zipf_profile
+from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters, privhist_high, zipf_profile
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.privhist import border_width
 from anonhist.mechanisms.privhist_cut import cut, top_labels
@@ -329,3 +329,21 @@ def test_error_grows_like_the_root_of_n() -> None:
         runs = PrivHistMechanism("0.5").simulate(profile, size=30, rng=rng)
         means.append(np.mean([sorted_l1(profile, run) for run in runs]))
     assert 5 < means[1] / means[0] < 20
+
+
+def test_labels_are_taken_out_at_the_upper_border_first() -> None:
+    # One label each with 2, 4 and 5: nearest to T + 1 = 4 is 4, then nearest to T = 3 is 2; the other way round 4, 5.
+    assert low_privacy(np.array([1, 1, 0]), np.array([5, 4]), border=1) == Profile([5], [1])
+
+
+def test_wide_blocks_weigh_by_the_square_of_their_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(privhist_high, "boundaries", lambda *_, **__: np.array([1, 2, 10]))
+
+    def noise(_: Fraction, size: int) -> NDArray[np.int64]:
+        assert size == 3
+        return np.array([2, 6, 80])
+
+    # Means 2, 6 and 10 of blocks of 1, 1 and 8 rise: all are (2 + 6 + 64·10)/66 = 9.8, not (2 + 6 + 8·10)/10.
+    none = np.zeros(0, dtype=np.int64)
+    released = high_privacy(Profile([], []), none, items=5, threshold=2, rate=Fraction(1), noise=noise)
+    assert released == Profile([10], [10])
