@@ -11,7 +11,6 @@ from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism
-from anonhist.numeric import decreasing_fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,6 +82,8 @@ class CumulativeMechanism(AdditiveMechanism):
         return "public_cap" if profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
+        from scipy.optimize import isotonic_regression
+
         levels = np.arange(1, self.public_cap + 1)
         noisy = added(profile.cumulative_prevalence(levels), noise(self.epsilon_per_cell, self.public_cap))
-        return profile_of_fit(levels, decreasing_fit(noisy))
+        return profile_of_fit(levels, isotonic_regression(noisy, increasing=False).x)

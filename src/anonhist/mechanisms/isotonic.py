@@ -88,7 +88,7 @@ class IsotonicMechanism(AdditiveMechanism):
         return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
-        # Of the fits in this package the only one of so many numbers; SciPy's is compiled.
+        # Of so many numbers SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
         counts = np.zeros(self.public_labels, dtype=np.int64)
