@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.mechanisms import BoundedPartitionMechanism, side_chain
 from anonhist.mechanisms.bounded_partition import hyperbola
-from anonhist.mechanisms.calibration import FamilyParameters, privacy_loss
+from anonhist.mechanisms.calibration import FamilyParameters, band_shape, privacy_loss
 from anonhist.mechanisms.choices import ExactChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.published import with_at_most
@@ -79,6 +79,12 @@ def test_exact_losses_on_all_neighbours(number: int, epsilon: str) -> None:
     worst = c + max(abs(logs[more] - logs[fewer]) for fewer, more in pairs)
     assert 0.5 * float(epsilon) < worst <= float(epsilon)
     assert worst <= privacy_loss(mechanism.family)
+
+
+def test_the_band_is_one_block_as_the_proof_of_range_needs() -> None:
+    for epsilon in ("0.01", "0.011", "0.1", "20"):
+        assert band_shape(BoundedPartitionMechanism(epsilon, public_items=2**40).family)[1] == 1
+    assert band_shape(BoundedPartitionMechanism("0.01", public_items=1).family)[0] > 100
 
 
 def test_far_from_its_bound_it_is_the_unbounded_law() -> None:

@@ -140,7 +140,7 @@ def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
         return next(sizes, np.zeros(size, dtype=np.int64))
 
     truth = FrobeniusCoordinates.of(profile)
-    FrobeniusMechanism(8)._run(truth, 1, noise)
+    FrobeniusMechanism(8)._runs(truth, 1, noise)
     (_, arms, legs, _) = recorder.seen[0]
     # Thirty long rows or columns, and the first that does not stand out.
     assert arms[0].tolist() == [*truth.arms.tolist(), 0]
@@ -163,7 +163,7 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
         )
         monkeypatch.setattr(frobenius, "_MARGIN", 2)
         mechanism = FrobeniusMechanism(1)
-        published.append(mechanism._run(truth, 1, lambda *_, wanted=wanted: next(wanted))[0])
+        published.append(mechanism._runs(truth, 1, lambda *_, wanted=wanted: next(wanted))[0])
     assert published[0] == published[1]
 
 

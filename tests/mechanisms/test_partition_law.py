@@ -124,6 +124,10 @@ def test_any_z_can_be_calibrated(epsilon: str, z: float) -> None:
     assert from_parameters("partition", mechanism.parameters) == mechanism
     with pytest.raises(UsageError, match="costs more than"):
         PartitionMechanism(budget * Fraction(98, 100), member=member)
+    # Nor a member that only the rounding of a float would let in.
+    sharp = float(budget) - (privacy_loss(member) + rounding_loss(member))
+    with pytest.raises(UsageError, match="costs more than"):
+        PartitionMechanism(budget - Fraction(sharp), member=member)
 
 
 def test_members_the_program_is_not_made_for_are_refused() -> None:

@@ -176,7 +176,8 @@ def check_member(member: object, epsilon: Fraction) -> None:
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
         raise UsageError(message)
-    if not affordable(member.c, member.z, float(epsilon)):
+    # As in calibrate: what the formula and the float of epsilon may be off by is left unspent.
+    if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         message = (
             f"{told} costs more than {short_decimal(epsilon)} per cell; calibrate gives the largest c for a z "

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
-from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.noise import added, simulated_noise
 from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
-from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.noise import Noise
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 # Stop rule: this many noise scales beyond the noisy Durfee size, and on while a coordinate stands out by as much.
 _MARGIN = 8
@@ -28,7 +26,7 @@ _SIMULATED_CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class FrobeniusMechanism(Setting):
+class FrobeniusMechanism(AdditiveMechanism):
     """Release a profile by two-sided geometric noise on its Frobenius coordinates.
 
     With D the Durfee size and ``arm_k = λ_k − k``, ``leg_k = λ'_k − k`` (both 0 for k > D), it draws
@@ -70,23 +68,6 @@ class FrobeniusMechanism(Setting):
         """The name to ask for this mechanism by."""
         return "frobenius"
 
-    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile.
-
-        Parameters
-        ----------
-        profile
-            The private data.
-        source
-            Privacy randomness; the operating system's by default.
-        reason
-            Why this mechanism was picked, for the record.
-        """
-        with without_sizes():
-            private = FrobeniusCoordinates.of(self.admit(profile))
-            (released,) = self._run(private, 1, exact_noise(source))
-        return make_release(self.publishable(released), self, reason=reason)
-
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
@@ -94,10 +75,13 @@ class FrobeniusMechanism(Setting):
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         runs: list[Profile] = []
         while len(runs) < size:
-            runs.extend(self._run(public, min(batch, size - len(runs)), noise))
+            runs.extend(self._runs(public, min(batch, size - len(runs)), noise))
         return [self.publishable(run) for run in runs]
 
-    def _run(self, coordinates: FrobeniusCoordinates, count: int, draw: Noise) -> list[Profile]:
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        return self._runs(FrobeniusCoordinates.of(profile), 1, noise)[0]
+
+    def _runs(self, coordinates: FrobeniusCoordinates, count: int, draw: Noise) -> list[Profile]:
         def noise(count: int, length: int) -> NDArray[np.int64]:
             return draw(self.epsilon_per_cell, count * length).reshape(count, length)
 

@@ -113,7 +113,7 @@ class PartitionMechanism(DrawnMechanism):
             check_member(self.member, self.epsilon_per_cell)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`.
+        """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`.
 
         Raises
         ------

@@ -13,7 +13,7 @@ from anonhist.mechanisms.privhist_cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist_high import high_privacy
 from anonhist.mechanisms.privhist_low import low_privacy
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
-from anonhist.privacy import parse_epsilon, short_decimal
+from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Any T will do that follows from N alone: from n = 2^44 on memory sets it.
 _LARGEST_THRESHOLD = 2**22
+_STEPS = ("items", "cut", "blocks")
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,8 @@ class BudgetShares:
     blocks: Fraction
 
     def __post_init__(self) -> None:
-        for name in ("items", "cut", "blocks"):
-            share = getattr(self, name)
-            is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
-            exact = Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
-            object.__setattr__(self, name, exact)
+        for name in _STEPS:
+            object.__setattr__(self, name, _exact_share(getattr(self, name), name))
         if self.items + self.cut + self.blocks != 1:
             message = f"The shares of the budget must add up to 1, not {self.items + self.cut + self.blocks} ({self})."
             raise UsageError(message)
@@ -94,10 +92,28 @@ class BudgetShares:
         if len(parts) != 3:
             message = f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r}."
             raise UsageError(message)
-        return cls(*parts)  # type: ignore[arg-type]  # text is turned into fractions
+        return cls(*(_exact_share(part, name) for part, name in zip(parts, _STEPS, strict=True)))
+
+    @classmethod
+    def of(cls, asked: BudgetShares | str | None, epsilon_per_cell: Fraction) -> BudgetShares:
+        """Return what was asked for: shares, text for :meth:`parse`, or None for :meth:`recommended`."""
+        if asked is None:
+            return cls.recommended(epsilon_per_cell)
+        if isinstance(asked, str):
+            return cls.parse(asked)
+        if not isinstance(asked, BudgetShares):
+            message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {asked!r}."
+            raise UsageError(message)
+        return asked
 
     def __str__(self) -> str:
         return f"{self.items}, {self.cut}, {self.blocks}"
+
+
+def _exact_share(share: EpsilonLike, name: str) -> Fraction:
+    """Return a share exactly; that of the blocks may be nothing."""
+    is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
+    return Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
 
 
 @dataclass(frozen=True)
@@ -146,26 +162,27 @@ class PrivHistMechanism(Setting):
     """
 
     _: KW_ONLY
-    shares: BudgetShares = None  # type: ignore[assignment]  # a default that follows from epsilon
+    shares: BudgetShares | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.shares is None:
-            object.__setattr__(self, "shares", BudgetShares.recommended(self.epsilon_per_cell))
-        elif isinstance(self.shares, str):
-            object.__setattr__(self, "shares", BudgetShares.parse(self.shares))
-        if not isinstance(self.shares, BudgetShares):
-            message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {self.shares!r}."
-            raise UsageError(message)
-        if self.epsilon_per_cell <= 1 and not self.shares.blocks:
+        # Recorded as they are, so that equal mechanisms are equal however they were asked for.
+        object.__setattr__(self, "shares", self.division)
+        if self.epsilon_per_cell <= 1 and not self.division.blocks:
             raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
-        least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
+        division = self.division
+        least = min(share for share in (division.items, division.cut, division.blocks) if share)
         if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
                 f"A share of {least} leaves less than {short_decimal(self.smallest_epsilon_per_cell)} per cell for a "
                 "step: give it more."
             )
             raise UsageError(message)
+
+    @property
+    def division(self) -> BudgetShares:
+        """How the budget is divided."""
+        return BudgetShares.of(self.shares, self.epsilon_per_cell)
 
     @property
     def name(self) -> str:
@@ -175,7 +192,7 @@ class PrivHistMechanism(Setting):
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "shares": str(self.shares)}
+        return {**super().parameters, "shares": str(self.division)}
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
@@ -189,7 +206,7 @@ class PrivHistMechanism(Setting):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release, with what each step spends."""
-        shares = self.shares
+        shares = self.division
         steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
         if self.epsilon_per_cell <= 1:
             steps.append(("sums over blocks of counts", shares.blocks))
@@ -198,7 +215,7 @@ class PrivHistMechanism(Setting):
         return replace(super().guarantee, epsilon=total, spending=spending)
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
-        """Spend the budget once on a private profile; parameters as in :meth:`FrobeniusMechanism.release`."""
+        """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`."""
         with without_sizes():
             released, items = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
         return make_release(self.publishable(released), self, reason=reason, items=items)
@@ -209,7 +226,7 @@ class PrivHistMechanism(Setting):
         return [self.publishable(self._run(public, noise)[0]) for _ in range(size)]
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
-        shares, epsilon = self.shares, self.epsilon_per_cell
+        shares, epsilon = self.division, self.epsilon_per_cell
         for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
         # 1.
         items = min(max(profile.n + int(noise(for_items, 1)[0]), 0), MAX_ITEMS)
