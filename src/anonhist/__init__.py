@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     )
     from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     from anonhist.profiles import Profile, sorted_l1, sorted_l2, sorted_linf
-    from anonhist.releases import Estimate, Release
+    from anonhist.properties import Estimate, entropy, support_size
+    from anonhist.releases import Release
     from anonhist.report import plot, write_report
 
 __version__ = "0.1.0"
@@ -66,6 +67,7 @@ __all__ = [
     "calibrate",
     "compare",
     "csv_text",
+    "entropy",
     "plan",
     "plot",
     "read_profile",
@@ -74,6 +76,7 @@ __all__ = [
     "sorted_l1",
     "sorted_l2",
     "sorted_linf",
+    "support_size",
     "to_arrow",
     "write",
     "write_report",
@@ -101,7 +104,8 @@ _ROOMS = {
     ),
     "privacy": ("Guarantee", "NeighboringRelation", "PrivacyUnit"),
     "profiles": ("Profile", "sorted_l1", "sorted_l2", "sorted_linf"),
-    "releases": ("Estimate", "Release"),
+    "properties": ("Estimate", "entropy", "support_size"),
+    "releases": ("Release",),
     "report": ("plot", "write_report"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

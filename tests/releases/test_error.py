@@ -14,7 +14,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.releases import Estimate, ReleaseError, simulate_error
+from anonhist.properties import Estimate
+from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
 from anonhist.testing.sources import SeededSource
 

@@ -20,7 +20,8 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases import Estimate, Release, ReleaseError
+from anonhist.properties import Estimate
+from anonhist.releases import Release, ReleaseError
 from anonhist.releases.error import METHOD
 from anonhist.report import write_comparison, write_report
 from anonhist.testing.sources import SeededSource

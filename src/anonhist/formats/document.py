@@ -12,7 +12,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import PrevalenceMechanism, PrivHistMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
-from anonhist.releases import Estimate, Release, ReleaseError
+from anonhist.properties import Estimate
+from anonhist.releases import Release, ReleaseError
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:

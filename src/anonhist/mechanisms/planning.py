@@ -14,10 +14,12 @@ from anonhist.mechanisms.automatic import choose
 from anonhist.mechanisms.setting import whole_items
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
-from anonhist.releases import Estimate, simulate_error
+from anonhist.releases import simulate_error
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from anonhist.properties import Estimate
 
 _SIMULATIONS = 8
 LARGEST_PLAN = 10**15

@@ -2,14 +2,11 @@
 
 from anonhist.profiles.distances import sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf
 from anonhist.profiles.frobenius import FrobeniusCoordinates
-from anonhist.profiles.guessing import covered_share, evenly_spread
 from anonhist.profiles.profile import Profile
 
 __all__ = [
     "FrobeniusCoordinates",
     "Profile",
-    "covered_share",
-    "evenly_spread",
     "sorted_l1",
     "sorted_l2",
     "sorted_l2_squared",

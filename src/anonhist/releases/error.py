@@ -15,7 +15,7 @@ from anonhist.errors import DataError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
-from anonhist.releases.estimate import Estimate
+from anonhist.properties import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
-    from anonhist.releases.estimate import Estimate
+    from anonhist.properties import Estimate
     from anonhist.releases.mechanism import Mechanism
 
 DEFAULT_SIMULATIONS = 32
@@ -89,6 +89,19 @@ class Release:
         if "error" not in self.__dict__ and self.recorded_error is None:
             self.__dict__["error"] = self._simulated(progress)
         return replace(self, recorded_error=self.error)
+
+    def resimulate(self) -> tuple[Profile, ...]:
+        """Return :attr:`simulations` runs of the mechanism on the released profile; drawn once, when first asked for.
+
+        Post-processing, free. What is estimated from a release takes its privacy noise from these.
+        """
+        return self._runs
+
+    @cached_property
+    def _runs(self) -> tuple[Profile, ...]:
+        # A simulation on what is public already: nothing private rests on this generator.
+        generator = np.random.default_rng()
+        return tuple(self.mechanism.simulate(self.profile, size=self.simulations, rng=generator))
 
     def _simulated(self, progress: Callable[[float], None] | None) -> ReleaseError:
         # A simulation on what is public already: nothing private rests on this generator.

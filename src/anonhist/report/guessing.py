@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles import Profile, covered_share, evenly_spread
+from anonhist.profiles import Profile
+from anonhist.properties import covered_share, evenly_spread
 from anonhist.releases.error import NORMAL_95
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonhist.releases import Estimate
+from anonhist.properties import Estimate
 from anonhist.releases.error import NORMAL_95, whole_interval
 
 WHOLE = st.integers(0, 2**63 - 1)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonhist.profiles import Profile, covered_share, evenly_spread
+from anonhist.profiles import Profile
+from anonhist.properties import covered_share, evenly_spread
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30))

@@ -1,0 +1,86 @@
+"""The entropy of the unknown distribution, by a method of your choice."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.properties.entropy.miller_madow import MillerMadow
+from anonhist.properties.entropy.plug_in import PlugIn
+from anonhist.properties.estimator import estimated
+from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.options import check_alphabet, check_method
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Estimator, Resimulated
+
+ENTROPY_METHODS = ("plug-in", "miller-madow")
+
+
+def entropy(
+    data: Profile | Resimulated,
+    *,
+    method: str | None = None,
+    alphabet_size: int | None = None,
+    base: float = math.e,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate the Shannon entropy ``H(p) = −Σ_x p_x·ln p_x`` of the distribution that the items were drawn from.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: then the interval holds the privacy noise as well.
+    method
+        One of ``ENTROPY_METHODS``.
+    alphabet_size
+        k, how many labels there can be, known without looking.
+    base
+        Base of the logarithm, > 1: 2 for bits, e (default) for nats.
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, or a number is impossible.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> print(entropy(Profile.from_labels("abracadabra"), method="miller-madow", base=2))
+    2.30268 ± 0.4 bits (95 % interval 1.51965 to 3.08572)
+    """
+    chosen = entropy_estimator(method, alphabet_size)
+    check_alphabet(data, alphabet_size)
+    most = math.inf if alphabet_size is None else math.log(alphabet_size)
+    unit, scale = entropy_unit(base)
+    return estimated(data, chosen, NormalInterval(0.0, most), level=level, unit=unit, scale=scale)
+
+
+def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
+    """Return the estimator of this name; by default what errs least where the alphabet is known, or is not."""
+    del alphabet_size
+    name = method or "miller-madow"
+    check_method(name, ENTROPY_METHODS, of="entropy")
+    if name == "plug-in":
+        return PlugIn()
+    return MillerMadow()
+
+
+def entropy_unit(base: float) -> tuple[str, float]:
+    """Return what entropies to this base are counted in, and what nats are multiplied by.
+
+    Examples
+    --------
+    >>> entropy_unit(2)[0], entropy_unit(math.e)
+    ('bits', ('nats', 1.0))
+    """
+    if isinstance(base, bool) or not isinstance(base, int | float) or not 1 < base < math.inf:
+        message = f"base must be a number above 1, such as 2 for bits, not {base!r:.80}."
+        raise UsageError(message)
+    names = {2: "bits", math.e: "nats", 10: "bans"}
+    return names.get(base, f"units of base {base:g}"), 1.0 if base == math.e else 1.0 / math.log(base)

@@ -1,0 +1,75 @@
+"""A number with its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number, how far off it may be, and on what that rests.
+
+    Attributes
+    ----------
+    value
+        The estimate, in the unit of what is estimated.
+    standard_error
+        Root of the expected squared error, ≥ 0, in the same unit: what chance does, not what a broken assumption does.
+    interval
+        (low, high), low ≤ high, meant to hold the truth with probability ``level``.
+    method
+        Where value and uncertainty come from, in a few words.
+    assumes
+        What must be so for the interval to hold, in a sentence; empty where there is nothing to assume.
+    level
+        Probability with which the interval is meant to hold the truth, in (0, 1).
+    parts
+        (cause, standard error) of each cause of error, where there are several; their squares add up to the square of
+        :attr:`standard_error`.
+    warnings
+        Sentences: where an assumption visibly fails, or the number says less than it seems to.
+    unit
+        What is counted, in the plural: ``"labels"``, ``"nats"``; empty for a share.
+    guarantee
+        What was promised, where the estimate is private.
+
+    Examples
+    --------
+    >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
+    12 ± 2 (95 % interval 8 to 16)
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    method: str
+    assumes: str = ""
+    level: float = 0.95
+    parts: tuple[tuple[str, float], ...] = ()
+    warnings: tuple[str, ...] = ()
+    unit: str = ""
+    guarantee: Guarantee | None = None
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        value, error = written(self.value, digits=6), written(self.standard_error, digits=3)
+        unit = f" {self.unit}" if self.unit else ""
+        share = f"{100 * self.level:.6g}"
+        return f"{value} ± {error}{unit} ({share} % interval {written(low, digits=6)} to {written(high, digits=6)})"
+
+
+def written(number: float, *, digits: int) -> str:
+    """Write a number with so many digits, but cut no whole ones: 14,344,391 labels are not 1.43444e+07.
+
+    Examples
+    --------
+    >>> written(14344391.4, digits=6), written(0.12345678, digits=3), written(float("inf"), digits=6)
+    ('14,344,391', '0.123', 'infinity')
+    """
+    if number in (float("inf"), float("-inf")):
+        return "infinity" if number > 0 else "−infinity"
+    return f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"

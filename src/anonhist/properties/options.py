@@ -1,0 +1,44 @@
+"""What estimators are told: names of methods and public numbers, checked once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from anonhist.properties.estimator import Resimulated
+
+
+def check_method(method: object, methods: Collection[str], *, of: str) -> None:
+    """Refuse the name of a method that there is not.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name.
+
+    Examples
+    --------
+    >>> check_method("plug-in", ("plug-in", "pml"), of="entropy")
+    """
+    if method not in methods:
+        message = f"There is no method {method!r:.80} for {of}; choose one of {', '.join(methods)}."
+        raise UsageError(message)
+
+
+def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> int | None:
+    """Return k, refusing what is no whole number ≥ 1, or less than the labels of a profile that may be looked at.
+
+    A release may by chance hold more labels than there are: for it nothing is refused.
+    """
+    if alphabet_size is None:
+        return None
+    size = parse_whole_number(alphabet_size, name="alphabet_size")
+    if isinstance(data, Profile) and size < data.num_labels:
+        raise UsageError("alphabet_size is below the number of labels in the data: give a larger one, or leave it out.")
+    return size

@@ -1,0 +1,25 @@
+"""Whether a sample visibly misses much of what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+_MUCH = 0.1
+
+
+def undersampled(profile: Profile) -> tuple[str, ...]:
+    """Warn where a tenth of the items or more are labels seen once: so much of what comes next will be new.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> undersampled(Profile.from_counts([90, 9])), len(undersampled(Profile.from_counts([5, 1, 1])))
+    ((), 1)
+    """
+    share = profile.prevalence(1) / profile.n
+    if share < _MUCH:
+        return ()
+    return (f"About {100 * share:.0f} % of further items would be labels not seen yet: the value is too low.",)
