@@ -44,5 +44,5 @@ class LinearStatistic:
         value = float(self.weights(profile.counts) @ profile.prevalences)
         if self.alphabet_size is None:
             return value
-        (unseen,) = self.weights(np.zeros(1, dtype=np.int64)).tolist()
+        unseen = float(self.weights(np.zeros(1, dtype=np.int64))[0])
         return value + unseen * (self.alphabet_size - profile.num_labels)
