@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.properties.estimator import Point
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.unseen import undersampled
 
 if TYPE_CHECKING:
@@ -41,10 +42,16 @@ class PlugIn:
 
 def plug_in(profile: Profile) -> tuple[float, Weights]:
     """Return the entropy of the sample, in nats, and its weights."""
-    n = float(profile.n)
+    statistic = plug_in_statistic(profile.n)
+    return statistic.of(profile), statistic.weights
+
+
+def plug_in_statistic(items: int) -> LinearStatistic:
+    """Return ``w(j) = −(j/n)·ln(j/n)`` for a number n ≥ 1 of items: its steps fall."""
+    n = float(items)
 
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         share = np.minimum(counts / n, 1.0)
         return -share * np.log(np.where(share > 0, share, 1.0))
 
-    return float(weights(profile.counts) @ profile.prevalences), weights
+    return LinearStatistic(weights, head=0)

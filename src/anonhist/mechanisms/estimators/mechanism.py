@@ -1,0 +1,288 @@
+"""What private estimators have in common: a linear statistic on a grid, and exact noise on it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.mechanisms.noise import exact_noise
+from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
+from anonhist.privacy import Guarantee, NeighboringRelation
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties import Estimate
+from anonhist.properties.intervals import check_level, quantile
+
+if TYPE_CHECKING:
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.profiles import Profile
+    from anonhist.properties import LinearStatistic
+    from anonhist.randomness import RandomSource
+
+# Of the budget, where the number of items is not public: it is released first.
+_ITEMS_SHARE = Fraction(1, 3)
+_ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
+
+
+@dataclass(frozen=True)
+class Noised:
+    """A statistic with noise, and how large that noise is.
+
+    Attributes
+    ----------
+    value
+        The noisy statistic.
+    items
+        The number of items that its weights were made for.
+    scale
+        b of the discrete Laplace noise on it, P(x) ∝ e^(−|x|/b).
+    items_error
+        Standard error that the noise on the number of items adds, at most; 0 where n is public.
+    sampling_error
+        Standard error of sampling, at most: ``√n·Δ/2``, Δ the largest change by one item exchanged (Efron and Stein).
+    """
+
+    value: float
+    items: int
+    scale: float
+    items_error: float
+    sampling_error: float
+
+
+@dataclass(frozen=True)
+class StatisticMechanism(Setting, ABC):
+    """Release ``f = Σ_j w(j)·φ_j`` under discrete Laplace noise whose scale depends on public numbers alone.
+
+    The weights depend on the number of items, and so must be told it:
+
+    - one item exchanged for another (``SUBSTITUTE``, unit item): n is the same in neighbouring data sets and taken as
+      it is. The noise has scale ``Δ/ε``, ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
+    - ``public_items``: n is that number; if it is not, the estimate is off and the promise is not;
+    - else a third of the budget releases n first, and the weights are made for what was released.
+
+    In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``cells·max |d(j) − c|/ε``, c
+    half-way between the largest and the smallest step, and ``c·n`` is added again: half the noise that weights without
+    c need.
+
+    Weights are rounded to whole multiples of a public step first, so that all that is secret is whole numbers and the
+    sensitivities are theirs. Cost: at most 0.4 % more noise (more beyond 10^11 items).
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.setting.Setting`. The unit is an item or a user.
+    public_items
+        The number of items, where everybody knows it.
+
+    Guarantees
+    ----------
+    Pure ``epsilon``-differential privacy for every profile. Nothing observed touches the scale, the weights or a
+    branch. Proof: docs/proofs/estimators.md.
+    """
+
+    # What is estimated, in what unit, and between which public ends, before it is finished.
+    quantity: ClassVar[str]
+    counted: ClassVar[str] = ""
+
+    _: KW_ONLY
+    public_items: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unit.kind == "label":
+            message = (
+                "Private estimators protect items or users: where labels are the people, make a release "
+                "and estimate from that, which costs nothing more."
+            )
+            raise UsageError(message)
+        if self.public_items is not None:
+            object.__setattr__(self, "public_items", whole_items(self.public_items, name="public_items"))
+
+    @abstractmethod
+    def statistic(self, items: int) -> LinearStatistic:
+        """Return the weights for a public number of items."""
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """The name of the method."""
+
+    @property
+    @abstractmethod
+    def assumes(self) -> str:
+        """What must be so for the interval to hold."""
+
+    def ends(self, items: int) -> tuple[float, float]:
+        """Return what lies below and above everything that can be estimated, for a public number of items."""
+        del items
+        return -math.inf, math.inf
+
+    def finish(self, statistic: float, items: int) -> float:
+        """Turn the statistic into the estimate, a monotone function; post-processing."""
+        del items
+        return statistic
+
+    @property
+    def items_are_released(self) -> bool:
+        """Whether a step of the budget releases the number of items."""
+        return self.public_items is None and not self._items_are_fixed
+
+    @property
+    def _items_are_fixed(self) -> bool:
+        is_exchanged = self.unit.kind == "item" and self.relation is NeighboringRelation.SUBSTITUTE
+        return is_exchanged and self.public_items is None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one estimate."""
+        steps: tuple[tuple[str, Fraction], ...] = ()
+        arithmetic = _ARITHMETIC
+        if self.items_are_released:
+            steps = (("the number of items", self._items_epsilon), (self.quantity, self._statistic_epsilon))
+        elif self.public_items is None:
+            arithmetic = f"{arithmetic}; the number of items is the same in neighbouring data sets, and not protected"
+        return Guarantee(self.unit, self.relation, self.epsilon, self.delta, arithmetic, steps)
+
+    @property
+    def _items_epsilon(self) -> Fraction:
+        return self.epsilon * _ITEMS_SHARE
+
+    @property
+    def _statistic_epsilon(self) -> Fraction:
+        return self.epsilon - self._items_epsilon if self.items_are_released else self.epsilon
+
+    def scale(self, items: int) -> float:
+        """Return b, the scale of the noise on the statistic, for a public number of items.
+
+        Examples
+        --------
+        >>> from anonhist.mechanisms.estimators import EntropyMechanism
+        >>> mechanism = EntropyMechanism(1, relation=NeighboringRelation.SUBSTITUTE, method="plug-in")
+        >>> round(mechanism.scale(1000), 5)  # the published scale is 2·ln(n)/n = 0.01382
+        0.00793
+        """
+        return self._scale(WholeWeights.of(self.statistic(items), items))
+
+    def _scale(self, weights: WholeWeights) -> float:
+        return weights.grid * float(self._sensitivity(weights) / self._statistic_epsilon)
+
+    def _sensitivity(self, weights: WholeWeights) -> int:
+        # A statistic that never changes needs no noise, but a rate must be finite.
+        return max(1, weights.replaced if self._items_are_fixed else self.cells * weights.added)
+
+    def estimate(self, profile: Profile, *, level: float = 0.95, source: RandomSource | None = None) -> Estimate:
+        """Spend the budget once on a private profile.
+
+        Parameters
+        ----------
+        profile
+            The private data.
+        level
+            Probability with which the interval is meant to hold the truth.
+        source
+            Privacy randomness; the operating system's by default.
+
+        Returns
+        -------
+        Estimate
+            Its parts are the privacy noise, exactly, and sampling, at most: that the data show how much it really is
+            would have to be paid for.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more, or the level is no probability.
+        DataError
+            If there is not enough memory.
+        """
+        check_level(level)
+        with without_sizes():
+            noised = self.noised(self.admit(profile), exact_noise(source))
+        return self._estimate(noised, level)
+
+    def noised(self, profile: Profile, noise: Noise) -> Noised:
+        """Release the statistic of an admitted profile with noise from ``noise``."""
+        items, items_error = profile.n, 0.0
+        if self.public_items is not None:
+            items = self.public_items
+        elif self.items_are_released:
+            rate = self._items_epsilon / self.unit.max_distance
+            items = profile.n + int(noise(rate, 1)[0])
+            items_error = _deviation(rate)
+        items = min(max(items, 1), MAX_ITEMS)
+        weights = WholeWeights.of(self.statistic(items), items)
+        secret = weights.value(profile)
+        known = weights.unseen
+        if not self._items_are_fixed:
+            secret -= weights.middle * profile.n
+            known += weights.middle * items
+        noisy = secret + int(noise(self._statistic_epsilon / self._sensitivity(weights), 1)[0])
+        return Noised(
+            weights.grid * (noisy + known),
+            items,
+            self._scale(weights),
+            weights.grid * weights.added * items_error,
+            weights.grid * (weights.highest - weights.lowest) * math.sqrt(items) / 2,
+        )
+
+    def _estimate(self, noised: Noised, level: float) -> Estimate:
+        value, items = noised.value, noised.items
+        deviation = math.sqrt(2) * noised.scale
+        # The quantile of the Laplace law, whose tails are heavier than those of a normal one.
+        noise = -noised.scale * math.log1p(-level)
+        half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
+        finished = self._finished(value, items)
+        low, high = self._finished(value - half, items), self._finished(value + half, items)
+        slope = _slope(self, value, items, max(deviation, 1e-300))
+        parts = [("sampling, at most", noised.sampling_error), ("privacy noise", deviation)]
+        if self.items_are_released:
+            parts.append(("privacy noise on the number of items, at most", noised.items_error))
+        scaled = tuple((cause, slope * error) for cause, error in parts)
+        return Estimate(
+            finished,
+            math.hypot(*(error for _, error in scaled)),
+            (min(low, high), max(low, high)),
+            f"private {self.method}",
+            assumes=self.assumes,
+            level=level,
+            parts=scaled,
+            unit=self.counted,
+            guarantee=self.guarantee,
+        )
+
+    def _finished(self, statistic: float, items: int) -> float:
+        least, most = self.ends(items)
+        return self.finish(min(max(statistic, least), most), items)
+
+
+def _slope(mechanism: StatisticMechanism, value: float, items: int, width: float) -> float:
+    """Return how much the estimate changes per unit of the statistic, around what was released."""
+    least, most = mechanism.ends(items)
+    middle = min(max(value, least), most)
+    low, high = max(middle - width, least), min(middle + width, most)
+    if not high > low:
+        return 1.0
+    return abs(mechanism.finish(high, items) - mechanism.finish(low, items)) / (high - low)
+
+
+def _deviation(rate: Fraction) -> float:
+    """Return the standard deviation of discrete Laplace noise of a rate γ: ``1/(√2·sinh(γ/2))``."""
+    half = float(rate) / 2
+    return 1 / (math.sqrt(2) * math.sinh(half)) if half < 300 else 0.0
+
+
+def in_base(estimate: Estimate, unit: str, scale: float) -> Estimate:
+    """Return an estimate in nats in another unit."""
+    low, high = estimate.interval
+    return replace(
+        estimate,
+        value=scale * estimate.value,
+        standard_error=scale * estimate.standard_error,
+        interval=(scale * low, scale * high),
+        parts=tuple((cause, scale * error) for cause, error in estimate.parts),
+        unit=unit,
+    )

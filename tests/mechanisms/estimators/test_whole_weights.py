@@ -1,0 +1,135 @@
+"""Weights on a grid: their sensitivities against all neighbouring samples, and against the formulas."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms.estimators import whole_weights
+from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.profiles import Profile
+from anonhist.properties import LinearStatistic
+from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.testing.partitions import larger_neighbors, partitions, partitions_up_to
+
+
+def zigzag(items: int) -> LinearStatistic:
+    """Weights without any pattern, that of a label not seen among them."""
+    drawn = np.random.default_rng(items).normal(size=items + 1)
+    return LinearStatistic(lambda counts: drawn[np.minimum(counts, items)], head=items, alphabet_size=9)
+
+
+STATISTICS = {
+    "plug-in": plug_in_statistic,
+    "zigzag": zigzag,
+    "singletons": lambda items: LinearStatistic(lambda counts: (counts == 1) / items, head=2),
+    "observed": lambda _: LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1),
+}
+
+
+def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """Return all profiles in which one item has gone to another label, a new one among them."""
+    found = set()
+    for source, target in product(range(len(parts)), range(len(parts) + 1)):
+        counts = [*parts, 0]
+        counts[source] -= 1
+        counts[target] += 1
+        found.add(tuple(sorted((count for count in counts if count), reverse=True)))
+    return found
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("items", range(1, 8))
+def test_one_item_exchanged_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
+    weights = WholeWeights.of(STATISTICS[name](items), items)
+    changes = [
+        abs(weights.value(Profile.from_counts(before)) - weights.value(Profile.from_counts(after)))
+        for before in partitions(items)
+        for after in replaced(before)
+    ]
+    assert max(changes) == weights.replaced
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("items", [1, 3, 6, 20])
+def test_one_item_more_changes_at_most_the_sensitivity_whatever_the_data(name: str, items: int) -> None:
+    weights = WholeWeights.of(STATISTICS[name](items), items)
+
+    def centred(parts: tuple[int, ...]) -> int:
+        return weights.value(Profile.from_counts(parts)) - weights.middle * sum(parts)
+
+    # Smaller and larger samples than the weights were made for.
+    changes = [
+        abs(centred(before) - centred(after)) for before in partitions_up_to(7) for after in larger_neighbors(before)
+    ]
+    assert max(changes) <= weights.added
+    if items < 7:
+        assert max(changes) == weights.added
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_whole_weights_are_the_weights(name: str) -> None:
+    statistic = STATISTICS[name](50)
+    weights = WholeWeights.of(statistic, 50)
+    for parts in ((20, 10, 10, 5, 1, 1, 1, 1, 1), (50,), (1,) * 50):
+        profile = Profile.from_counts(parts)
+        whole = weights.grid * (weights.value(profile) + weights.unseen)
+        assert whole == pytest.approx(statistic.of(profile), abs=0.51 * weights.grid * (2 * len(parts) + 9))
+    assert math.log2(weights.grid) % 1 == 0
+    assert 2**10 <= weights.highest - weights.lowest <= 2**12
+
+
+@pytest.mark.parametrize("items", [5000, 10**6, 10**9])
+def test_beyond_the_table_every_step_lies_between_the_ends(items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_weights, "_TABLE", 64)
+    statistic = plug_in_statistic(items)
+    weights = WholeWeights.of(statistic, items)
+    assert weights.table.size == 65
+    steps = [*range(200), *np.geomspace(200, items - 1, 300).astype(int).tolist(), items - 1, items + 5]
+    found = [
+        weights.value(Profile.from_counts([step + 1])) - (weights.value(Profile.from_counts([step])) if step else 0)
+        for step in steps
+    ]
+    assert weights.lowest <= min(found)
+    assert max(found) <= weights.highest
+    exact = math.log(items) / items - (items - 1) / items * math.log1p(-1 / items)
+    assert exact <= weights.grid * weights.replaced * (1 + 1e-9)
+    assert weights.grid * weights.replaced <= 1.01 * exact
+    # Far from loose on the side of adding, too.
+    assert max(max(found) - weights.middle, weights.middle - min(found)) <= weights.added + 1
+    assert weights.added <= 1.02 * max(max(found) - weights.middle, weights.middle - min(found))
+
+
+def test_the_table_is_what_a_profile_is_given() -> None:
+    items = 300
+    statistic = plug_in_statistic(items)
+    weights = WholeWeights.of(statistic, items)
+    for count in (1, 2, 299, 300):
+        assert weights.value(Profile.from_counts([count])) == int(weights.table[count]) - int(weights.table[0])
+    # Counts beyond n weigh as much as n.
+    assert weights.value(Profile.from_counts([10**12])) == int(weights.table[300]) - int(weights.table[0])
+
+
+def test_values_are_exact_for_many_labels() -> None:
+    items = 10**15
+    weights = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), items)
+    (unit,) = {int(weight) for weight in weights.table[1:].tolist()}
+    assert weights.value(Profile([1, 5000], [10**15 + 1, 7])) == unit * (10**15 + 8)
+
+
+def test_weights_that_never_change_are_put_on_a_grid_of_one() -> None:
+    def flat(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.full(counts.shape, 3.0)
+
+    weights = WholeWeights.of(LinearStatistic(flat, head=0, alphabet_size=5), 100)
+    assert (weights.grid, weights.replaced, weights.added, weights.unseen) == (1.0, 0, 0, 15)
+
+
+def test_sensitivity_is_less_than_published() -> None:
+    # The published scale of the plug-in entropy takes twice the largest weight step: 2·ln(n)/n.
+    for items in (100, 1000, 10**6):
+        weights = WholeWeights.of(plug_in_statistic(items), items)
+        assert weights.grid * weights.replaced <= Fraction(61, 100) * 2 * math.log(items) / items
