@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.properties.entropy.plug_in import plug_in
+from anonhist.properties.entropy.plug_in import plug_in_statistic
 from anonhist.properties.estimator import Point
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.unseen import undersampled
 
 if TYPE_CHECKING:
@@ -34,10 +35,22 @@ class MillerMadow:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        sample, of_sample = plug_in(profile)
-        correction = 0.5 / profile.n
+        statistic = miller_madow_statistic(profile.n)
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampled(profile))
 
-        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return of_sample(counts) + correction * (counts > 0)
 
-        return Point(sample + correction * (profile.num_labels - 1), weights, warnings=undersampled(profile))
+def miller_madow_statistic(n: int) -> LinearStatistic:
+    """Return the Miller–Madow entropy of n ≥ 1 items as a linear statistic; ``−1/(2n)`` is ``−Σ_j φ_j·j/(2n²)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> miller_madow_statistic(4).weights(np.array([0, 1, 2, 4])).round(4).tolist()
+    [0.0, 0.4403, 0.4091, 0.0]
+    """
+    of_sample, correction = plug_in_statistic(n).weights, 0.5 / n
+
+    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
+
+    return LinearStatistic(weights, head=1)

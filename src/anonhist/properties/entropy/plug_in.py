@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
-    from anonhist.properties.estimator import Weights
 
 
 @dataclass(frozen=True)
@@ -36,22 +35,22 @@ class PlugIn:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        value, weights = plug_in(profile)
-        return Point(value, weights, warnings=undersampled(profile))
+        statistic = plug_in_statistic(profile.n)
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampled(profile))
 
 
-def plug_in(profile: Profile) -> tuple[float, Weights]:
-    """Return the entropy of the sample, in nats, and its weights."""
-    statistic = plug_in_statistic(profile.n)
-    return statistic.of(profile), statistic.weights
+def plug_in_statistic(n: int) -> LinearStatistic:
+    """Return the plug-in entropy of n ≥ 1 items as a linear statistic.
 
-
-def plug_in_statistic(items: int) -> LinearStatistic:
-    """Return ``w(j) = −(j/n)·ln(j/n)`` for a number n ≥ 1 of items: its steps fall."""
-    n = float(items)
+    Examples
+    --------
+    >>> plug_in_statistic(4).weights(np.array([0, 1, 2, 4])).round(4).tolist()
+    [-0.0, 0.3466, 0.3466, -0.0]
+    """
+    size = float(n)
 
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        share = np.minimum(counts / n, 1.0)
-        return -share * np.log(np.where(share > 0, share, 1.0))
+        share = np.minimum(counts / size, 1.0)
+        return share * -np.log(np.where(share > 0, share, 1.0))
 
     return LinearStatistic(weights, head=0)

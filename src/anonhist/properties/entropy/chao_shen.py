@@ -1,0 +1,74 @@
+"""The entropy of Chao and Shen: labels weighted by the chance that they were seen at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.properties.estimator import Point
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+
+@dataclass(frozen=True)
+class ChaoShen:
+    """``H = Σ_r φ_r·h(C·r/n)`` with ``h(q) = −q·ln q / (1 − (1−q)^n)``, in nats (Chao and Shen 2003).
+
+    ``C = 1 − φ_1/n`` is the share of the population that was seen (Good–Turing), and the denominator of h is the chance
+    that a label of probability q is. Of n ≥ 2 singletons C would be 0: as is usual it is taken to be 1/n, as if φ_1
+    were n − 1, and the entropy is about 2·ln n. Of one label, or one item, the entropy is 0.
+
+    The weights go through C: ``w(r) = h(C·r/n) − [r = 1]·H′(C)/n``.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(ChaoShen().point(Profile.from_counts([2, 1, 1])).value, 6)
+    1.76324
+    """
+
+    name: ClassVar[str] = "chao-shen"
+    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        n = float(profile.n)
+        # In whole numbers: of floats, n singletons less one may be n again, and all would be lost.
+        covered = profile.n - min(profile.prevalence(1), profile.n - 1)
+        coverage = covered / profile.n
+        share, labels = profile.counts / n, profile.prevalences.astype(np.float64)
+        of_coverage = float((share * _slope(coverage * share, n)) @ labels)
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            whole = _term(np.minimum(coverage * counts / n, 1.0), n)
+            return whole - np.where(counts == 1, of_coverage / n, 0.0)
+
+        warnings: tuple[str, ...] = ()
+        if profile.prevalence(1) == profile.n > 1:
+            warnings = ("Every label was seen once only: that says next to nothing of how many more there are.",)
+        return Point(float(_term(coverage * share, n) @ labels), weights, warnings=warnings)
+
+
+def _seen(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Return ``1 − (1−q)^n``, the chance to be seen."""
+    with np.errstate(divide="ignore"):
+        return -np.expm1(n * np.log1p(-q))
+
+
+def _term(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Return h, 0 at 0."""
+    inside = np.where(q > 0, q, 1.0)
+    return -inside * np.log(inside) / _seen(inside, n)
+
+
+def _slope(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+    """Return ``h′(q) = −(ln q + 1)/s + q·ln q·s′/s²``, s the chance to be seen, for q > 0."""
+    seen = _seen(q, n)
+    with np.errstate(divide="ignore"):
+        more = n * np.exp((n - 1) * np.log1p(-np.minimum(q, 1.0 - 1e-16)))
+    return -(np.log(q) + 1) / seen + q * np.log(q) * more / seen**2

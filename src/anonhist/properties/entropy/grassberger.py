@@ -1,0 +1,55 @@
+"""The entropy of Grassberger: logarithms of counts replaced by numbers with less bias."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from anonhist.properties.estimator import Point
+from anonhist.properties.unseen import undersampled
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+
+@dataclass(frozen=True)
+class Grassberger:
+    """``H = Σ_r φ_r·(r/n)·(ln n − G(r))``, at least 0, in nats (Grassberger 2003, eq. 30 to 35).
+
+    ``G(r) = ψ(r) + ½·(−1)^r·(ψ((r+1)/2) − ψ(r/2)) = ψ(⌊r/2⌋ + ½) + ln 2``, ψ the digamma function. Of n items of one
+    label it is ``ln n − G(n)`` where this is positive: for n odd, about 1/n, and 1.27 for a single item. Of n
+    singletons it is ``ln n + γ + ln 2``, γ the constant of Euler.
+
+    The steps of its weights turn up and down with every count.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(Grassberger().point(Profile.from_counts([2, 1, 1])).value, 6)
+    1.656657
+    """
+
+    name: ClassVar[str] = "grassberger"
+    assumes: ClassVar[str] = "nearly all labels that there are have been seen"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        n = float(profile.n)
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return counts / n * (math.log(n) - _logarithm(counts))
+
+        value = float(weights(profile.counts) @ profile.prevalences)
+        return Point(max(0.0, value), weights, warnings=undersampled(profile))
+
+
+def _logarithm(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return G, by the recursion ``G(2m+1) = G(2m) = G(2m−2) + 2/(2m−1)`` summed up: no sign ever turns."""
+    from scipy.special import psi
+
+    found: NDArray[np.float64] = psi(counts // 2 + 0.5) + math.log(2)
+    return found
