@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimator import Point
+from anonhist.properties.support_size.interval import missed
+from anonhist.properties.support_size.singletons import without_repeats
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -16,9 +18,10 @@ if TYPE_CHECKING:
 class Chao1:
     """``S = S_obs + φ_1·(φ_1 − 1)/(2·(φ_2 + 1))``, the bias-corrected form (Chao 2005).
 
-    Its variance is that of Chao (1987) for this form: with s = φ_1, d = φ_2,
-    ``s(s−1)/(2(d+1)) + s(2s−1)²/(4(d+1)²) + s²d(s−1)²/(4(d+1)⁴)``, and where no label was seen twice
-    ``s(s−1)/2 + s(2s−1)²/4 − s⁴/(4S)``. Of one label seen often it is 1, of n singletons ``n + n(n−1)/2``.
+    Its variance is that of EstimateS: with s = φ_1, d = φ_2,
+    ``s(s−1)/(2(d+1)) + s(2s−1)²/(4(d+1)²) + s²d(s−1)²/(4(d+1)⁴)`` (eq. 6); where no label was seen twice
+    ``s(s−1)/2 + s(2s−1)²/4 − s⁴/(4S)`` (eq. 7); where none was seen once ``S_obs·P·(1 − P)`` with
+    ``P = exp(−n/S_obs)`` (eq. 8). Of one label it is 1, of n singletons ``n + n(n−1)/2``.
 
     Examples
     --------
@@ -34,15 +37,13 @@ class Chao1:
         """Estimate from a profile with at least one item."""
         once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
         value = profile.num_labels + once * (once - 1) / (2 * (twice + 1))
-        return Point(value, standard_error=math.sqrt(_variance(once, twice, value, profile)))
+        error = math.sqrt(_variance(once, twice, value, profile))
+        return Point(value, standard_error=error, warnings=without_repeats(profile))
 
 
 def _variance(once: float, twice: float, value: float, profile: Profile) -> float:
     if not once:
-        # Eq. 14 of the same: what a Poisson law of the counts says of labels not seen.
-        seen = float(profile.num_labels)
-        missed = math.exp(-profile.n / seen)
-        return max(seen * missed * (1 - missed), 0.0)
+        return profile.num_labels * missed(profile) * (1 - missed(profile))
     if not twice:
         return max(once * (once - 1) / 2 + once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * value), 0.0)
     more = twice + 1

@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.errors import UsageError
 from anonhist.properties.estimator import estimated
-from anonhist.properties.intervals import LabelsInterval
 from anonhist.properties.options import check_alphabet, check_method
+from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao1 import Chao1
+from anonhist.properties.support_size.chao1_inext import Chao1Inext
+from anonhist.properties.support_size.chao_lee import ChaoLee
+from anonhist.properties.support_size.chebyshev import Chebyshev
+from anonhist.properties.support_size.interval import SupportSizeInterval, unbiased
+from anonhist.properties.support_size.jackknife_1 import Jackknife1
+from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
 
 if TYPE_CHECKING:
@@ -16,7 +23,12 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Estimator, Resimulated
 
-SUPPORT_SIZE_METHODS = ("observed", "chao1")
+# Those that have nothing to be told; what takes the alphabet size is made in support_size_estimator.
+_PLAIN: dict[str, Estimator] = {
+    estimator.name: estimator
+    for estimator in (Observed(), Chao1(), Chao1Inext(), Ace(), Jackknife1(), Jackknife2(), ChaoLee())
+}
+SUPPORT_SIZE_METHODS = (*_PLAIN, Chebyshev.name)
 
 
 def support_size(
@@ -33,32 +45,47 @@ def support_size(
     data
         A profile, or a release: then the interval holds the privacy noise as well.
     method
-        One of ``SUPPORT_SIZE_METHODS``; ``"chao1"`` by default.
+        One of ``SUPPORT_SIZE_METHODS``; by default ``"chebyshev"`` with an ``alphabet_size`` and ``"chao1"`` without.
     alphabet_size
-        k, how many labels there can be, known without looking.
+        k, known without looking: there are at most k labels, and for ``"chebyshev"``, which needs it, none with a
+        probability below 1/k.
     level
         Probability with which the interval is meant to hold the truth.
 
     Raises
     ------
     UsageError
-        If there is no such method, or a number is impossible.
+        If there is no such method, or a number is impossible, or one that the method needs is missing.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> print(support_size(Profile.from_counts([9, 4, 2, 2, 1, 1, 1])))
+    >>> profile = Profile.from_counts([9, 4, 2, 2, 1, 1, 1])
+    >>> print(support_size(profile))
     8 ± 1.82 labels (95 % interval 7.09365 to 17.6777)
     """
     chosen = support_size_estimator(method, alphabet_size)
     size = check_alphabet(data, alphabet_size)
     most = math.inf if size is None else float(size)
-    return estimated(data, chosen, LabelsInterval(most), level=level, unit="labels")
+    bias = chosen.bias if isinstance(chosen, Chebyshev) else unbiased
+    return estimated(data, chosen, SupportSizeInterval(most, bias), level=level, unit="labels")
 
 
 def support_size_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
-    """Return the estimator of this name."""
-    del alphabet_size
-    name = method or "chao1"
+    """Return the estimator of this name; by default what errs least where the alphabet is known, or is not.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name, or it needs the size of the alphabet.
+    """
+    name = method or (Chao1.name if alphabet_size is None else Chebyshev.name)
     check_method(name, SUPPORT_SIZE_METHODS, of="support size")
-    return Observed() if name == "observed" else Chao1()
+    if name != Chebyshev.name:
+        return _PLAIN[name]
+    if alphabet_size is None:
+        raise UsageError(
+            "The method chebyshev needs alphabet_size: give a k such that no label is less frequent than 1/k, such as "
+            "the size of the population, or choose a method that needs none, such as chao1."
+        )
+    return Chebyshev(alphabet_size)

@@ -1,0 +1,40 @@
+"""How far estimates of the sample coverage fall from the truth."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+
+def esty_error(profile: Profile) -> float:
+    """Return ``sqrt((φ_1·(n − φ_1) + 2n·φ_2)/n³)`` (Esty 1983), exact integers under the root.
+
+    That is the error against the coverage of this very sample, itself random: more than the sampling error of φ_1/n.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(esty_error(Profile.from_counts([4, 3, 2, 1, 1])), 6)
+    0.173357
+    """
+    n, once, twice = profile.n, profile.prevalence(1), profile.prevalence(2)
+    return math.sqrt((once * (n - once) + 2 * n * twice) / n**3)
+
+
+def told_nothing(profile: Profile) -> tuple[str, ...]:
+    """Warn where the error is 0 because nothing in the sample shows it.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> told_nothing(Profile.from_counts([3, 1])), len(told_nothing(Profile.from_counts([3, 3])))
+    ((), 1)
+    """
+    if profile.prevalence(1) == profile.n:
+        return ("Every label was seen once: the coverage is small, and how small cannot be told.",)
+    if profile.prevalence(1) or profile.prevalence(2):
+        return ()
+    return ("No label was seen once or twice: the coverage is close to 1, and how close cannot be told.",)

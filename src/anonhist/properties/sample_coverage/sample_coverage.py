@@ -1,0 +1,52 @@
+"""The share of all that there is which the labels seen make up, by a method of your choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.properties.estimator import estimated
+from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.options import check_method
+from anonhist.properties.sample_coverage.chao_jost import ChaoJost
+from anonhist.properties.sample_coverage.good_turing import GoodTuring
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Estimator, Resimulated
+
+_ESTIMATORS: dict[str, Estimator] = {estimator.name: estimator for estimator in (GoodTuring(), ChaoJost())}
+SAMPLE_COVERAGE_METHODS = (*_ESTIMATORS,)
+
+
+def sample_coverage(data: Profile | Resimulated, *, method: str | None = None, level: float = 0.95) -> Estimate:
+    """Estimate the probability ``Σ_{x seen} p_x`` that one more item has a label seen already.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: then the interval holds the privacy noise as well.
+    method
+        One of ``SAMPLE_COVERAGE_METHODS``; ``"good-turing"`` by default.
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, or the level is impossible.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> print(sample_coverage(Profile.from_counts([9, 4, 2, 2, 1, 1, 1])))
+    0.85 ± 0.128 (95 % interval 0.599194 to 1)
+    """
+    return estimated(data, sample_coverage_estimator(method), NormalInterval(0.0, 1.0), level=level)
+
+
+def sample_coverage_estimator(method: str | None) -> Estimator:
+    """Return the estimator of this name."""
+    name = method or GoodTuring.name
+    check_method(name, SAMPLE_COVERAGE_METHODS, of="sample coverage")
+    return _ESTIMATORS[name]

@@ -1,0 +1,59 @@
+"""Chao's lower bound of the support size as iNEXT and SpadeR compute it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.properties.estimator import Point
+from anonhist.properties.support_size.singletons import without_repeats
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+
+@dataclass(frozen=True)
+class Chao1Inext:
+    """``S = S_obs + c·φ_1²/(2·φ_2)`` with ``c = (n − 1)/n``; ``S_obs + c·φ_1·(φ_1 − 1)/2`` where φ_2 is 0.
+
+    Its variance is theirs: with s = φ_1, d = φ_2 and q = s/d, ``d·(c·q²/2 + c²·q³ + c²·q⁴/4)``; where d is 0
+    ``c·s(s−1)/2 + c²·s(2s−1)²/4 − c²·s⁴/(4S)``; where S is S_obs
+    ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n`` (Chiu et al. 2014). Of one label it is 1, of n singletons
+    ``n + (n − 1)²/2``.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> Chao1Inext().point(Profile.from_counts([2, 1, 1])).value
+    4.5
+    """
+
+    name: ClassVar[str] = "chao1-inext"
+    assumes: ClassVar[str] = "labels not seen are about as frequent as those seen once; else there are more of them"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
+        finite = (profile.n - 1) / profile.n
+        if once and twice:
+            unseen = finite * once**2 / (2 * twice)
+            ratio = once / twice
+            variance = twice * (finite * ratio**2 / 2 + finite**2 * (ratio**3 + ratio**4 / 4))
+        elif once > 1:
+            unseen = finite * once * (once - 1) / 2
+            spread = once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * (profile.num_labels + unseen))
+            variance = finite * once * (once - 1) / 2 + finite**2 * spread
+        else:
+            unseen, variance = 0.0, _of_labels_seen(profile)
+        error = math.sqrt(max(variance, 0.0))
+        return Point(profile.num_labels + unseen, standard_error=error, warnings=without_repeats(profile))
+
+
+def _of_labels_seen(profile: Profile) -> float:
+    """Return the variance of S_obs where the mean count of each label is the count it has."""
+    counts = profile.counts.astype(np.float64)
+    lost = profile.prevalences * np.exp(-counts)
+    return float(lost @ -np.expm1(-counts)) - float(counts @ lost) ** 2 / profile.n

@@ -1,0 +1,63 @@
+"""The estimate of Chao and Lee: labels seen over the sample coverage, and more where frequencies differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties.estimator import Point
+from anonhist.properties.support_size.chao1 import Chao1
+from anonhist.properties.support_size.coverage_sums import CoverageSums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+
+@dataclass(frozen=True)
+class ChaoLee:
+    """``S = S_obs/C + (n·(1 − C)/C)·γ²`` with ``C = 1 − φ_1/n`` (Chao and Lee 1992).
+
+    ``γ² = max((S_obs/C)·Σ_r r(r − 1)φ_r/(n(n − 1)) − 1, 0)`` estimates the squared coefficient of variation of the
+    probabilities. Where all labels are singletons, and C is 0, it is :class:`Chao1`, with a warning. So of one label
+    seen often it is 1, of n singletons ``n + n(n − 1)/2``.
+
+    Attributes
+    ----------
+    spread
+        Whether to multiply γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)``, the second estimate of the same paper,
+        for large coefficients of variation.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> profile = Profile.from_counts([12, 3, 2, 1, 1])
+    >>> round(ChaoLee().point(profile).value, 6), round(ChaoLee(spread=True).point(profile).value, 6)
+    (8.466359, 11.099936)
+    """
+
+    spread: bool = False
+
+    name: ClassVar[str] = "chao-lee"
+    assumes: ClassVar[str] = "labels not seen differ in frequency about as much as those seen"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        sums = CoverageSums.of(profile, rare=MAX_ITEMS, spread=self.spread)
+        if not sums.repeated:
+            return without_coverage(profile, "The coverage is 0, where Chao–Lee is not defined: this is Chao1.")
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0)
+
+        return Point(sums.value, weights)
+
+
+def without_coverage(profile: Profile, why: str) -> Point:
+    """Return what Chao1 says, with a warning why."""
+    point = Chao1().point(profile)
+    return replace(point, warnings=(why, *point.warnings))

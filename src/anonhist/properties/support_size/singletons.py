@@ -1,0 +1,22 @@
+"""Whether a sample holds repeats at all: without them no ratio of prevalences says how much is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+
+def without_repeats(profile: Profile) -> tuple[str, ...]:
+    """Warn where every label was seen once.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> without_repeats(Profile.from_counts([2, 1])), len(without_repeats(Profile.from_counts([1, 1])))
+    ((), 1)
+    """
+    if profile.num_labels < profile.n:
+        return ()
+    return ("Every label was seen once: there may be any number more, and the interval is no bound.",)
