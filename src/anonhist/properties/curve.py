@@ -1,0 +1,196 @@
+"""A curve with its uncertainty: one value for each x, and a band around them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
+from anonhist.properties.bootstrap import spread
+from anonhist.properties.estimator import Resimulated
+from anonhist.properties.intervals import check_level, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.privacy import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Values against x, how far off each may be, and on what that rests.
+
+    Attributes
+    ----------
+    x_name, value_name
+        What the axes count, in the plural: ``"draws"``, ``"labels"``.
+    x : ndarray of float64
+        Where the curve was computed, ascending.
+    value : ndarray of float64
+        The value at each x.
+    standard_error : ndarray of float64
+        Root of the expected squared error of each value, ≥ 0.
+    low, high : ndarray of float64
+        The band: each interval is meant to hold the true value at its x with probability ``level``, not the whole curve
+        at once.
+    kinds
+        Of each point what it is, such as ``"interpolated"``, ``"observed"`` or ``"extrapolated"``.
+    method
+        Where values and band come from, in a few words.
+    assumes
+        What must be so for the band to hold.
+    level
+        Probability with which each interval is meant to hold the truth.
+    parts
+        (cause, standard errors) of each cause of error, where there are several; their squares add up.
+    warnings
+        Sentences: where an assumption visibly fails.
+    guarantee
+        What was promised, where the curve is of a release.
+
+    Examples
+    --------
+    >>> ones = np.ones(1)
+    >>> curve = Curve("draws", "labels", ones, ones, 0 * ones, ones, ones, ("interpolated",), "rarefaction")
+    >>> curve.header
+    ('draws', 'labels', 'low', 'high', 'kind')
+    >>> list(curve.rows())
+    [(1.0, 1.0, 1.0, 1.0, 'interpolated')]
+    """
+
+    x_name: str
+    value_name: str
+    x: NDArray[np.float64]
+    value: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    kinds: tuple[str, ...]
+    method: str
+    assumes: str = ""
+    level: float = 0.95
+    parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    warnings: tuple[str, ...] = ()
+    guarantee: Guarantee | None = None
+
+    @property
+    def header(self) -> tuple[str, str, str, str, str]:
+        """Names of what :meth:`rows` gives."""
+        return self.x_name, self.value_name, "low", "high", "kind"
+
+    def rows(self) -> Iterator[tuple[float, float, float, float, str]]:
+        """Give the points one by one: x, value, low, high, kind."""
+        columns = (self.x.tolist(), self.value.tolist(), self.low.tolist(), self.high.tolist(), self.kinds)
+        return zip(*columns, strict=True)
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return int(self.x.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """What a curve is of, but for its values.
+
+    Attributes
+    ----------
+    x_name, value_name
+        What the axes count.
+    x : ndarray of float64
+        Where to compute it.
+    kinds
+        What each point is.
+    least, most : ndarray of float64 or float
+        What the values lie between.
+    """
+
+    x_name: str
+    value_name: str
+    x: NDArray[np.float64]
+    kinds: tuple[str, ...]
+    least: NDArray[np.float64] | float = -math.inf
+    most: NDArray[np.float64] | float = math.inf
+
+
+def estimated_curve(
+    data: Profile | Resimulated,
+    statistic: Callable[[Profile], NDArray[np.float64]],
+    axes: Axes,
+    *,
+    method: str,
+    assumes: str = "",
+    level: float = 0.95,
+    bootstraps: int = 50,
+    rng: np.random.Generator | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Curve:
+    """Compute a curve and its band: ``value ± z·error``, cut where values end.
+
+    The sampling error is the spread over bootstrap samples; for a release it is joined in squares by the privacy noise,
+    ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: free post-processing there.
+    statistic
+        The values at ``axes.x``, of any profile, maybe an empty one.
+    axes
+        What the curve is of.
+    bootstraps
+        How many samples are drawn for the band, ≥ 3.
+    rng
+        Where they come from; a new generator by default.
+
+    Raises
+    ------
+    UsageError
+        If ``data`` is neither, or a number is impossible.
+    """
+    check_level(level)
+    size = parse_whole_number(bootstraps, name="bootstraps", least=3)
+    if not isinstance(data, Profile | Resimulated):
+        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        raise UsageError(message)
+    profile = data if isinstance(data, Profile) else data.profile
+    value = statistic(profile)
+    generator = np.random.default_rng() if rng is None else rng
+    sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
+    parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
+    error = sampling
+    if not isinstance(data, Profile):
+        runs = np.array([statistic(run) for run in data.resimulate()])
+        noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
+        error = np.hypot(sampling, noise)
+        parts = (("sampling", sampling), ("privacy noise", noise))
+        method = f"{method}, from a release"
+        if data.mostly_noise:
+            warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
+    half = quantile(level) * error
+    low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
+    if not profile.n:
+        low, high = np.broadcast_to(axes.least, value.shape), np.broadcast_to(axes.most, value.shape)
+        warnings = (*warnings, "The profile is empty: it says nothing, so the band is all there can be.")
+    return Curve(
+        axes.x_name,
+        axes.value_name,
+        axes.x,
+        value,
+        error,
+        np.minimum(low, value),
+        np.maximum(high, value),
+        axes.kinds,
+        method,
+        assumes=assumes,
+        level=level,
+        parts=parts,
+        warnings=warnings,
+        guarantee=None if isinstance(data, Profile) else data.guarantee,
+    )

@@ -1,0 +1,60 @@
+"""Support coverage by the alternating series of Good and Toulmin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.properties.support_coverage.series import LONGEST, reach, series, series_point
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimator import Point
+    from anonhist.properties.linear import LinearStatistic
+
+
+@dataclass(frozen=True)
+class GoodToulmin:
+    """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956, eq. 24).
+
+    Nearly unbiased, and of small error up to t = 1; beyond, its error grows as t^j with the counts j. Terms of counts
+    above 4,096 are left out. It is kept between the labels seen and one more for each draw beyond the sample. Of one
+    label seen n times it is 1 − (−t)^n, kept so, of singletons n·(1 + t).
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1; up to n this is rarefaction.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> GoodToulmin(6).point(Profile.from_counts([2, 1, 1])).value
+    3.75
+    """
+
+    draws: int
+
+    name: ClassVar[str] = "good-toulmin"
+    assumes: ClassVar[str] = "items drawn independently, no more than twice as many draws as items"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        point = series_point(profile, self.draws, good_toulmin)
+        if self.draws <= 2 * profile.n:
+            return point
+        warning = "Beyond twice the items this series runs away; choose a smoothed one."
+        return replace(point, warnings=(*point.warnings, warning))
+
+
+def good_toulmin(*, n: int, draws: int) -> LinearStatistic:
+    """Return the statistic for n items and m > n draws.
+
+    Examples
+    --------
+    >>> good_toulmin(n=100, draws=150).weights(np.arange(4)).tolist()
+    [0.0, 1.5, 0.75, 1.125]
+    """
+    return series(reach(n=n, draws=draws), np.zeros(LONGEST + 1))

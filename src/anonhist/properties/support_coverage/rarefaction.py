@@ -1,0 +1,99 @@
+"""Support coverage of fewer draws than there are items: rarefaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.properties.estimator import Point
+from anonhist.properties.linear import LinearStatistic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+# So many factors are multiplied one by one; of more, Stirling's series is right to all digits.
+_ONE_BY_ONE = 64
+
+
+@dataclass(frozen=True)
+class Rarefaction:
+    """``S_m = Σ_r φ_r·(1 − C(n−r, m)/C(n, m))``: the mean number of labels in m of the n items, drawn without return.
+
+    Unbiased, and the mean over all ways to cut the sample into batches of m items, so it errs no more than one way
+    (Hurlbert 1971, eq. 7). At m = 1 it is 1 and at m = n the number of labels seen; of one label it is 1, of
+    singletons m.
+
+    Attributes
+    ----------
+    draws
+        m ≥ 1. Where a re-simulated release has fewer items, all of them are taken.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(Rarefaction(2).point(Profile.from_counts([2, 1, 1])).value, 6)
+    1.833333
+    """
+
+    draws: int
+
+    name: ClassVar[str] = "rarefaction"
+    assumes: ClassVar[str] = "items drawn independently"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        linear = rarefaction(n=profile.n, draws=min(self.draws, profile.n))
+        return Point(linear.of(profile), linear.weights)
+
+
+def rarefaction(*, n: int, draws: int) -> LinearStatistic:
+    """Return the statistic for n items and m ≤ n draws: ``w(r) = 1 − C(n−r, m)/C(n, m)``, with falling steps.
+
+    Examples
+    --------
+    >>> rarefaction(n=4, draws=2).weights(np.array([0, 1, 2, 3, 4])).round(6).tolist()
+    [0.0, 0.5, 0.833333, 1.0, 1.0]
+    """
+
+    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        result = np.ones(counts.shape)
+        within = counts <= n - draws
+        result[within] = np.abs(np.expm1(_log_missed(counts[within], n, draws)))
+        return result
+
+    return LinearStatistic(weights, head=0)
+
+
+def _log_missed(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m: the chance that m draws miss a label of count r."""
+    # ln(1 − x/y) is written −ln(1 + x/(y − x)): right to all digits whether x is near 0 or near y.
+    if draws <= _ONE_BY_ONE:
+        left = (n - counts) - np.arange(draws).reshape(-1, *(1,) * counts.ndim)
+        return np.asarray(-np.log1p(counts / left).sum(axis=0))
+    result = np.empty(counts.shape)
+    rare = counts <= _ONE_BY_ONE
+    factors = -np.log1p(draws / ((n - draws) - np.arange(min(_ONE_BY_ONE, n - draws))))
+    result[rare] = np.append(0.0, np.cumsum(factors))[counts[rare]]
+    if not bool(rare.all()):
+        result[~rare] = _stirling(counts[~rare], n, draws)
+    return result
+
+
+def _stirling(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
+    left = np.maximum((n - draws) - counts, 1)
+    shared = np.log1p(counts / n * (draws / left))
+    alone = counts * np.log1p(draws / (n - draws)) + draws * np.log1p(counts / (n - counts))
+    rest = _series(np.float64(n)) - _series(n - counts) - _series(np.float64(n - draws)) + _series(left)
+    return np.asarray((left + 0.5) * shared - alone - rest)
+
+
+def _series(x: NDArray[np.int64] | np.float64) -> NDArray[np.float64]:
+    """Return what Stirling's formula lacks: ``ln x! − (x + ½)·ln x + x − ½·ln 2π``."""
+    inverse = 1.0 / x
+    square = inverse * inverse
+    return np.asarray(inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))))

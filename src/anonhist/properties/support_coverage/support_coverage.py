@@ -1,0 +1,81 @@
+"""How many labels a number of draws holds, by a method of your choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
+from anonhist.profiles import Profile
+from anonhist.properties.estimator import estimated
+from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.options import check_method
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
+from anonhist.properties.support_coverage.rarefaction import Rarefaction
+from anonhist.properties.support_coverage.smoothed_binomial import SmoothedBinomialA, SmoothedBinomialB
+from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson
+
+if TYPE_CHECKING:
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Estimator, Resimulated
+
+_ESTIMATORS = (Rarefaction, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
+SUPPORT_COVERAGE_METHODS = tuple(estimator.name for estimator in _ESTIMATORS)
+# Twice as many as there can be items: as far as the series of Good and Toulmin goes.
+MAX_DRAWS = 2**64
+
+
+def support_coverage(
+    data: Profile | Resimulated, *, draws: int, method: str | None = None, level: float = 0.95
+) -> Estimate:
+    """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: then the interval holds the privacy noise as well.
+    draws
+        m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
+    method
+        One of ``SUPPORT_COVERAGE_METHODS``. By default rarefaction up to n draws, the series of Good and Toulmin up to
+        2n, and beyond the smoothing that errs least. All are rarefaction up to n draws.
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, a number is impossible, or rarefaction is asked for more draws than items.
+
+    Examples
+    --------
+    >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
+    >>> print(support_coverage(profile, draws=50))
+    39.8683 ± 1.29 labels (95 % interval 37.3337 to 42.4029)
+    >>> print(support_coverage(profile, draws=300))
+    140 ± 11.4 labels (95 % interval 117.667 to 162.333)
+    """
+    chosen = support_coverage_estimator(method, draws=draws, n=_items(data))
+    return estimated(data, chosen, NormalInterval(0.0, float(draws)), level=level, unit="labels")
+
+
+def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
+    """Return the estimator of this name; by default what errs least for n items and so many draws."""
+    count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
+    name = method or _default(n, count)
+    check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
+    if name == Rarefaction.name and n and count > n:
+        raise UsageError("Rarefaction takes no more draws than there are items: leave the method out.")
+    return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
+
+
+def _default(n: int, draws: int) -> str:
+    if draws <= n:
+        return Rarefaction.name
+    return GoodToulmin.name if draws <= 2 * n else SmoothedBinomialB.name
+
+
+def _items(data: Profile | Resimulated) -> int:
+    # What is neither is refused with the estimate.
+    profile = data if isinstance(data, Profile) else getattr(data, "profile", None)
+    return profile.n if isinstance(profile, Profile) else 0
