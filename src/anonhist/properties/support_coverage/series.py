@@ -29,8 +29,6 @@ LARGEST_RATE = 1000.0
 # Terms are cut here, so that their squares stay finite; far beyond use already.
 _LARGEST_LOG = 230.0
 _SMALL = 100
-# Below this, 1 − x is 1.
-_NOTHING = -38.0
 
 
 def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
@@ -49,10 +47,11 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     [0.0, 1.5, 0.75, 1.125, 1.0]
     """
     counts = np.arange(log_tails.size)
-    logs = np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG)
-    head = 1 + int(np.flatnonzero(logs > _NOTHING)[-1])
-    terms = np.exp(logs[:head])
-    table = np.append(1.0 - np.where(counts[:head] % 2, -terms, terms), 1.0)
+    terms = np.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
+    all_weights = 1.0 - np.where(counts % 2, -terms, terms)
+    # Terms too small to be felt make weights of exactly 1.
+    head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
+    table = np.append(all_weights[:head], 1.0)
 
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(table[np.minimum(counts, head)])
@@ -66,13 +65,13 @@ def log_poisson_tails(rate: float) -> NDArray[np.float64]:
     return _tails(counts * math.log(rate) - rate - _log_factorials())
 
 
-def log_binomial_tails(trials: int, probability: float) -> NDArray[np.float64]:
-    """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, probability), trials ≤ ``LONGEST``, for j = 0, …, ``LONGEST``."""
+def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
+    """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, ``LONGEST``."""
     factorials = _log_factorials()
     hits = np.arange(trials + 1)
-    odds = hits * math.log(probability) + (trials - hits) * math.log1p(-probability)
+    chances = (trials - hits) * math.log(odds) - trials * math.log1p(odds)
     logs = np.full(LONGEST + 1, -np.inf)
-    logs[: trials + 1] = odds + factorials[trials] - factorials[hits] - factorials[trials - hits]
+    logs[: trials + 1] = chances + factorials[trials] - factorials[hits] - factorials[trials - hits]
     return _tails(logs)
 
 

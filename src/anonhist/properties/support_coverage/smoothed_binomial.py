@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from anonhist.privacy import parse_whole_number
 from anonhist.properties.support_coverage.series import (
+    LONGEST,
     inside_logarithm,
     log_binomial_tails,
     reach,
@@ -88,6 +90,11 @@ class SmoothedBinomialB:
 def smoothed_binomial_a(*, n: int, draws: int, trials: int | None = None) -> LinearStatistic:
     """Return the statistic of :class:`SmoothedBinomialA` for n items and m > n draws.
 
+    Raises
+    ------
+    UsageError
+        If ``trials`` is no whole number from 1 to 4,096.
+
     Examples
     --------
     >>> import numpy as np
@@ -95,11 +102,16 @@ def smoothed_binomial_a(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 1.666667, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(trials or _trials(n, beyond, base=2), 1 / (1 + beyond)))
+    return series(beyond, log_binomial_tails(_checked(trials) or _trials(n, beyond, base=2), beyond))
 
 
 def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> LinearStatistic:
     """Return the statistic of :class:`SmoothedBinomialB` for n items and m > n draws.
+
+    Raises
+    ------
+    UsageError
+        If ``trials`` is no whole number from 1 to 4,096.
 
     Examples
     --------
@@ -108,7 +120,11 @@ def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 2.0, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(trials or _trials(n, beyond, base=3), 2 / (2 + beyond)))
+    return series(beyond, log_binomial_tails(_checked(trials) or _trials(n, beyond, base=3), beyond / 2))
+
+
+def _checked(trials: int | None) -> int | None:
+    return None if trials is None else parse_whole_number(trials, name="trials", most=LONGEST)
 
 
 def _trials(n: int, beyond: float, *, base: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from anonhist.errors import UsageError
 from anonhist.properties.support_coverage.series import (
     LARGEST_RATE,
     inside_logarithm,
@@ -58,6 +59,11 @@ class SmoothedPoisson:
 def smoothed_poisson(*, n: int, draws: int, rate: float | None = None) -> LinearStatistic:
     """Return the statistic for n items and m > n draws.
 
+    Raises
+    ------
+    UsageError
+        If the rate is no number in (0, 1000].
+
     Examples
     --------
     >>> import numpy as np
@@ -65,7 +71,11 @@ def smoothed_poisson(*, n: int, draws: int, rate: float | None = None) -> Linear
     [0.0, 2.729329, -1.375977, 3.586589]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_poisson_tails(_rate(n, beyond) if rate is None else rate))
+    chosen = _rate(n, beyond) if rate is None else rate
+    if isinstance(chosen, bool) or not isinstance(chosen, int | float) or not 0 < chosen <= LARGEST_RATE:
+        message = f"rate must be a number above 0, {LARGEST_RATE:g} at most, not {rate!r:.80}."
+        raise UsageError(message)
+    return series(beyond, log_poisson_tails(chosen))
 
 
 def _rate(n: int, beyond: float) -> float:

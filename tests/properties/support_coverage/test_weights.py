@@ -1,0 +1,167 @@
+"""Weights of every statistic of support coverage: against the definitions, in exact or longer arithmetic."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from anonhist.profiles import Profile
+from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.support_coverage.good_toulmin import good_toulmin
+from anonhist.properties.support_coverage.rarefaction import rarefaction
+from anonhist.properties.support_coverage.smoothed_binomial import smoothed_binomial_a, smoothed_binomial_b
+from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
+
+SERIES = (good_toulmin, smoothed_poisson, smoothed_binomial_a, smoothed_binomial_b)
+SMOOTHED = SERIES[1:]
+
+
+def weight_of(statistic: LinearStatistic, count: int) -> float:
+    return float(statistic.weights(np.array([count]))[0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 63, 64, 65, 150, 300])
+def test_rarefaction_is_exact_for_every_count_and_every_number_of_draws(n: int) -> None:
+    counts = np.arange(n + 1)
+    for draws in sorted({1, min(2, n), n // 3 + 1, n // 2 + 1, max(n - 66, 1), max(n - 1, 1), n}):
+        ways = math.comb(n, draws)
+        exact = [float(1 - Fraction(math.comb(n - r, draws), ways)) for r in counts.tolist()]
+        assert rarefaction(n=n, draws=draws).weights(counts).tolist() == pytest.approx(exact, rel=1e-13)
+
+
+def missed(n: int, count: int, draws: int) -> Decimal:
+    """Return C(n−r, m)/C(n, m) in 80 digits, by Stirling's series for each factorial."""
+
+    def log_factorial(x: int) -> Decimal:
+        if x < 200:
+            return Decimal(math.factorial(x)).ln()
+        y = Decimal(x)
+        tau = 2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
+        correction = 1 / (12 * y) - 1 / (360 * y**3) + 1 / (1260 * y**5) - 1 / (1680 * y**7) + 1 / (1188 * y**9)
+        return (y + Decimal("0.5")) * y.ln() - y + tau.ln() / 2 + correction
+
+    parts = (log_factorial(n - count), log_factorial(n - draws), log_factorial(n), log_factorial(n - count - draws))
+    return (parts[0] + parts[1] - parts[2] - parts[3]).exp()
+
+
+@pytest.mark.parametrize("n", [10**4, 10**9, 10**15, 2**63 - 1])
+def test_rarefaction_keeps_its_digits_for_large_numbers(n: int) -> None:
+    root = math.isqrt(n)
+    sizes = [1, 2, 64, 65, root // 10, root, 7 * root, n // 100, n // 2, n - root, n - 70, n - 3, n - 1]
+    with localcontext() as context:
+        context.prec = 80
+        for draws in sizes:
+            for count in sizes:
+                if count + draws <= n:
+                    exact = float(1 - missed(n, count, draws))
+                    assert weight_of(rarefaction(n=n, draws=draws), count) == pytest.approx(exact, rel=1e-11)
+
+
+def test_rarefaction_of_one_draw_and_of_all() -> None:
+    counts = np.array([0, 1, 5, 10**14, 10**15])
+    assert rarefaction(n=10**15, draws=1).weights(counts) == pytest.approx(counts / 10**15, rel=1e-15)
+    assert rarefaction(n=10**15, draws=10**15).weights(counts).tolist() == [0, 1, 1, 1, 1]
+    # Weights are asked for beyond n where sampling errors are computed.
+    assert weight_of(rarefaction(n=10, draws=3), 12) == 1.0
+
+
+@pytest.mark.parametrize("beyond", [0.01, 0.3, 1.0, 1.5, 2.0, 7.0])
+def test_series_weights_are_their_definitions(beyond: float) -> None:
+    n = 10_000
+    draws = n + round(beyond * n)
+    inside = max(beyond, 1.001)
+    rate = math.log(n * (inside + 1) ** 2 / (inside - 1)) / (2 * beyond)
+    fold = n * inside**2 / (inside - 1)
+    counts = np.arange(30)
+    laws: dict[Callable[..., LinearStatistic], object] = {
+        smoothed_poisson: stats.poisson(rate),
+        smoothed_binomial_a: stats.binom(math.ceil(0.5 * math.log2(fold)), 1 / (1 + beyond)),
+        smoothed_binomial_b: stats.binom(math.ceil(0.5 * math.log(fold, 3)), 2 / (2 + beyond)),
+    }
+    for statistic, law in laws.items():
+        expected = 1 - (-beyond) ** counts * law.sf(counts - 1)
+        assert statistic(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert good_toulmin(n=n, draws=draws).weights(counts) == pytest.approx(1 - (-beyond) ** counts, rel=1e-12)
+
+
+def test_chosen_parameters_are_used() -> None:
+    counts = np.arange(12)
+    poisson = smoothed_poisson(n=100, draws=300, rate=4.5).weights(counts)
+    assert poisson == pytest.approx(1 - (-2.0) ** counts * stats.poisson(4.5).sf(counts - 1), rel=1e-10)
+    for statistic, probability in ((smoothed_binomial_a, 1 / 3), (smoothed_binomial_b, 1 / 2)):
+        chosen = statistic(n=100, draws=300, trials=7).weights(counts)
+        assert chosen == pytest.approx(1 - (-2.0) ** counts * stats.binom(7, probability).sf(counts - 1), rel=1e-10)
+
+
+@pytest.mark.parametrize("beyond", [0.1, 0.5, 0.999, 1.0])
+@pytest.mark.parametrize("mean", [0.01, 1.0, 30.0])
+def test_good_toulmin_is_unbiased_for_poisson_counts(mean: float, beyond: float) -> None:
+    counts = np.arange(200)
+    statistic = good_toulmin(n=1000, draws=1000 + round(1000 * beyond))
+    expected = float(stats.poisson(mean).pmf(counts) @ statistic.weights(counts))
+    assert expected == pytest.approx(-math.expm1(-mean * (1 + beyond)), rel=1e-10)
+
+
+@pytest.mark.parametrize("statistic", SERIES)
+@pytest.mark.parametrize(("n", "draws"), [(1, 2), (3, 4), (100, 101), (100, 200), (10**4, 10**5), (10**15, 2**64)])
+def test_from_head_on_weights_are_one(statistic: Callable[..., LinearStatistic], n: int, draws: int) -> None:
+    linear = statistic(n=n, draws=draws)
+    assert linear.head <= 4097
+    later = linear.head + np.arange(3)
+    assert linear.weights(later).tolist() == [1, 1, 1]
+    assert weight_of(linear, 2**62) == 1
+    assert weight_of(linear, linear.head - 1) != 1
+    table = linear.weights(np.arange(linear.head))
+    assert table[0] == 0
+    assert bool(np.isfinite(table**2).all())
+
+
+def sensitivity(linear: LinearStatistic, n: int) -> float:
+    """Return max |d(j) − d(i)| over i + j ≤ n − 1, by trying all pairs."""
+    steps = np.diff(linear.weights(np.arange(n + 1)))
+    pairs = np.abs(steps[:, None] - steps[None, :])
+    reachable = np.add.outer(np.arange(n), np.arange(n)) <= n - 1
+    return float(pairs[reachable].max())
+
+
+@pytest.mark.parametrize(
+    ("beyond", "expected"), [(0.1, 1.21), (0.25, 1.5625), (0.5, 2.25), (0.75, 3.0625), (0.9, 3.61), (1, 4)]
+)
+def test_replacing_one_item_moves_good_toulmin_by_the_square_of_one_plus_t(beyond: float, expected: float) -> None:
+    statistic = good_toulmin(n=400, draws=400 + round(400 * beyond))
+    assert sensitivity(statistic, 400) == pytest.approx(expected)
+
+
+def moved_most(linear: LinearStatistic, n: int) -> float:
+    """Return the largest change of f over all samples of n items and all ways to replace one."""
+    most = 0.0
+    for sample in combinations_with_replacement(range(n), n):
+        tally = Counter(sample)
+        before = linear.of(Profile.from_counts([*tally.values()]))
+        for old in tally:
+            for new in range(n):
+                changed = tally.copy()
+                changed[old] -= 1
+                changed[new] += 1
+                most = max(most, abs(linear.of(Profile.from_counts([*changed.values()])) - before))
+    return most
+
+
+@pytest.mark.parametrize("draws", [1, 2, 4])
+def test_sensitivity_of_rarefaction_is_that_of_all_samples(draws: int) -> None:
+    linear = rarefaction(n=4, draws=draws)
+    assert moved_most(linear, 4) == pytest.approx(sensitivity(linear, 4))
+    # One draw gives one label, whatever the data; of more, an item moves the share that is drawn.
+    assert sensitivity(linear, 4) == pytest.approx(draws / 4 if draws > 1 else 0)
+
+
+@pytest.mark.parametrize("statistic", SERIES)
+def test_sensitivity_of_series_is_that_of_all_samples(statistic: Callable[..., LinearStatistic]) -> None:
+    linear = statistic(n=4, draws=9)
+    assert moved_most(linear, 4) == pytest.approx(sensitivity(linear, 4))
