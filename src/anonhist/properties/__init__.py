@@ -1,8 +1,8 @@
 """What a profile says of the distribution behind it: profile in, number with interval out. No privacy inside."""
 
-from anonhist.properties.covered import covered_share, evenly_spread
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 from anonhist.properties.estimate import Estimate
+from anonhist.properties.guessing import covered_share, evenly_spread
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 
