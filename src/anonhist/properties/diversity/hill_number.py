@@ -1,0 +1,52 @@
+"""Hill numbers: how many equally frequent labels would be as diverse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.properties.diversity.methods import sum_estimator
+from anonhist.properties.diversity.order_sum import OrderSum
+from anonhist.properties.estimator import estimated
+from anonhist.properties.intervals import Interval, LabelsInterval, NormalInterval
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Resimulated
+
+
+def hill_number(
+    data: Profile | Resimulated, *, order: float, method: str | None = None, level: float = 0.95
+) -> Estimate:
+    """Estimate the Hill number ``D_q = (Σ_x p_x^q)^(1/(1−q))``, at q = 1 ``exp(−Σ_x p_x·ln p_x)``.
+
+    q = 0 counts all labels alike, 1 in proportion to how frequent they are, 2 is the inverse of Simpson's index; the
+    larger q, the less rare labels matter.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: then the interval holds the privacy noise as well.
+    order
+        q, a number from 0 to 12.
+    method
+        ``"chao-jost"`` (default), what iNEXT and SpadeR call the asymptotic estimate; ``"plug-in"``, of the sample
+        itself; ``"unbiased"``, for whole orders from 2, the same as the first but by its own name.
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method, or a number is impossible.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> print(hill_number(Profile.from_counts([9, 4, 2, 2, 1, 1, 1]), order=2))
+    4.31818 ± 1.72 labels (95 % interval 1 to 7.6883)
+    """
+    chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
+    # How many labels there are cannot be less than were seen.
+    interval: Interval = NormalInterval(1.0) if chosen.order else LabelsInterval()
+    return estimated(data, chosen, interval, level=level, unit="labels")

@@ -1,0 +1,41 @@
+"""Ways to estimate a power sum, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.properties.diversity.chao_jost import ChaoJostSum
+from anonhist.properties.diversity.order_sum import check_order
+from anonhist.properties.diversity.plug_in import PlugInSum
+from anonhist.properties.diversity.power_sum import UnbiasedSum
+from anonhist.properties.options import check_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.properties.diversity.order_sum import OrderSum, SumEstimator
+    from anonhist.properties.estimator import Point
+
+DIVERSITY_METHODS = ("chao-jost", "plug-in", "unbiased")
+
+
+def sum_estimator(order: object, method: str | None, scale: Callable[[OrderSum], Point], *, of: str) -> SumEstimator:
+    """Return the estimator of this order and method, ``chao-jost`` by default, on a scale.
+
+    Examples
+    --------
+    >>> from anonhist.properties.diversity.order_sum import OrderSum
+    >>> sum_estimator(2, None, OrderSum.as_hill, of="Hill numbers").name
+    'chao-jost'
+    """
+    number, name = check_order(order), method or "chao-jost"
+    check_method(name, DIVERSITY_METHODS, of=of)
+    if name == "plug-in":
+        return PlugInSum(number, scale)
+    if name == "chao-jost":
+        return ChaoJostSum(number, scale)
+    if number < 2 or not number.is_integer():
+        message = f"Without bias only whole orders of at least 2 can be estimated, not {number:g}; use chao-jost."
+        raise UsageError(message)
+    return UnbiasedSum(number, scale)

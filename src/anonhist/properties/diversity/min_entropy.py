@@ -1,0 +1,83 @@
+"""The min-entropy: how surprising the most frequent label is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from anonhist.properties.entropy.entropy import entropy_unit
+from anonhist.properties.estimator import Point, estimated
+from anonhist.properties.intervals import NormalInterval
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Resimulated
+
+_CLEAR = 2.0
+
+
+@dataclass(frozen=True)
+class MinEntropy:
+    """``−ln(r_max/n)`` in nats, with standard error ``sqrt((1 − p)/(n·p))``, ``p = r_max/n``.
+
+    Too low, since the largest of several counts is partly so by chance: by about ``1/(n·p)`` and less where one label
+    is clearly the most frequent, by far more where many are alike. Of one label it is 0, of n singletons ln n.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(MinEntropy().point(Profile.from_counts([4, 3, 1])).value, 6)
+    0.693147
+    """
+
+    name: ClassVar[str] = "plug-in"
+    assumes: ClassVar[str] = "one label is clearly the most frequent; where several are alike, the value is too low"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        n, largest = float(profile.n), float(profile.counts[-1])
+        # A share of 1 by rounding, of one label among 10^15 items more, is no reason for an error of 0.
+        others = profile.n - int(profile.counts[-1])
+        error = math.sqrt(others / n / largest)
+        value = -math.log1p(-others / n) if largest > n / 2 else math.log(n / largest)
+        return Point(abs(value), standard_error=error, warnings=_contested(profile))
+
+
+def _contested(profile: Profile) -> tuple[str, ...]:
+    largest = float(profile.counts[-1])
+    if profile.prevalences[-1] == 1:
+        if len(profile) == 1:
+            return ()
+        second = float(profile.counts[-2])
+        if largest - second >= _CLEAR * math.sqrt(largest + second):
+            return ()
+    return ("Several labels are about as frequent as the most frequent one: the value is too low.",)
+
+
+def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: float = 0.95) -> Estimate:
+    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: what one best guess is worth.
+
+    Parameters
+    ----------
+    data
+        A profile, or a release: then the interval holds the privacy noise as well.
+    base
+        Base of the logarithm, > 1: 2 for bits, e (default) for nats.
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If a number is impossible.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
+    1 ± 0.051 bits (95 % interval 0.900028 to 1.09997)
+    """
+    unit, scale = entropy_unit(base)
+    return estimated(data, MinEntropy(), NormalInterval(0.0), level=level, unit=unit, scale=scale)
