@@ -44,7 +44,7 @@ def hill_number(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(hill_number(Profile.from_counts([9, 4, 2, 2, 1, 1, 1]), order=2))
-    4.31818 ± 1.72 labels (95 % interval 1 to 7.6883)
+    4.31818 ± 1.71 labels (95 % interval 1 to 7.67132)
     """
     chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
     # How many labels there are cannot be less than were seen.

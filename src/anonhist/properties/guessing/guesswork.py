@@ -1,0 +1,131 @@
+"""How many guesses one who gives up on hard accounts makes on average: G_α."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.properties.estimator import Point, estimated
+from anonhist.properties.guessing.ranks import MostFrequent, exact_share
+from anonhist.properties.guessing.units import check_unit, times
+from anonhist.properties.intervals import NormalInterval
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Resimulated, Weights
+
+
+@dataclass(frozen=True)
+class Guesswork:
+    """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012, eq. 7).
+
+    Where μ may as well be one less or more and few labels hold the share, the value jumps: its error does not say so.
+    As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``: so it changes by ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``. Of one label it is 1, of n
+    singletons ``μ − μ·(μ − 1)/(2n)``.
+
+    Attributes
+    ----------
+    share
+        α, in (0, 1].
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.profiles import Profile
+    >>> Guesswork(Fraction(1)).point(Profile.from_counts([4, 3, 2, 1])).value  # (4 + 2·3 + 3·2 + 4·1)/10
+    2.0
+    """
+
+    share: Fraction
+    name: ClassVar[str] = "plug-in"
+    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else more guesses are needed"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        top = MostFrequent.of_share(profile, self.share)
+        return Point(_guesses(top), _weights(top), warnings=top.doubts(profile, wrong="too low"))
+
+
+@dataclass(frozen=True)
+class GuessworkInBits:
+    """``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``: bits of a uniform distribution as hard to guess (Bonneau 2012, eq. 9).
+
+    Of one label it is 0, of n singletons lg n.
+
+    Attributes
+    ----------
+    share
+        α, in (0, 1].
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.profiles import Profile
+    >>> round(GuessworkInBits(Fraction(1, 3)).point(Profile.from_counts([1] * 8)).value, 12)
+    3.0
+    """
+
+    share: Fraction
+    name: ClassVar[str] = Guesswork.name
+    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        top = MostFrequent.of_share(profile, self.share)
+        twice = 2 * _guesses(top) / top.share - 1
+        value = math.log2(max(twice / (2 - top.share), 1.0))
+        weights = times(_weights(top), 2 / (top.share * twice * math.log(2)))
+        return Point(value, weights, warnings=top.doubts(profile, wrong="too low"))
+
+
+def _guesses(top: MostFrequent) -> float:
+    return (top.n - top.items) / top.n * top.labels + top.guesses()
+
+
+def _weights(top: MostFrequent) -> Weights:
+    each, last = top.above_each(), top.above()
+    for_last = (top.n - top.items) / top.least
+
+    def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(-each(counts) - for_last * last(counts))
+
+    return weights
+
+
+def guesswork(data: Profile | Resimulated, *, share: float, unit: str = "guesses", level: float = 0.95) -> Estimate:
+    """Estimate the α-guesswork ``G_α``: guesses an account on average of one who stops where a share α is broken.
+
+    Parameters
+    ----------
+    data
+        A profile of passwords, or a release: then the interval holds the privacy noise as well.
+    share
+        α, above 0 and up to 1; a float means its shortest decimal.
+    unit
+        ``"guesses"``, or ``"bits"``, the effective key length of Bonneau (2012).
+    level
+        Probability with which the interval is meant to hold the truth.
+
+    Raises
+    ------
+    UsageError
+        If a number is impossible, or there is no such unit.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> guesswork(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
+    1.6
+    """
+    part = exact_share(share)
+    if check_unit(unit, ("guesses", "bits")) == "bits":
+        return estimated(data, GuessworkInBits(part), NormalInterval(0.0), level=level, unit="bits")
+    return estimated(data, Guesswork(part), NormalInterval(1.0), level=level, unit="guesses")

@@ -1,0 +1,36 @@
+"""What guessing is measured in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.properties.estimator import Weights
+
+
+def check_unit(unit: object, units: tuple[str, ...]) -> str:
+    """Return the unit, refusing what is none.
+
+    Examples
+    --------
+    >>> check_unit("bits", ("guesses", "bits"))
+    'bits'
+    """
+    if unit not in units:
+        message = f"unit must be one of {', '.join(units)}, not {unit!r:.80}."
+        raise UsageError(message)
+    return str(unit)
+
+
+def times(weights: Weights, factor: float) -> Weights:
+    """Return the weights, each multiplied."""
+
+    def multiplied(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return factor * weights(counts)
+
+    return multiplied
