@@ -1,0 +1,22 @@
+"""Approximate profile maximum likelihood, and what it says of any symmetric property."""
+
+from anonhist.properties.pml.approximate import approximate_pml
+from anonhist.properties.pml.distribution import PmlDistribution, property_of
+from anonhist.properties.pml.plug_ins import (
+    PmlDistanceToUniformity,
+    PmlEntropy,
+    PmlRenyi,
+    PmlSupportSize,
+    plugged_in,
+)
+
+__all__ = [
+    "PmlDistanceToUniformity",
+    "PmlDistribution",
+    "PmlEntropy",
+    "PmlRenyi",
+    "PmlSupportSize",
+    "approximate_pml",
+    "plugged_in",
+    "property_of",
+]

@@ -1,0 +1,185 @@
+"""Approximate profile maximum likelihood: which distribution makes the profile, labels forgotten, most likely.
+
+The probability of a profile under p sums over all ways to give its counts to the labels of p. The approximation of
+Pavlichin, Jiao and Weissman (2017) keeps those ways that stay inside blocks of equally likely labels. A block holds
+consecutive counts: its T labels with N items share ``N/(nT)`` each, for the reward ``ln T! + N·ln(N/(nT))``. Labels not
+seen belong to the block of the smallest counts. The best blocks are found by a dynamic program.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_whole_number
+from anonhist.properties.pml.distribution import PmlDistribution
+from anonhist.properties.pml.factorials import factorial_rest, log_ways
+from anonhist.properties.pml.unseen_labels import most_likely_unseen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+
+# Rows of the table of blocks that are filled together.
+_ROWS = 64
+# With more distinct counts than this, those whose roots share a step are one class: a tenth of a standard deviation,
+# as the root of a Poisson count has 1/2.
+_SINGLE = 4096
+_STEP = 0.05
+# Rounding does not decide whether labels of a known alphabet have probability 0.
+_TIE = 1e-9
+
+
+def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> PmlDistribution:
+    """Return the approximate profile maximum likelihood distribution.
+
+    Parameters
+    ----------
+    profile
+        At least one item.
+    alphabet_size
+        k, how many labels there are. The labels not seen are then ``max(k − S_obs, 0)``, in the block of the smallest
+        counts, or of probability 0 where that is likelier. Without it their number is chosen as well, block by block;
+        where it would be infinite the block becomes the continuous part.
+
+    Notes
+    -----
+    The best of all partitions into consecutive blocks, in O(t²) time at most. A block is looked at only if its smallest
+    and largest counts r < s are so close that splitting it might lose. Splitting off the labels of count s, from T
+    labels of mean count μ, loses at most ``1 + ln T`` and gains ``s·ln(s/μ) − s + μ ≥ 2(√s − √μ)²`` per label;
+    splitting off count r gains at least ``(√μ − √r)²``. So ``√s − √r ≤ (1 + √½)·√(1 + ln T)``, which leaves
+    O(t^1.5·√ln T) blocks where all counts to t occur. Beyond 4,096 distinct counts, those above 100 whose square roots
+    fall into the same step of 0.05 are not parted: a loss of at most about 0.001 in the reward per label.
+
+    One label has probability 1; n ≥ 2 singletons are a continuous part and nothing else. In a known alphabet, n
+    singletons (n = 1 too) are k labels of probability 1/k.
+
+    Raises
+    ------
+    UsageError
+        If the profile is empty, or ``alphabet_size`` no whole number ≥ 1.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> profile = Profile.from_counts([2, 1, 1, 1])
+    >>> approximate_pml(profile).labels, approximate_pml(profile, alphabet_size=5).labels
+    ((8,), (5,))
+    """
+    if not profile.n:
+        raise UsageError("An empty profile makes no distribution more likely than another; give one with an item.")
+    classes = _Classes.of(profile)
+    gains, ends = _best_blocks(classes)
+    labels, items = classes.labels[1:], classes.items[1:]
+    if alphabet_size is None:
+        unseen = most_likely_unseen(labels, items)
+    else:
+        most = max(parse_whole_number(alphabet_size, name="alphabet_size") - profile.num_labels, 0)
+        unseen = np.full(labels.size, float(most))
+    # Labels not seen may join the first block, however far that reaches, or be of probability 0.
+    joined = classes.merged(0, labels.size)[0] + _joining(unseen, labels, items) + gains[1:]
+    last = int(joined.argmax())
+    if not unseen[last] or joined[last] < gains[0] - _TIE:
+        return _distribution(classes, 0, ends, ())
+    end, more = last + 1, unseen[last]
+    if np.isinf(more):
+        found = _distribution(classes, end, ends, ())
+        seen = int(classes.labels[end])
+        return PmlDistribution(found.probabilities, found.labels, int(classes.items[end]) / profile.n, seen)
+    return _distribution(classes, end, ends, ((0, end, most if alphabet_size is not None else int(more)),))
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """Classes of counts, ascending, never parted: the least count of each, and the labels and items before it."""
+
+    counts: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    items: NDArray[np.int64]
+    rests: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, profile: Profile) -> _Classes:
+        steps = np.floor(np.sqrt(profile.counts) / _STEP) if len(profile) > _SINGLE else profile.counts
+        firsts = np.flatnonzero(np.diff(steps, prepend=0))
+        labels = np.add.reduceat(profile.prevalences, firsts)
+        items = np.add.reduceat(profile.counts * profile.prevalences, firsts)
+        return cls(
+            profile.counts[firsts],
+            np.append(0, np.cumsum(labels)),
+            np.append(0, np.cumsum(items)),
+            np.append(0.0, np.cumsum(factorial_rest(labels.astype(np.float64)))),
+        )
+
+    def merged(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
+        """Return what the blocks of up to ``width`` classes from class start, start + 1, ... gain over single classes.
+
+        ``ln(T!/Π_c T_c!) − (Σ_c N_c·ln(r_c/r_0) − N·ln(μ/r_0))`` over its classes c, r_c the least count of each and
+        μ = N/T; what this leaves out is the same for all partitions. As the large parts of the reward cancel on paper,
+        the rest keeps its digits where N and T are beyond 10^15.
+        """
+        first = np.arange(start, start + rows)[:, None]
+        at = np.minimum(first + np.arange(width), self.counts.size - 1)
+        base = self.counts[first]
+        labels, before = self.labels[at + 1] - self.labels[first], self.labels[at] - self.labels[first]
+        items = self.items[at + 1] - self.items[first]
+        excess = items - labels * base
+        spread = np.cumsum((self.items[at + 1] - self.items[at]) * np.log1p((self.counts[at] - base) / base), axis=1)
+        spread -= items * np.log1p(excess / (labels * base))
+        ways = np.cumsum(log_ways(before.astype(np.float64), (labels - before).astype(np.float64)), axis=1)
+        rests = factorial_rest(labels.astype(np.float64)) - (self.rests[at + 1] - self.rests[first])
+        return np.asarray(ways + rests - spread)
+
+    def widths(self) -> NDArray[np.int64]:
+        """Return how many classes a block that starts at each may hold at most."""
+        roots = np.sqrt(self.counts)
+        ends = np.full(roots.size, roots.size)
+        for _ in range(2):  # fewer labels within reach, shorter reach
+            reach = (1 + math.sqrt(0.5)) * np.sqrt(1 + np.log(self.labels[ends] - self.labels[:-1]))
+            ends = np.searchsorted(roots, roots + reach + 1e-9 * roots, side="right")
+        return np.asarray(ends - np.arange(roots.size))
+
+
+def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return, for each class, the most that it and those after it can gain, and where its block then ends."""
+    size = classes.counts.size
+    gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
+    for stop in range(size, 0, -_ROWS):
+        start = max(stop - _ROWS, 0)
+        table = classes.merged(start, int(widths[start:stop].max()), stop - start)
+        for row in range(stop - 1, start - 1, -1):
+            width = widths[row]
+            values = table[row - start, :width] + gains[row + 1 : row + 1 + width]
+            best = int(values.argmax())
+            gains[row], ends[row] = values[best], row + 1 + best
+    return gains, ends
+
+
+def _joining(unseen: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what u labels not seen add to a block: ``ln((u + T)!/(u!·T!)) − N·ln(1 + u/T)``."""
+    seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)
+    u = np.where(np.isinf(unseen), 0.0, unseen)
+    once = np.maximum(u, 0.5)
+    bulk = np.where(u > 0, once * np.log1p(seen / once), 0.0) - repeats * np.log1p(u / seen)
+    rests = factorial_rest(u + seen) - factorial_rest(u) - factorial_rest(seen)
+    return np.where(np.isinf(unseen), seen - factorial_rest(seen), bulk + rests)
+
+
+def _distribution(
+    classes: _Classes, start: int, ends: NDArray[np.int64], blocks: tuple[tuple[int, int, int], ...]
+) -> PmlDistribution:
+    """Follow the ends of the best blocks from class ``start``; blocks are (first class, end, labels not seen)."""
+    while start < classes.counts.size:
+        end = int(ends[start])
+        blocks = (*blocks, (start, end, 0))
+        start = end
+    n = int(classes.items[-1])
+    labels = tuple(int(classes.labels[end] - classes.labels[first]) + more for first, end, more in blocks)
+    items = [int(classes.items[end] - classes.items[first]) for first, end, _ in blocks]
+    shares = [item / (n * label) for item, label in zip(items, labels, strict=True)]
+    return PmlDistribution(np.array(shares, dtype=np.float64), labels)

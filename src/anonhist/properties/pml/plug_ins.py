@@ -1,0 +1,213 @@
+"""Properties of the approximate profile maximum likelihood distribution, as estimates of those of the unknown one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.properties.estimator import Point
+from anonhist.properties.pml.approximate import approximate_pml
+from anonhist.properties.pml.bootstrap import bootstrap_error
+from anonhist.properties.pml.distribution import property_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from anonhist.profiles import Profile
+    from anonhist.properties.pml.distribution import PmlDistribution
+
+_ASSUMES = "labels of about the same count are about equally frequent; those not seen, as frequent as the rarest seen"
+
+
+@dataclass(frozen=True)
+class PmlEntropy:
+    """``H = −Σ_x p_x·ln p_x`` of the approximate PML distribution p, in nats (Pavlichin, Jiao and Weissman 2017).
+
+    Of one label it is 0. Of n ≥ 2 singletons, and of any continuous part of p, it is that of s(s + 1)/2 labels in place
+    of the s singletons, with a warning; ``ln k`` of singletons in a known alphabet.
+
+    Attributes
+    ----------
+    alphabet_size
+        k, how many labels there are, if known.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(PmlEntropy().point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value / math.log(2), 12)
+    2.25
+    """
+
+    alphabet_size: int | None = None
+    name: ClassVar[str] = "pml"
+    assumes: ClassVar[str] = _ASSUMES
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        return plugged_in(profile, _entropy, alphabet_size=self.alphabet_size)
+
+
+@dataclass(frozen=True)
+class PmlSupportSize:
+    """Number of labels of the approximate PML distribution, those not seen included.
+
+    Of one label it is 1. Of n ≥ 2 singletons, and of any continuous part with s items, where the likelihood would have
+    infinitely many labels, s(s + 1)/2 as in Chao1, with a warning. In a known alphabet it is k, or S_obs where it is
+    likelier that the labels not seen have probability 0.
+
+    Attributes
+    ----------
+    alphabet_size
+        k, how many labels there are, if known.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> PmlSupportSize().point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value
+    10.0
+    """
+
+    alphabet_size: int | None = None
+    name: ClassVar[str] = "pml"
+    assumes: ClassVar[str] = _ASSUMES
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        return plugged_in(profile, _support_size, alphabet_size=self.alphabet_size)
+
+
+@dataclass(frozen=True)
+class PmlRenyi:
+    """``H_a = ln(Σ_x p_x^a)/(1 − a)`` of the approximate PML distribution, in nats.
+
+    Conventions as those of :class:`PmlEntropy`, which is the case a = 1.
+
+    Attributes
+    ----------
+    order
+        a ≥ 0; 0 is the logarithm of the support size, infinity the min-entropy.
+    alphabet_size
+        k, how many labels there are, if known.
+
+    Raises
+    ------
+    UsageError
+        If the order is negative or not a number.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(PmlRenyi(1.5).point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value / math.log(2), 4)
+    1.8716
+    """
+
+    order: float
+    alphabet_size: int | None = None
+    name: ClassVar[str] = "pml"
+    assumes: ClassVar[str] = _ASSUMES
+
+    def __post_init__(self) -> None:
+        if not self.order >= 0:
+            message = f"The order of a Rényi entropy is a number ≥ 0, such as 2, not {self.order!r:.80}."
+            raise UsageError(message)
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        return plugged_in(profile, self._of, alphabet_size=self.alphabet_size)
+
+    def _of(self, distribution: PmlDistribution) -> float:
+        whole = distribution.discrete()
+        if abs(self.order - 1) < 1e-8:
+            return _entropy(whole)
+        logs = np.log(whole.probabilities)
+        if math.isinf(self.order):
+            return -float(logs.max())
+        # Powers of small probabilities underflow; their logarithms do not.
+        exponents = np.log(np.array(whole.labels, dtype=np.float64)) + self.order * logs
+        top = float(exponents.max())
+        return (top + math.log(float(np.exp(exponents - top).sum()))) / (1 - self.order)
+
+
+@dataclass(frozen=True)
+class PmlDistanceToUniformity:
+    """``Σ_x |p_x − 1/k|`` over an alphabet of k labels, p the approximate PML distribution for that alphabet: 0 to 2.
+
+    Of one label with two items or more it is ``2 − 2/k``, of at most k singletons 0. A release may hold more labels
+    than k; then those of p count all, and the distance is 2 at most.
+
+    Attributes
+    ----------
+    alphabet_size
+        k, how many labels there are.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> PmlDistanceToUniformity(5).point(Profile.from_counts([2, 1, 1, 1])).value
+    0.0
+    """
+
+    alphabet_size: int
+    name: ClassVar[str] = "pml"
+    assumes: ClassVar[str] = _ASSUMES
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        return plugged_in(profile, self._of, alphabet_size=self.alphabet_size)
+
+    def _of(self, distribution: PmlDistribution) -> float:
+        each = 1.0 / self.alphabet_size
+        missing = max(self.alphabet_size - distribution.num_labels, 0) * each
+        return min(missing + property_of(distribution, lambda p: np.abs(p - each)), 2.0)
+
+
+def plugged_in(
+    profile: Profile, functional: Callable[[PmlDistribution], float], *, alphabet_size: int | None = None
+) -> Point:
+    """Estimate any property by that of the approximate PML distribution, with the error of a bootstrap from it.
+
+    Parameters
+    ----------
+    profile
+        At least one item.
+    functional
+        The property; see :func:`~anonhist.properties.pml.distribution.property_of`.
+    alphabet_size
+        k, how many labels there are, if known.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> plugged_in(Profile.from_counts([9, 3, 2, 1, 1]), lambda p: float(p.probabilities.max())).value
+    0.5625
+    """
+    distribution = approximate_pml(profile, alphabet_size=alphabet_size)
+    error = bootstrap_error(
+        distribution, profile.n, lambda run: functional(approximate_pml(run, alphabet_size=alphabet_size))
+    )
+    return Point(functional(distribution), standard_error=error, warnings=_endless(distribution))
+
+
+def _endless(distribution: PmlDistribution) -> tuple[str, ...]:
+    if not distribution.continuous_seen:
+        return ()
+    share = f"{100 * distribution.continuous_mass:.2g} %"
+    return (f"{share} of the items are labels seen once, as if of infinitely many: of how many, the data do not say.",)
+
+
+def _entropy(distribution: PmlDistribution) -> float:
+    return property_of(distribution, _surprise)
+
+
+def _surprise(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(-probabilities * np.log(probabilities))
+
+
+def _support_size(distribution: PmlDistribution) -> float:
+    return float(distribution.discrete().num_labels)
