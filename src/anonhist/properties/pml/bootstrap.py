@@ -65,7 +65,7 @@ def bootstrap_error(distribution: PmlDistribution, n: int, value_of: Callable[[P
 
 
 def drawn(distribution: PmlDistribution, n: int, generator: np.random.Generator) -> Profile:
-    """Return the profile of about n ≥ 1 items of a distribution without continuous part: each label has its own Poisson count, and one is not 0."""
+    """Return the profile of Poisson counts, about n ≥ 1 items in all and not none, of blocks alone."""
     while True:
         blocks = [
             _block(probability * n, labels, generator)
