@@ -34,9 +34,38 @@ if TYPE_CHECKING:
         plan,
         release,
     )
+    from anonhist.mechanisms.estimators import (
+        private_distance_to_uniformity,
+        private_entropy,
+        private_power_sum,
+        private_renyi_entropy,
+        private_sample_coverage,
+        private_support_coverage,
+        private_support_size,
+    )
     from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     from anonhist.profiles import Profile, sorted_l1, sorted_l2, sorted_linf
-    from anonhist.properties import Estimate, entropy, support_size
+    from anonhist.properties import Estimate
+    from anonhist.properties.catalogue import estimate_all
+    from anonhist.properties.curve import Curve
+    from anonhist.properties.diversity import (
+        distance_to_uniformity,
+        hill_number,
+        min_entropy,
+        renyi_entropy,
+        simpson,
+        tsallis_entropy,
+    )
+    from anonhist.properties.diversity.hill_curve import hill_curve
+    from anonhist.properties.entropy import entropy
+    from anonhist.properties.guessing.guessing_curve import guessing_curve
+    from anonhist.properties.guessing.guesswork import guesswork
+    from anonhist.properties.guessing.success import guessing_success
+    from anonhist.properties.guessing.work_factor import work_factor
+    from anonhist.properties.rarefaction import rarefaction_curve
+    from anonhist.properties.sample_coverage import sample_coverage
+    from anonhist.properties.support_coverage import support_coverage
+    from anonhist.properties.support_size import support_size
     from anonhist.releases import Release
     from anonhist.report import plot, write_report
 
@@ -47,6 +76,7 @@ __all__ = [
     "BoundedPartitionMechanism",
     "BudgetShares",
     "CumulativeMechanism",
+    "Curve",
     "DataError",
     "Estimate",
     "FamilyParameters",
@@ -67,17 +97,39 @@ __all__ = [
     "calibrate",
     "compare",
     "csv_text",
+    "distance_to_uniformity",
     "entropy",
+    "estimate_all",
+    "guessing_curve",
+    "guessing_success",
+    "guesswork",
+    "hill_curve",
+    "hill_number",
+    "min_entropy",
     "plan",
     "plot",
+    "private_distance_to_uniformity",
+    "private_entropy",
+    "private_power_sum",
+    "private_renyi_entropy",
+    "private_sample_coverage",
+    "private_support_coverage",
+    "private_support_size",
+    "rarefaction_curve",
     "read_profile",
     "read_release",
     "release",
+    "renyi_entropy",
+    "sample_coverage",
+    "simpson",
     "sorted_l1",
     "sorted_l2",
     "sorted_linf",
+    "support_coverage",
     "support_size",
     "to_arrow",
+    "tsallis_entropy",
+    "work_factor",
     "write",
     "write_report",
 ]
@@ -102,9 +154,38 @@ _ROOMS = {
         "plan",
         "release",
     ),
+    "mechanisms.estimators": (
+        "private_distance_to_uniformity",
+        "private_entropy",
+        "private_power_sum",
+        "private_renyi_entropy",
+        "private_sample_coverage",
+        "private_support_coverage",
+        "private_support_size",
+    ),
     "privacy": ("Guarantee", "NeighboringRelation", "PrivacyUnit"),
     "profiles": ("Profile", "sorted_l1", "sorted_l2", "sorted_linf"),
-    "properties": ("Estimate", "entropy", "support_size"),
+    "properties": ("Estimate",),
+    "properties.catalogue": ("estimate_all",),
+    "properties.curve": ("Curve",),
+    "properties.diversity": (
+        "distance_to_uniformity",
+        "hill_number",
+        "min_entropy",
+        "renyi_entropy",
+        "simpson",
+        "tsallis_entropy",
+    ),
+    "properties.diversity.hill_curve": ("hill_curve",),
+    "properties.entropy": ("entropy",),
+    "properties.guessing.guessing_curve": ("guessing_curve",),
+    "properties.guessing.guesswork": ("guesswork",),
+    "properties.guessing.success": ("guessing_success",),
+    "properties.guessing.work_factor": ("work_factor",),
+    "properties.rarefaction": ("rarefaction_curve",),
+    "properties.sample_coverage": ("sample_coverage",),
+    "properties.support_coverage": ("support_coverage",),
+    "properties.support_size": ("support_size",),
     "releases": ("Release",),
     "report": ("plot", "write_report"),
 }

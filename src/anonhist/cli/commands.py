@@ -48,6 +48,48 @@ anonhist compare data/pw_phpbb.csv --epsilon 1 --mechanism auto,privhist --repea
 anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare.html
 """
 
+# Written out, so that help needs no more than this; tests hold it to what there is.
+PROPERTY_NAMES = (
+    "all",
+    "entropy",
+    "support-size",
+    "support-coverage",
+    "sample-coverage",
+    "hill-number",
+    "renyi-entropy",
+    "tsallis-entropy",
+    "min-entropy",
+    "simpson",
+    "gini-simpson",
+    "power-sum",
+    "distance-to-uniformity",
+    "guessing-success",
+    "work-factor",
+    "guesswork",
+)
+
+_ESTIMATE_SECTIONS = {
+    "What to estimate": ("method", "alphabet_size", "draws", "order", "guesses", "share", "base", "interval"),
+    "What to read": READING,
+    "What to promise, for a private estimate": (
+        "epsilon",
+        "unit",
+        "max_per_user",
+        "max_count",
+        "relation",
+        "public_items",
+    ),
+    "What to write": ("output", "force", "quiet"),
+}
+
+_ESTIMATE_EXAMPLES = """
+anonhist estimate entropy data.parquet --label query
+anonhist estimate support-size data.csv --label species --method chao1 --interval 0.95
+anonhist estimate support-coverage data.csv --label word --draws 200000
+anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
+anonhist estimate all release.json
+"""
+
 _PLAN_SECTIONS = {
     "What to plan for": ("items", "epsilon", "shape", "like"),
     "What to promise": ("unit", "max_per_user", "max_count", "relation"),
@@ -180,6 +222,65 @@ def compare(**options: Any) -> None:
     from anonhist.cli.compare import run_compare
 
     run_compare(**options)
+
+
+@anonhist.command(cls=SectionedCommand, sections=_ESTIMATE_SECTIONS, epilog=_ESTIMATE_EXAMPLES)
+@click.argument("property_", metavar="PROPERTY", type=click.Choice(PROPERTY_NAMES))
+@click.argument("source")
+@click.option("--method", metavar="NAME", help="How to estimate; by default what errs least. A wrong name lists them.")
+@click.option("--alphabet-size", metavar="K", help="How many labels there can be, if that is known without looking.")
+@click.option("--draws", metavar="M", help="For support-coverage: how many draws to count labels in, such as 200000.")
+@click.option("--order", type=float, metavar="Q", help="Order of a Hill number, power sum, Rényi or Tsallis entropy.")
+@click.option("--guesses", metavar="B", help="For guessing-success: how many guesses.")
+@click.option("--share", type=float, metavar="A", help="For work-factor and guesswork: the share to break.")
+@click.option("--base", metavar="B", help="Base of logarithms: 2 for bits, e for nats.  [default: e]")
+@click.option(
+    "--interval",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="P",
+    help="Probability with which the interval is meant to hold the truth.",
+)
+@click.option(
+    "--epsilon",
+    metavar="E",
+    help="Make the estimate private, and spend so much on it. Without it numbers are exact and not private.",
+)
+@reading_options
+@promise_options
+@click.option(
+    "--public-items",
+    metavar="N",
+    help="The number of items, if everybody knows it.",
+)
+@click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that numbers are not private.")
+def estimate(**options: Any) -> None:
+    r"""Estimate what the data say of the distribution behind them.
+
+    How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard
+    passwords are to guess: a number, its interval, its method and what that assumes.
+
+    \b
+    PROPERTY is one of
+      all                     everything below, by every method, in one table
+      entropy                 Shannon's
+      support-size            how many labels there are, seen or not
+      support-coverage        how many labels so many draws would show (--draws)
+      sample-coverage         which share of further items would be labels seen before
+      hill-number, renyi-entropy, tsallis-entropy, power-sum    of some order (--order)
+      min-entropy, simpson, gini-simpson
+      distance-to-uniformity  from an alphabet of known size (--alphabet-size)
+      guessing-success        share of accounts that so many guesses break (--guesses)
+      work-factor, guesswork  guesses needed to break a share of accounts (--share)
+
+    SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
+    """
+    from anonhist.cli.estimate import run_estimate
+
+    run_estimate(**options)
 
 
 @anonhist.command(cls=SectionedCommand, sections=_PLAN_SECTIONS, epilog=_PLAN_EXAMPLES)

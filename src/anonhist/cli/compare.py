@@ -9,7 +9,7 @@ import click
 
 from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.mechanisms import as_typed, in_options, mechanism_options
-from anonhist.cli.reading import profile_of_source, tell_operator
+from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, short_decimal
@@ -85,16 +85,10 @@ def run_compare(
 
 def _released(source: str, unit: PrivacyUnit | None) -> Profile | None:
     """Return the profile of a released file, for any unit, or None where the source is none."""
-    if not source.lower().endswith((".json", ".parquet")):
+    release = released_source(source)
+    if release is None:
         return None
-    from anonhist.errors import DataError
-    from anonhist.formats import read_release
-
-    try:
-        profile = read_release(source).profile
-    except DataError:
-        return None
-    return profile if unit is None else profile.with_unit(unit)
+    return release.profile if unit is None else release.profile.with_unit(unit)
 
 
 def _parts(text: str) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
+    from anonhist.releases import Release
 
 
 def profile_of_source(
@@ -42,6 +43,19 @@ def profile_of_source(
         notify=notify,
         progress=progress,
     )
+
+
+def released_source(source: str) -> Release | None:
+    """Return the release in a file, or None where the source is none."""
+    if not source.lower().endswith((".json", ".parquet")):
+        return None
+    from anonhist.errors import DataError
+    from anonhist.formats import read_release
+
+    try:
+        return read_release(source)
+    except DataError:
+        return None
 
 
 def tell_operator(remarks: list[str]) -> None:

@@ -28,6 +28,12 @@ class Assemblage:
     probabilities: NDArray[np.float64]
     labels: NDArray[np.float64]
 
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy, in nats."""
+        p = self.probabilities[self.probabilities > 0]
+        return -float(self.labels[self.probabilities > 0] @ (p * np.log(p)))
+
     @classmethod
     def of(cls, profile: Profile) -> Assemblage:
         """Estimate it from a profile with at least one item, as iNEXT does for its bootstrap (Chao et al. 2015).

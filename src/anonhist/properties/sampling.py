@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# Up to here the law of a count is summed up value by value; beyond, weights are straight over its width.
+# Up to here the law of a count is summed up value by value; beyond, weights are parabolas over its width.
 _SUMMED = 200
 _REACH = 8.0
 # Floats of whole numbers inside int64.
@@ -24,14 +26,9 @@ _LARGEST = 2.0**63 - 2.0**11
 
 
 def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> float:
-    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n items, n fixed.
+    """Return the standard error of ``Σ_j w(j)·φ_j`` over samples of n items, n fixed: see :class:`SampleLaw`.
 
-    With λ_x = n·p_x for the labels x of the estimated population (labels not seen included) and N_x ~ Poisson(λ_x),
-
-    ``Var = Σ_x Var w(N_x) − (Σ_x Cov(w(N_x), N_x))² / n``:
-
-    independent counts, conditioned on their sum n to first order; exact where w is linear. Up to λ = 200 the sums run
-    over all values of N_x, beyond ``Var w(N_x) = λ·w'(λ)²``. O(t) time.
+    The samples are drawn from the population that the profile seems to come from, labels not seen included.
 
     Parameters
     ----------
@@ -52,41 +49,79 @@ def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDAr
     >>> sampling_error(profile, lambda counts: counts / 1.0)  # the number of items itself: fixed
     0.0
     """
-    population = Assemblage.of(profile)
-    means, labels = profile.n * population.probabilities, population.labels
-    variances, covariances = np.zeros(means.size), np.zeros(means.size)
-    summed = means <= _SUMMED
-    if bool(summed.any()):
-        variances[summed], covariances[summed] = _summed(means[summed], weights)
-    if not bool(summed.all()):
-        variances[~summed], covariances[~summed] = _straight(means[~summed], weights)
-    conditioned = float(labels @ variances) - float(labels @ covariances) ** 2 / profile.n
-    # What is left of a difference of equal numbers is rounding.
-    floor = 1e-12 * float(labels @ variances)
-    return math.sqrt(conditioned) if conditioned > floor else 0.0
+    _, variance = SampleLaw(Assemblage.of(profile), profile.n).moments(weights)
+    return math.sqrt(variance)
 
 
-def _summed(
+@dataclass(frozen=True, eq=False)
+class SampleLaw:
+    """Samples of n items from a population, as far as sums over labels go.
+
+    With λ_x = n·p_x for the labels x and N_x ~ Poisson(λ_x), ``f = Σ_x w(N_x)`` has mean ``Σ_x E w(N_x)`` and
+
+    ``Var f = Σ_x Var w(N_x) − (Σ_x Cov(w(N_x), N_x))² / n``:
+
+    independent counts, conditioned on their sum n to first order; exact where w is linear. Up to λ = 200 the sums run
+    over all values of N_x, beyond ``E w(N_x) = (w(λ + √λ) + w(λ − √λ))/2`` and ``Var w(N_x) = λ·w'(λ)²``.
+
+    Attributes
+    ----------
+    population
+        The labels and their probabilities.
+    items
+        n ≥ 1.
+    """
+
+    population: Assemblage
+    items: int
+
+    def moments(self, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> tuple[float, float]:
+        """Return mean and variance of f, in time proportional to the number of groups of the population.
+
+        Examples
+        --------
+        >>> law = SampleLaw(Assemblage(np.array([0.25]), np.array([4.0])), 8)
+        >>> mean, variance = law.moments(lambda counts: (counts == 0) * 1.0)  # labels not seen
+        >>> round(mean, 4), round(variance, 4)
+        (0.5413, 0.3216)
+        """
+        found = np.zeros((3, self._means.size))
+        summed = self._means <= _SUMMED
+        if bool(summed.any()):
+            values, pmf = self._table
+            w = np.asarray(weights(values), dtype=np.float64)
+            first, second, with_count = pmf @ w, pmf @ w**2, pmf @ (w * values)
+            variances = np.maximum(second - first**2, 0.0)
+            found[:, summed] = first, variances, with_count - first * self._means[summed]
+        if not bool(summed.all()):
+            found[:, ~summed] = _smooth(self._means[~summed], weights)
+        mean, variance, covariance = (float(row @ self.population.labels) for row in found)
+        conditioned = variance - covariance**2 / self.items
+        # What is left of a difference of equal numbers is rounding.
+        return mean, conditioned if conditioned > 1e-12 * variance else 0.0
+
+    @cached_property
+    def _means(self) -> NDArray[np.float64]:
+        return self.items * self.population.probabilities
+
+    @cached_property
+    def _table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return all counts that matter and their Poisson probabilities, one row per small mean."""
+        means = self._means[self._means <= _SUMMED]
+        largest = float(means.max())
+        values = np.arange(int(largest + _REACH * math.sqrt(largest) + 20))
+        log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
+        with np.errstate(divide="ignore"):
+            log_means = np.maximum(np.log(means), -1e4)
+        return values, np.exp(values * log_means[:, None] - means[:, None] - log_factorials)
+
+
+def _smooth(
     means: NDArray[np.float64], weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Var w(N) and Cov(w(N), N), N Poisson."""
-    largest = float(means.max())
-    values = np.arange(int(largest + _REACH * math.sqrt(largest) + 20))
-    log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
-    with np.errstate(divide="ignore"):
-        log_means = np.log(means)
-    exponents = np.where(values == 0, 0.0, values * np.maximum(log_means, -1e4)[:, None])
-    pmf = np.exp(exponents - means[:, None] - log_factorials)
-    w = np.asarray(weights(values), dtype=np.float64)
-    first, second, with_count = pmf @ w, pmf @ w**2, pmf @ (w * values)
-    return np.maximum(second - first**2, 0.0), with_count - first * means
-
-
-def _straight(
-    means: NDArray[np.float64], weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same for large means, w taken as a line over a standard deviation to either side."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return E w(N), Var w(N) and Cov(w(N), N) for large means, from w a standard deviation to either side."""
     low = np.floor(means - np.sqrt(means)).astype(np.int64)
     high = np.ceil(np.minimum(means + np.sqrt(means), _LARGEST)).astype(np.int64)
-    slopes = (weights(high) - weights(low)) / (high - low)
-    return means * slopes**2, means * slopes
+    at_low, at_high = weights(low), weights(high)
+    slopes = (at_high - at_low) / (high - low)
+    return (at_low + at_high) / 2, means * slopes**2, means * slopes

@@ -6,7 +6,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties import ENTROPY_METHODS, entropy
+from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 from anonhist.properties.entropy.polynomial import polynomial_bias, polynomial_statistic
 
 PROFILE = Profile.from_prevalences({1: 40, 2: 20, 5: 9, 30: 2})

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import binom, chi2
 
 from anonhist.profiles import Profile
-from anonhist.properties import ENTROPY_METHODS, Estimate, entropy
+from anonhist.properties import Estimate
+from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 
 LABELS, SAMPLES = 200, 600
 # Of each assertion below, if what it tests is so.

@@ -87,7 +87,7 @@ def test_distance_to_uniformity() -> None:
         ([10**15] * 3, None, 3, False),
     ],
 )
-def test_conventions(counts: list[int], alphabet_size: int | None, size: int, warned: bool) -> None:
+def test_conventions(counts: list[int], alphabet_size: int | None, size: int, *, warned: bool) -> None:
     profile = Profile.from_counts(counts)
     for estimator, expected in [
         (PmlSupportSize(alphabet_size), size),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skbio.diversity.alpha import chao1, chao1_ci
 
 from anonhist.profiles import Profile
-from anonhist.properties import support_size
+from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
 

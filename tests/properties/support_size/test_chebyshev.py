@@ -8,7 +8,7 @@ import pytest
 
 from anonhist import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties import support_size
+from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chebyshev import Chebyshev
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skbio.diversity.alpha import ace
 
 from anonhist.profiles import Profile
-from anonhist.properties import support_size
+from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao_lee import ChaoLee

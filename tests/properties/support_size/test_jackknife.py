@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
-from anonhist.properties import support_size
+from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.jackknife_1 import Jackknife1, jackknife_1_statistic
 from anonhist.properties.support_size.jackknife_2 import Jackknife2, jackknife_2_statistic
 

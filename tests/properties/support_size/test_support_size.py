@@ -14,7 +14,7 @@ from scipy.stats import poisson
 
 from anonhist import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties import SUPPORT_SIZE_METHODS, support_size
+from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao_lee import ChaoLee
 from anonhist.properties.support_size.chebyshev import Chebyshev

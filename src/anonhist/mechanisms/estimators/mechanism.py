@@ -6,22 +6,25 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.mechanisms.noise import exact_noise
-from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
-from anonhist.privacy import Guarantee, NeighboringRelation
+from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
+from anonhist.privacy import Guarantee, NeighboringRelation, parse_epsilon
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
 from anonhist.properties.intervals import check_level, quantile
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
+    from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties import LinearStatistic
     from anonhist.randomness import RandomSource
+
+_Made = TypeVar("_Made", bound="StatisticMechanism")
 
 # Of the budget, where the number of items is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
@@ -106,10 +109,9 @@ class StatisticMechanism(Setting, ABC):
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
 
-    @property
     @abstractmethod
-    def method(self) -> str:
-        """The name of the method."""
+    def method_for(self, items: int) -> str:
+        """Return the name of the method, for a public number of items."""
 
     @property
     @abstractmethod
@@ -163,11 +165,16 @@ class StatisticMechanism(Setting, ABC):
         >>> from anonhist.mechanisms.estimators import EntropyMechanism
         >>> mechanism = EntropyMechanism(1, relation=NeighboringRelation.SUBSTITUTE, method="plug-in")
         >>> round(mechanism.scale(1000), 5)  # the published scale is 2·ln(n)/n = 0.01382
-        0.00793
+        0.0079
         """
-        return self._scale(WholeWeights.of(self.statistic(items), items))
+        return self.scale_of(self.weights(items))
 
-    def _scale(self, weights: WholeWeights) -> float:
+    def weights(self, items: int) -> WholeWeights:
+        """Return the weights on their grid, for a public number of items."""
+        return WholeWeights.of(self.statistic(items), items)
+
+    def scale_of(self, weights: WholeWeights) -> float:
+        """Return b for weights that are on their grid already."""
         return weights.grid * float(self._sensitivity(weights) / self._statistic_epsilon)
 
     def _sensitivity(self, weights: WholeWeights) -> int:
@@ -202,7 +209,7 @@ class StatisticMechanism(Setting, ABC):
         check_level(level)
         with without_sizes():
             noised = self.noised(self.admit(profile), exact_noise(source))
-        return self._estimate(noised, level)
+        return self.estimate_of(noised, level=level)
 
     def noised(self, profile: Profile, noise: Noise) -> Noised:
         """Release the statistic of an admitted profile with noise from ``noise``."""
@@ -214,7 +221,7 @@ class StatisticMechanism(Setting, ABC):
             items = profile.n + int(noise(rate, 1)[0])
             items_error = _deviation(rate)
         items = min(max(items, 1), MAX_ITEMS)
-        weights = WholeWeights.of(self.statistic(items), items)
+        weights = self.weights(items)
         secret = weights.value(profile)
         known = weights.unseen
         if not self._items_are_fixed:
@@ -224,12 +231,13 @@ class StatisticMechanism(Setting, ABC):
         return Noised(
             weights.grid * (noisy + known),
             items,
-            self._scale(weights),
+            self.scale_of(weights),
             weights.grid * weights.added * items_error,
             weights.grid * (weights.highest - weights.lowest) * math.sqrt(items) / 2,
         )
 
-    def _estimate(self, noised: Noised, level: float) -> Estimate:
+    def estimate_of(self, noised: Noised, *, level: float = 0.95) -> Estimate:
+        """Turn a noisy statistic into an estimate; post-processing."""
         value, items = noised.value, noised.items
         deviation = math.sqrt(2) * noised.scale
         # The quantile of the Laplace law, whose tails are heavier than those of a normal one.
@@ -246,7 +254,7 @@ class StatisticMechanism(Setting, ABC):
             finished,
             math.hypot(*(error for _, error in scaled)),
             (min(low, high), max(low, high)),
-            f"private {self.method}",
+            f"private {self.method_for(items)}",
             assumes=self.assumes,
             level=level,
             parts=scaled,
@@ -275,7 +283,14 @@ def _deviation(rate: Fraction) -> float:
     return 1 / (math.sqrt(2) * math.sinh(half)) if half < 300 else 0.0
 
 
-def in_base(estimate: Estimate, unit: str, scale: float) -> Estimate:
+def made(mechanism: type[_Made], profile: Profile, *, unit: PrivacyUnit | None, **settings: Any) -> _Made:
+    """Make a mechanism for a profile: it protects whom the profile names, where nothing else is said."""
+    check_profile(profile)
+    epsilon, relation = settings.pop("epsilon"), settings.pop("relation")
+    return mechanism(parse_epsilon(epsilon), profile.unit if unit is None else unit, relation, **settings)
+
+
+def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
     """Return an estimate in nats in another unit."""
     low, high = estimate.interval
     return replace(

@@ -15,6 +15,7 @@ from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.estimator import estimated
 from anonhist.properties.intervals import NormalInterval
 from anonhist.properties.options import check_alphabet, check_method
+from anonhist.properties.pml import PmlEntropy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ _ESTIMATORS: dict[str, Callable[[int | None], Estimator]] = {
     "grassberger": lambda _: Grassberger(),
     "chao-shen": lambda _: ChaoShen(),
     "polynomial": Polynomial,
+    "pml": PmlEntropy,
 }
 ENTROPY_METHODS = tuple(_ESTIMATORS)
 

@@ -71,13 +71,20 @@ def smoothed_poisson(*, n: int, draws: int, rate: float | None = None) -> Linear
     [0.0, 2.729329, -1.375977, 3.586589]
     """
     beyond = reach(n=n, draws=draws)
-    chosen = _rate(n, beyond) if rate is None else rate
+    chosen = poisson_rate(n, beyond) if rate is None else rate
     if isinstance(chosen, bool) or not isinstance(chosen, int | float) or not 0 < chosen <= LARGEST_RATE:
         message = f"rate must be a number above 0, {LARGEST_RATE:g} at most, not {rate!r:.80}."
         raise UsageError(message)
     return series(beyond, log_poisson_tails(chosen))
 
 
-def _rate(n: int, beyond: float) -> float:
+def poisson_rate(n: int, beyond: float) -> float:
+    """Return the usual r for n items and t times as many draws more.
+
+    Examples
+    --------
+    >>> round(poisson_rate(1000, 2.0), 4)
+    2.2762
+    """
     t = inside_logarithm(beyond)
     return min((math.log(n) + 2 * math.log1p(t) - math.log(t - 1)) / (2 * beyond), LARGEST_RATE)

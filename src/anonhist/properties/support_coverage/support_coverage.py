@@ -62,14 +62,21 @@ def support_coverage(
 def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
     """Return the estimator of this name; by default what errs least for n items and so many draws."""
     count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
-    name = method or _default(n, count)
+    name = method or usual_method(n, count)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
     if name == Rarefaction.name and n and count > n:
         raise UsageError("Rarefaction takes no more draws than there are items: leave the method out.")
     return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
 
 
-def _default(n: int, draws: int) -> str:
+def usual_method(n: int, draws: int) -> str:
+    """Return the name of the method for so many items and draws where none is asked for.
+
+    Examples
+    --------
+    >>> usual_method(100, 50), usual_method(100, 150)
+    ('rarefaction', 'good-toulmin')
+    """
     if draws <= n:
         return Rarefaction.name
     return GoodToulmin.name if draws <= 2 * n else SmoothedBinomialB.name

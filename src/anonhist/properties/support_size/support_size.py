@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.properties.estimator import estimated
 from anonhist.properties.options import check_alphabet, check_method
+from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
@@ -28,7 +30,7 @@ _PLAIN: dict[str, Estimator] = {
     estimator.name: estimator
     for estimator in (Observed(), Chao1(), Chao1Inext(), Ace(), Jackknife1(), Jackknife2(), ChaoLee())
 }
-SUPPORT_SIZE_METHODS = (*_PLAIN, Chebyshev.name)
+SUPPORT_SIZE_METHODS = (*_PLAIN, Chebyshev.name, PmlSupportSize.name)
 
 
 def support_size(
@@ -68,7 +70,9 @@ def support_size(
     size = check_alphabet(data, alphabet_size)
     most = math.inf if size is None else float(size)
     bias = chosen.bias if isinstance(chosen, Chebyshev) else unbiased
-    return estimated(data, chosen, SupportSizeInterval(most, bias), level=level, unit="labels")
+    found = estimated(data, chosen, SupportSizeInterval(most, bias), level=level, unit="labels")
+    # Methods that are not told of the alphabet may pass it.
+    return found if found.value <= most else replace(found, value=most)
 
 
 def support_size_estimator(method: str | None, alphabet_size: int | None) -> Estimator:
@@ -81,6 +85,8 @@ def support_size_estimator(method: str | None, alphabet_size: int | None) -> Est
     """
     name = method or (Chao1.name if alphabet_size is None else Chebyshev.name)
     check_method(name, SUPPORT_SIZE_METHODS, of="support size")
+    if name == PmlSupportSize.name:
+        return PmlSupportSize(alphabet_size)
     if name != Chebyshev.name:
         return _PLAIN[name]
     if alphabet_size is None:

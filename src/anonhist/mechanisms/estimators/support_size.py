@@ -1,0 +1,150 @@
+"""Private support size: labels seen, Chebyshev weights, or the coverage of many draws, under noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
+from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
+from anonhist.privacy import NeighboringRelation, parse_whole_number
+from anonhist.properties import LinearStatistic
+from anonhist.properties.options import check_method
+from anonhist.properties.support_size.chebyshev import Chebyshev
+from anonhist.properties.support_size.observed import Observed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.privacy import EpsilonLike, PrivacyUnit
+    from anonhist.profiles import Profile
+    from anonhist.properties import Estimate
+    from anonhist.randomness import RandomSource
+
+PRIVATE_SUPPORT_SIZE_METHODS = ("chebyshev", "coverage", "observed")
+# What the coverage of so many draws may miss: k·e^(−m/k) = k/30 labels.
+_DRAWS_PER_LABEL = math.log(30)
+
+
+@dataclass(frozen=True)
+class SupportSizeMechanism(StatisticMechanism):
+    """Private number of labels with a probability above zero, cut to [1, k].
+
+    Parameters
+    ----------
+    epsilon, unit, relation, public_items
+        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+    method
+        ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, of which
+        at most k/30 labels are missing); both take it that no label has a probability below 1/k. Or ``"observed"``, the
+        number of labels seen.
+    alphabet_size
+        k: public. Not needed for ``"observed"``.
+
+    Raises
+    ------
+    UsageError
+        If a number is impossible, or the alphabet size is missing.
+
+    Examples
+    --------
+    >>> SupportSizeMechanism(1, method="observed", relation=NeighboringRelation.SUBSTITUTE).scale(1000)
+    1.0
+    """
+
+    quantity: ClassVar[str] = "the support size"
+    counted: ClassVar[str] = "labels"
+
+    _: KW_ONLY
+    method: str = "chebyshev"
+    alphabet_size: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
+        if self.alphabet_size is not None:
+            size = parse_whole_number(self.alphabet_size, name="alphabet_size")
+            object.__setattr__(self, "alphabet_size", size)
+        elif self.method != "observed":
+            message = f"The {self.method} method needs alphabet_size, one by the least probability a label may have."
+            raise UsageError(message)
+
+    @property
+    def assumes(self) -> str:
+        """What must be so for the interval to hold."""
+        return Observed.assumes if self.method == "observed" else Chebyshev.assumes
+
+    def method_for(self, items: int) -> str:
+        """Return the method."""
+        del items
+        return self.method
+
+    def statistic(self, items: int) -> LinearStatistic:
+        """Return the weights for a public number of items."""
+        if self.alphabet_size is None or self.method == "observed":
+            return LinearStatistic(_seen, head=1)
+        if self.method == "chebyshev":
+            return Chebyshev(self.alphabet_size).statistic(items)
+        draws = math.ceil(self.alphabet_size * _DRAWS_PER_LABEL)
+        return SupportCoverageMechanism(self.epsilon, self.unit, self.relation, draws=draws).statistic(items)
+
+    def ends(self, items: int) -> tuple[float, float]:
+        """Return 1 and k."""
+        del items
+        return 1.0, math.inf if self.alphabet_size is None else float(self.alphabet_size)
+
+
+def _seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(counts > 0, 1.0, 0.0)
+
+
+def private_support_size(
+    profile: Profile,
+    *,
+    epsilon: EpsilonLike,
+    method: str | None = None,
+    alphabet_size: int | None = None,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    public_items: int | None = None,
+    level: float = 0.95,
+    source: RandomSource | None = None,
+) -> Estimate:
+    """Estimate with differential privacy how many labels have a probability above zero.
+
+    Parameters
+    ----------
+    profile, epsilon, unit, relation, public_items, level, source
+        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+    method
+        One of ``PRIVATE_SUPPORT_SIZE_METHODS``; by default ``"chebyshev"`` with an alphabet size, else ``"observed"``.
+        Ratios such as Chao1 have no bounded sensitivity: make a release, and estimate from it.
+    alphabet_size
+        k: no label has a probability below 1/k. Public.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is impossible, or the unit protects less than the profile's. Nothing is spent then.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> private_support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
+    'labels'
+    """
+    mechanism = made(
+        SupportSizeMechanism,
+        profile,
+        epsilon=epsilon,
+        unit=unit,
+        relation=relation,
+        public_items=public_items,
+        method=method or ("observed" if alphabet_size is None else "chebyshev"),
+        alphabet_size=alphabet_size,
+    )
+    return mechanism.estimate(profile, level=level, source=source)

@@ -1,0 +1,200 @@
+"""What private estimates give away: exactly for small data, by an audit from outputs for larger ones."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.mechanisms.estimators import StatisticMechanism, SupportCoverageMechanism
+from anonhist.mechanisms.noise import Noise, exact_noise
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.audit import audited
+from anonhist.testing.estimators import MECHANISMS
+from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions, partitions_up_to
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
+
+ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ITEM, TWO = PrivacyUnit.item(), PrivacyUnit.user(max_items=2)
+LARGEST = 6
+
+
+def neighbors(unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tuple[Partition, Partition]]:
+    """Yield pairs of small samples that differ by one unit, both ways round."""
+    if relation is SUBSTITUTE and unit == ITEM:
+        for items in range(1, LARGEST + 1):
+            yield from (pair for pair in product(partitions(items), repeat=2) if distance(*pair) == 2)
+        return
+    steps = unit.max_distance * relation.steps
+    small = partitions_up_to(LARGEST)
+    if steps == 1:
+        for before in small:
+            for after in larger_neighbors(before):
+                yield before, after
+                yield after, before
+        return
+    # A few too many: a distance of 2 may need an item exchanged, which such a user may do as well.
+    yield from (pair for pair in product(small, repeat=2) if distance(*pair) <= steps)
+
+
+def recorded(value: int) -> tuple[Noise, list[Fraction]]:
+    """Return noise that always is ``value``, and the rates it was asked for."""
+    rates: list[Fraction] = []
+
+    def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
+        rates.append(gamma)
+        return np.full(size, value, dtype=np.int64)
+
+    return noise, rates
+
+
+def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple[int, Fraction]:
+    """Return the whole number that noise is added to, the released number of items being ``items``, and the rate."""
+    shift = items - profile.n
+    noise, rates = recorded(shift)
+    released = mechanism.noised(profile, noise)
+    if mechanism.items_are_released:
+        assert released.items == max(items, 1)
+    weights = mechanism.weights(released.items)
+    known = weights.unseen
+    if mechanism.items_are_released or mechanism.public_items is not None:
+        known += weights.middle * released.items
+    (whole,) = {round(released.value / weights.grid)}
+    return whole - known - shift, rates[-1]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    ("unit", "relation", "public"),
+    [
+        (ITEM, SUBSTITUTE, None),
+        (ITEM, ADD, None),
+        (ITEM, ADD, 4),
+        (ITEM, SUBSTITUTE, 4),
+        (TWO, ADD, None),
+        (TWO, SUBSTITUTE, 5),
+    ],
+)
+def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
+    name: str, unit: PrivacyUnit, relation: NeighboringRelation, public: int | None
+) -> None:
+    epsilon = Fraction(7, 10)
+    mechanism = MECHANISMS[name](epsilon, unit, relation, public_items=public)
+    for_items = mechanism.guarantee.spending[0][1] if mechanism.items_are_released else Fraction(0)
+    per_item = for_items / unit.max_distance
+    # The released number of items may be any: the loss of the second step is looked at for each.
+    seen = (3, 5) if mechanism.items_are_released else (None,)
+    worst = 0.0
+    known: dict[tuple[Partition, int], tuple[int, Fraction]] = {}
+
+    def of(parts: Partition, items: int | None) -> tuple[int, Fraction]:
+        at = items or (public or max(sum(parts), 1))
+        if (parts, at) not in known:
+            known[parts, at] = secret(mechanism, Profile.from_counts(parts, unit=unit), at if items else sum(parts))
+        return known[parts, at]
+
+    for before, after in neighbors(unit, relation):
+        for items in seen:
+            (first, rate), (second, other_rate) = of(before, items), of(after, items)
+            assert rate == other_rate
+            loss = rate * abs(first - second) + per_item * abs(sum(before) - sum(after))
+            worst = max(worst, float(loss))
+    assert 0.3 * epsilon < worst <= float(epsilon) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
+    mechanism = MECHANISMS[name](1, ITEM, SUBSTITUTE)
+    losses = []
+    for before, after in neighbors(ITEM, SUBSTITUTE):
+        if sum(before) < 4:
+            continue
+        (first, rate), (second, _) = (
+            secret(mechanism, Profile.from_counts(parts), sum(parts)) for parts in (before, after)
+        )
+        losses.append(rate * abs(first - second))
+    assert max(losses) == 1
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_scale_is_the_same_whatever_the_data(name: str, relation: NeighboringRelation) -> None:
+    # Published code took the scale from the counts that occur, and failed where none was small.
+    mechanism = MECHANISMS[name](1, ITEM, relation)
+    rates = set()
+    for parts in ((40,), (20, 20), (1,) * 40, (39, 1), (5, 5, 5, 5, 5, 5, 5, 5)):
+        _, rate = secret(mechanism, Profile.from_counts(parts), 40)
+        rates.add(rate)
+    assert len(rates) == 1
+
+
+def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
+    # Published code noised the new labels alone, cut them at zero, and added the labels seen: with few new labels the
+    # estimate told those exactly. Here the least value that comes out is the same for all data.
+    for relation in NeighboringRelation:
+        mechanism = SupportCoverageMechanism(1, ITEM, relation, draws=60)
+        least = set()
+        for parts in ((40,), (10, 10, 10, 10), (8, 8, 8, 8, 8)):
+            far_below = iter([0, -(10**9)] if relation is ADD else [-(10**9)])
+            noised = mechanism.noised(
+                Profile.from_counts(parts), lambda _, size, next_=far_below: np.full(size, next(next_), dtype=np.int64)
+            )
+            least.add(mechanism.estimate_of(noised).value)
+        assert least == {1.0}
+
+
+@pytest.mark.parametrize("name", ["entropy-polynomial-published", "sample-coverage", "coverage-good-toulmin"])
+def test_estimates_have_the_stated_law(name: str) -> None:
+    mechanism = MECHANISMS[name](Fraction(1, 2), ITEM, SUBSTITUTE)
+    profile = Profile.from_counts([3, 2, 1, 1])
+    noise = exact_noise(SeededSource(5))
+    weights = mechanism.weights(7)
+    truth = weights.value(profile) + weights.unseen
+    drawn = [round(mechanism.noised(profile, noise).value / weights.grid) - truth for _ in range(3000)]
+    gamma = Fraction(1, 2) / weights.replaced
+    # Noise of some thousand steps: looked at in hundreds.
+    width = weights.replaced // 4
+
+    def binned(rate: Fraction) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+        def pmf(bins: NDArray[np.int64]) -> NDArray[np.float64]:
+            inside = np.arange(width)
+            return np.asarray(discrete_laplace_pmf(rate, np.asarray(bins)[..., None] * width + inside).sum(axis=-1))
+
+        return pmf
+
+    bins = [value // width for value in drawn]
+    assert_pmf_equal(bins, binned(gamma))
+    assert_pmf_differs(bins, binned(gamma * Fraction(7, 10)))
+    assert_pmf_differs(bins, binned(gamma * Fraction(13, 10)))
+
+
+def test_audit_stays_below_epsilon_and_catches_the_published_scale() -> None:
+    # With as many draws again the published program noised by t/ε, t = 1: a quarter of what is needed.
+    before, after = Profile.from_counts([2] * 20), Profile.from_counts([3, 1] + [2] * 18)
+    mechanism = SupportCoverageMechanism(1, ITEM, SUBSTITUTE, draws=80)
+    weights = mechanism.weights(40)
+    values = [weights.grid * weights.value(profile) for profile in (before, after)]
+    assert abs(values[1] - values[0]) == 4.0
+    draws, middle = 4000, sum(values) / 2
+
+    def bound(factor: Fraction, seed: int) -> float:
+        """Audit noise of a rate that is so much larger."""
+        hits = []
+        for at, profile in enumerate((after, before)):
+            noise = exact_noise(SeededSource([seed, at]))
+            noisy = [mechanism.noised(profile, partial(_faster, noise, factor)).value for _ in range(draws)]
+            hits.append(sum((value > middle) == (values[1] > values[0]) for value in noisy))
+        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+
+    assert 0.2 < bound(Fraction(1), 1) <= 1
+    assert bound(Fraction(4), 2) > 1
+
+
+def _faster(noise: Noise, factor: Fraction, gamma: Fraction, size: int) -> NDArray[np.int64]:
+    return noise(gamma * factor, size)
