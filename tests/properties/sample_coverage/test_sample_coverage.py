@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from skbio.diversity.alpha import esty_ci, goods_coverage
 
@@ -19,6 +19,7 @@ COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, 
 MANY = 10**15
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_good_turing_and_its_interval_are_those_of_scikit_bio(counts: list[int]) -> None:
     estimate = sample_coverage(Profile.from_counts(counts))
@@ -28,6 +29,7 @@ def test_good_turing_and_its_interval_are_those_of_scikit_bio(counts: list[int])
     assert estimate.interval == pytest.approx((max(0.0, 1 - high), min(1.0, 1 - low)), abs=1e-8)
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_good_turing_is_linear(counts: list[int]) -> None:
     profile = Profile.from_counts(counts)
@@ -81,6 +83,7 @@ def test_conventions(method: str, sample: int) -> None:
         assert estimate.interval == (0, 1)
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(
     st.dictionaries(st.integers(1, 10**6), st.integers(1, 10**12), min_size=1, max_size=6),
     st.sampled_from(SAMPLE_COVERAGE_METHODS),

@@ -53,6 +53,16 @@ def test_number_of_the_published_code(k: int) -> None:
     assert support_size(profile, method="chebyshev", alphabet_size=k).value == pytest.approx(23722.43554, abs=5e-6)
 
 
+def test_degree_and_interval_follow_the_alphabet() -> None:
+    # ⌊0.45·ln k⌋ and 0.5·ln k.
+    for k, degree in [(9, 0), (10, 1), (10**4, 4), (10**6, 6), (2**62, 19)]:
+        table = np.arange(1, 25)
+        chosen = Chebyshev(k).statistic(1)
+        given = Chebyshev(k, degree, 0.5 * math.log(k)).statistic(1)
+        assert chosen.head == degree + 1
+        assert chosen.weights(table).tolist() == given.weights(table).tolist()
+
+
 def test_more_items_than_the_polynomial_is_for_leave_the_labels_seen() -> None:
     statistic = Chebyshev(1000).statistic(10**4)
     assert statistic.weights(np.arange(5)).tolist() == [0.0, 1.0, 1.0, 1.0, 1.0]

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
@@ -21,6 +21,7 @@ def labels_without(counts: list[int], left_out: int) -> float:
     return sum(kept) / len(kept)
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_first_order_is_what_leaving_one_item_out_says(counts: list[int]) -> None:
     n = sum(counts)
@@ -28,6 +29,7 @@ def test_first_order_is_what_leaving_one_item_out_says(counts: list[int]) -> Non
     assert Jackknife1().point(Profile.from_counts(counts)).value == pytest.approx(expected)
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS.filter(lambda counts: sum(counts) > 1))
 def test_second_order_is_what_leaving_two_items_out_says(counts: list[int]) -> None:
     n, s = sum(counts), len(counts)

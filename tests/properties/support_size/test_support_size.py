@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import poisson
 
@@ -78,6 +78,7 @@ def test_conventions(method: str, sample: int) -> None:
         assert estimate.warnings
 
 
+@settings(derandomize=True, deadline=None, database=None)
 @given(
     st.dictionaries(
         st.one_of(st.integers(1, 12), st.integers(1, 10**15)),
