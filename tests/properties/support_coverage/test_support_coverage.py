@@ -25,6 +25,8 @@ from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisso
 
 SERIES = SUPPORT_COVERAGE_METHODS[1:]
 UNIFORM = np.full(2000, 1 / 2000)
+# Of ten times as many labels the bias of smoothing is as large as the sampling error.
+WIDE = np.full(20_000, 1 / 20_000)
 ZIPF = 1 / np.arange(1, 2001) / np.sum(1 / np.arange(1, 2001))
 
 
@@ -193,15 +195,37 @@ def test_refuses_unknown_methods_and_parameters() -> None:
 
 def test_of_a_release_privacy_noise_is_a_part_of_the_error() -> None:
     profile = Profile.from_prevalences({1: 60, 2: 20, 5: 20})
-    # A run with fewer items than draws is taken whole; one without any says nothing.
+    # A run without any items says nothing.
     runs = (Profile([1], [100]), Profile([], []), Profile.from_prevalences({1: 80, 2: 20, 5: 20}))
-    estimate = support_coverage(PublishedRuns(profile, runs), draws=150)
-    own = support_coverage(profile, draws=150)
-    values = [100.0, 0.0, support_coverage(runs[2], draws=150).value]
+    estimate = support_coverage(PublishedRuns(profile, runs), draws=250)
+    own = support_coverage(profile, draws=250)
+    values = [
+        support_coverage(runs[0], draws=250, method="good-toulmin").value,
+        0.0,
+        support_coverage(runs[2], draws=250).value,
+    ]
     noise = math.sqrt(sum((value - own.value) ** 2 for value in values) / 3)
     assert estimate.value == own.value
     assert estimate.parts == (("sampling", own.standard_error), ("privacy noise", pytest.approx(noise)))
     assert estimate.guarantee is not None
+
+
+def test_of_a_run_with_fewer_items_than_draws_all_are_taken() -> None:
+    profile = Profile.from_prevalences({1: 60, 2: 20, 5: 20})
+    release = PublishedRuns(profile, (Profile([1, 2], [10, 40]), Profile([], [])))
+    own = support_coverage(profile, draws=150)
+    noise = math.sqrt(((50 - own.value) ** 2 + own.value**2) / 2)
+    assert support_coverage(release, draws=150).parts[1] == ("privacy noise", pytest.approx(noise))
+
+
+def test_parameters_of_an_estimator_are_used() -> None:
+    profile = Profile.from_prevalences({1: 60, 2: 20})
+    for one, other in (
+        (SmoothedPoisson(300, rate=3.0), stats.poisson(3)),
+        (SmoothedBinomialA(300, trials=4), stats.binom(4, 1 / 3)),
+        (SmoothedBinomialB(300, trials=4), stats.binom(4, 1 / 2)),
+    ):
+        assert one.point(profile).value == pytest.approx(80 + 2 * 60 * other.sf(0) - 4 * 20 * other.sf(1))
 
 
 def samples_of(shares: NDArray[np.float64], n: int, size: int) -> list[Profile]:
@@ -245,7 +269,7 @@ def test_up_to_twice_the_items_errors_are_as_stated(shares: NDArray[np.float64],
 @pytest.mark.parametrize(("times", "published"), [(2, 0.0106), (3, 0.0112), (5, 0.0128), (10, 0.0177)], ids=str)
 def test_poisson_smoothing_errs_as_published(times: int, published: float) -> None:
     # k = 20,000, n = 10,000, uniform; the root mean square of 100 errors is off by 7 %, here up to 4 of these.
-    n, shares = 10_000, np.full(20_000, 1 / 20_000)
+    n, shares = 10_000, WIDE
     draws = n * (1 + times)
     values = np.array([SmoothedPoisson(draws).point(profile).value for profile in samples_of(shares, n, 100)])
     error = math.sqrt(float(np.mean((values - truth(shares, draws)) ** 2))) / (n * times)
@@ -254,7 +278,14 @@ def test_poisson_smoothing_errs_as_published(times: int, published: float) -> No
 
 @pytest.mark.parametrize(
     ("shares", "times", "share_held"),
-    [(UNIFORM, 1.5, 0.92), (UNIFORM, 3, 0.92), (UNIFORM, 10, 0.92), (ZIPF, 1.5, 0.90), (ZIPF, 3, 0.85)],
+    [
+        (UNIFORM, 1.5, 0.92),
+        (UNIFORM, 3, 0.92),
+        (UNIFORM, 10, 0.92),
+        (WIDE, 3, 0.92),
+        (ZIPF, 1.5, 0.90),
+        (ZIPF, 3, 0.85),
+    ],
 )
 def test_smoothed_intervals_hold_the_truth_as_often_as_stated(
     shares: NDArray[np.float64], times: float, share_held: float
@@ -268,7 +299,7 @@ def test_smoothed_intervals_hold_the_truth_as_often_as_stated(
 
 def test_the_default_smoothing_errs_least_on_average() -> None:
     n = 2000
-    wide = [np.full(20_000, 1 / 20_000), 1 / np.arange(1, 20_001) / np.sum(1 / np.arange(1, 20_001)), UNIFORM, ZIPF]
+    wide = [WIDE, 1 / np.arange(1, 20_001) / np.sum(1 / np.arange(1, 20_001)), UNIFORM, ZIPF]
     errors = dict.fromkeys(SERIES[1:], 0.0)
     for shares in wide:
         profiles = samples_of(shares, n, 30)
