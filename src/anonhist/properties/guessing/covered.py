@@ -41,5 +41,6 @@ def evenly_spread(largest: int, *, points: int) -> list[int]:
     >>> evenly_spread(1000, points=4), evenly_spread(3, points=400)
     ([1, 10, 100, 1000], [1, 2, 3])
     """
-    # Whole numbers of Python: the largest of 64 bits would round to one too many.
-    return sorted({min(largest, round(mark)) for mark in np.geomspace(1, largest, points).tolist()})
+    # The largest as it is: as a float it may be rounded.
+    below = np.geomspace(1, largest, points).tolist()[:-1]
+    return sorted({*(min(largest, round(mark)) for mark in below), largest})

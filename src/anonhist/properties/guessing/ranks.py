@@ -114,7 +114,7 @@ class MostFrequent:
         return weights
 
     def above_each(self) -> Weights:
-        """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``: τ_b is half-way from b to the next."""
+        """Return ``Σ_{b<μ} (j − τ_b)_+/n``, derivatives of ``Σ_{b<μ} λ_b``, τ_b half-way from label b to the next."""
         between = np.append((self.counts[:-1] + self.counts[1:]) / 2, 0.0)
         thresholds = np.column_stack([self.counts, between]).ravel()[::-1]
         ones = np.append(np.ones(between.size - 1), 0.0)

@@ -1,0 +1,182 @@
+"""Success, work factor and guesswork: against sums over single labels, and what happens when items are drawn again."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import UsageError
+from anonhist.profiles import Profile
+from anonhist.properties import Estimate
+from anonhist.properties.guessing import guessing_success, guesswork, work_factor
+
+COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
+SHARES = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 1])
+
+
+def naive(counts: list[int], share: float) -> tuple[int, Fraction, Fraction]:
+    """Return μ_α, λ_{μ_α} and G_α from the definitions, label by label, in exact rationals."""
+    n, ordered = sum(counts), sorted(counts, reverse=True)
+    labels = next(m for m in range(1, len(ordered) + 1) if Fraction(sum(ordered[:m]), n) >= Fraction(repr(share)))
+    covered = Fraction(sum(ordered[:labels]), n)
+    guesses = sum(Fraction(rank * count, n) for rank, count in enumerate(ordered[:labels], 1))
+    return labels, covered, (1 - covered) * labels + guesses
+
+
+@given(COUNTS, st.integers(1, 15))
+def test_success_is_the_share_of_the_largest_counts(counts: list[int], guesses: int) -> None:
+    profile = Profile.from_counts(counts)
+    share = sum(sorted(counts, reverse=True)[:guesses]) / sum(counts)
+    assert guessing_success(profile, guesses=guesses).value == pytest.approx(share, rel=1e-14)
+    bits = guessing_success(profile, guesses=guesses, unit="bits")
+    assert bits.value == pytest.approx(math.log2(guesses / share), abs=1e-13)
+    assert bits.interval[0] <= bits.value <= bits.interval[1]
+
+
+@given(COUNTS, SHARES)
+def test_costs_are_those_of_the_definitions(counts: list[int], share: float) -> None:
+    profile = Profile.from_counts(counts)
+    labels, covered, guesses = naive(counts, share)
+    factor, work = work_factor(profile, share=share), guesswork(profile, share=share)
+    assert factor.value == labels
+    assert factor.interval[0] <= labels <= factor.interval[1]
+    assert work.value == pytest.approx(float(guesses), rel=1e-13)
+    assert work_factor(profile, share=share, unit="bits").value == pytest.approx(math.log2(labels / covered), abs=1e-13)
+    in_bits = math.log2(2 * guesses / covered - 1) - math.log2(2 - covered)
+    assert guesswork(profile, share=share, unit="bits").value == pytest.approx(in_bits, abs=1e-12)
+
+
+@given(st.integers(1, 10**15), SHARES)
+def test_bits_of_labels_all_alike_are_those_of_their_number(labels: int, share: float) -> None:
+    profile = Profile([9], [labels])
+    for function in (work_factor, guesswork):
+        assert function(profile, share=share, unit="bits").value == pytest.approx(math.log2(labels), abs=1e-12)
+    guesses = max(labels // 3, 1)
+    made = guessing_success(profile, guesses=guesses, unit="bits")
+    assert made.value == pytest.approx(math.log2(labels), abs=1e-12)
+
+
+def test_shares_of_10_to_the_15_items_are_compared_exactly() -> None:
+    profile = Profile([1, 10**15], [10**15 + 1, 1])
+    # Half of the items are half an item more than the first label has.
+    assert work_factor(profile, share=0.5).value == 2
+    assert work_factor(Profile([1, 10**15], [10**15, 1]), share=0.5).value == 1
+    assert work_factor(Profile([1], [10]), share=0.3).value == 3
+    assert work_factor(Profile([1], [10]), share=0.30000001).value == 4
+    huge = Profile([1, 2**62], [2**61, 1])
+    # Σ i·1/n over 2^61 singletons from rank 2 on, and the first label.
+    exact = Fraction(2**62 + sum((2**61 + 3, 0)) * 2**60, huge.n)
+    assert guesswork(huge, share=1).value == pytest.approx(float(exact), rel=1e-14)
+    assert guessing_success(huge, guesses=1).value == pytest.approx(2 / 3)
+
+
+CONVENTIONS = {
+    # profile: λ_2, μ_½, G_½, and their bits
+    "one item": (Profile([1], [1]), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)),
+    "one label": (Profile([9], [1]), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)),
+    "one label, huge": (Profile([2**63 - 1], [1]), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)),
+    "singletons": (Profile([1], [8]), (0.25, 4.0, 3.25), (3.0, 3.0, 3.0)),
+    "singletons, huge": (Profile([1], [2**60]), (2.0**-59, 2.0**59, 0.375 * 2.0**60), (60.0, 60.0, 60.0)),
+}
+
+
+@pytest.mark.parametrize(("profile", "plain", "bits"), CONVENTIONS.values(), ids=CONVENTIONS)
+def test_conventions(profile: Profile, plain: tuple[float, ...], bits: tuple[float, ...]) -> None:
+    for unit, expected in (("", plain), ("bits", bits)):
+        made = (
+            guessing_success(profile, guesses=2, unit=unit or "share"),
+            work_factor(profile, share=0.5, unit=unit or "guesses"),
+            guesswork(profile, share=0.5, unit=unit or "guesses"),
+        )
+        assert [estimate.value for estimate in made] == pytest.approx([*expected], rel=1e-12, abs=1e-12)
+        for estimate in made:
+            assert math.isfinite(estimate.standard_error)
+            assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
+
+
+ZIPF = 1 / np.arange(1, 301)
+ZIPF /= ZIPF.sum()
+RUNS = 300
+SAMPLES = [Profile.from_counts(np.random.default_rng(seed).multinomial(20_000, ZIPF)) for seed in range(RUNS)]
+COVERED = np.cumsum(ZIPF)
+HALF = int(np.searchsorted(COVERED, 0.5)) + 1
+WORK = float((1 - COVERED[HALF - 1]) * HALF + np.arange(1, HALF + 1) @ ZIPF[:HALF])
+
+# Estimator, truth, and how often its interval has to hold it. The rank of a label is a whole number, so the work of a
+# half jumps by half a guess, twice its standard error: its interval is a little short.
+ESTIMATORS: dict[str, tuple[Callable[[Profile], Estimate], float, float]] = {
+    "success of 1": (lambda p: guessing_success(p, guesses=1), float(COVERED[0]), 0.9),
+    "success of 3": (lambda p: guessing_success(p, guesses=3), float(COVERED[2]), 0.9),
+    "success of 3 in bits": (lambda p: guessing_success(p, guesses=3, unit="bits"), math.log2(3 / COVERED[2]), 0.9),
+    "guesswork of a half": (lambda p: guesswork(p, share=0.5), WORK, 0.85),
+    "guesswork of a half in bits": (
+        lambda p: guesswork(p, share=0.5, unit="bits"),
+        math.log2((2 * WORK / COVERED[HALF - 1] - 1) / (2 - COVERED[HALF - 1])),
+        0.85,
+    ),
+}
+
+
+def about_right(estimates: list[Estimate]) -> bool:
+    ratio = np.mean([made.standard_error for made in estimates]) / np.std([made.value for made in estimates])
+    # The spread of 300 runs is known to 4 %: four standard deviations either side.
+    return bool(0.84 < ratio < 1.16)
+
+
+@pytest.mark.parametrize(("estimate", "truth", "often"), ESTIMATORS.values(), ids=ESTIMATORS)
+def test_errors_and_intervals(estimate: Callable[[Profile], Estimate], truth: float, often: float) -> None:
+    estimates = [estimate(profile) for profile in SAMPLES]
+    assert about_right(estimates)
+    held = sum(made.interval[0] <= truth <= made.interval[1] for made in estimates) / RUNS
+    assert held >= often
+
+
+def test_guesswork_of_all_is_too_low_and_its_error_that_of_chance() -> None:
+    estimates = [guesswork(profile, share=1) for profile in SAMPLES]
+    assert about_right(estimates)
+    assert np.mean([made.value for made in estimates]) < float(np.arange(1, 301) @ ZIPF)
+
+
+@pytest.mark.parametrize("unit", ["guesses", "bits"])
+def test_intervals_of_the_work_factor_hold_where_it_jumps(unit: str) -> None:
+    # Half of the items are, up to chance, those of the first label: the work factor is 1 or 2.
+    probabilities = np.array([0.502, 0.3, 0.15, 0.048])
+    truth = 1.0 if unit == "guesses" else math.log2(1 / 0.502)
+    rng = np.random.default_rng(3)
+    drawn = [Profile.from_counts(rng.multinomial(20_000, probabilities)) for _ in range(RUNS)]
+    estimates = [work_factor(profile, share=0.5, unit=unit) for profile in drawn]
+    assert 0.1 < sum(made.value > 1.1 * truth for made in estimates) / RUNS < 0.9
+    held = [made.interval[0] <= truth <= made.interval[1] for made in estimates]
+    assert sum(held) / RUNS >= 0.9
+
+
+def test_doubts_are_said() -> None:
+    rare, frequent = Profile([1, 2, 50], [60, 9, 2]), Profile([40, 50], [3, 2])
+    assert "too high" in guessing_success(rare, guesses=5).warnings[0]
+    assert "only 2 times" in guessing_success(rare, guesses=5).warnings[0]
+    assert "too low" in work_factor(rare, share=0.9).warnings[0]
+    assert "only once" in guesswork(rare, share=1).warnings[0]
+    assert not guessing_success(rare, guesses=2).warnings
+    assert not guesswork(frequent, share=1).warnings
+    assert not guessing_success(Profile([3], [5]), guesses=9).warnings  # all labels are seen, whichever come first
+
+
+def test_nothing_and_what_cannot_be() -> None:
+    nothing = Profile([], [])
+    assert guessing_success(nothing, guesses=3).interval == (0, 1)
+    assert work_factor(nothing, share=0.5).interval == (1, math.inf)
+    assert work_factor(nothing, share=0.5, unit="bits").interval == (0, math.inf)
+    assert guesswork(nothing, share=0.5).interval == (1, math.inf)
+    profile = Profile([1], [3])
+    for share in (0, 1.5, -1, math.nan, True, "0.5"):
+        with pytest.raises(UsageError, match="share must be"):
+            work_factor(profile, share=share)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="guesses"):
+        guessing_success(profile, guesses=0)
+    for function in (work_factor, guesswork):
+        with pytest.raises(UsageError, match="unit must be one of guesses, bits"):
+            function(profile, share=0.5, unit="nats")
