@@ -100,12 +100,16 @@ class MostFrequent:
         return float((self.counts / self.n) @ (many * before + many * (many + 1) / 2))
 
     def above(self) -> Weights:
-        """Return ``(j − τ)_+/n``, the derivatives of λ_μ, μ fixed within the last label: one more takes its place."""
-        return self._above(float(self.least))
+        """Return ``(j − τ)_+/n``, the derivatives of λ_μ, μ fixed: a label more takes the place of the last.
 
-    def above_next(self) -> Weights:
-        """Return the same where all of the last label is taken: τ lies half-way to the next; 0 if there is none."""
-        return self._above((self.least + self.following) / 2 if self.following else 0.0)
+        τ is half-way from the last label to the next. Of all labels λ_μ is 1, and what is returned is how it falls
+        where others come: τ is the last count.
+        """
+        return self._above((self.least + self.following) / 2 if self.following else float(self.least))
+
+    def above_or_all(self) -> Weights:
+        """Return the same, but of all labels what belongs to λ_μ = 1 for ever: τ is 0."""
+        return self.above() if self.following else self._above(0.0)
 
     def _above(self, threshold: float) -> Weights:
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ class GuessingSuccess:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         top = MostFrequent.of_number(profile, self.guesses)
-        return Point(top.share, top.above_next(), warnings=top.doubts(profile, wrong="too high"))
+        return Point(top.share, top.above_or_all(), warnings=top.doubts(profile, wrong="too high"))
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SuccessInBits:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         top = MostFrequent.of_number(profile, self.guesses)
-        weights = times(top.above_next(), -1 / (top.share * math.log(2)))
+        weights = times(top.above_or_all(), -1 / (top.share * math.log(2)))
         value = math.log2(self.guesses / top.share)
         return Point(value, weights, warnings=top.doubts(profile, wrong="too low"))
 
