@@ -10,8 +10,8 @@ import numpy as np
 
 from anonhist.properties.estimator import Point, estimated
 from anonhist.properties.guessing.ranks import MostFrequent, exact_share
+from anonhist.properties.guessing.share_interval import ShareInterval
 from anonhist.properties.guessing.units import check_unit, times
-from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Guesswork:
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012, eq. 7).
 
-    Where μ may as well be one less or more and few labels hold the share, the value jumps: its error does not say so.
+    Where few labels hold the share it jumps with μ; its interval says so, its error does not.
     As a sum, ``G_α = Σ_{b<μ} (1 − λ_b)``: so it changes by ``−Σ_{b<μ} dλ_b + (1 − λ_μ)·dμ``. Of one label it is 1, of n
     singletons ``μ − μ·(μ − 1)/(2n)``.
 
@@ -51,7 +51,16 @@ class Guesswork:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         top = MostFrequent.of_share(profile, self.share)
-        return Point(_guesses(top), _weights(top), warnings=top.doubts(profile, wrong="too low"))
+        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
+
+    def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
+        """Return the value of these labels, if λ is so much too high."""
+        del too_high
+        return _guesses(top)
+
+    def weights(self, top: MostFrequent) -> Weights:
+        """Return the derivatives."""
+        return _weights(top)
 
 
 @dataclass(frozen=True)
@@ -80,10 +89,17 @@ class GuessworkInBits:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         top = MostFrequent.of_share(profile, self.share)
+        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
+
+    def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
+        """Return the value of these labels, if λ is so much too high; it is α at least."""
+        share = min(max(top.share - too_high, float(self.share)), 1.0)
+        return math.log2(max((2 * _guesses(top) / share - 1) / (2 - share), 1.0))
+
+    def weights(self, top: MostFrequent) -> Weights:
+        """Return the derivatives, λ as good as fixed."""
         twice = 2 * _guesses(top) / top.share - 1
-        value = math.log2(max(twice / (2 - top.share), 1.0))
-        weights = times(_weights(top), 2 / (top.share * twice * math.log(2)))
-        return Point(value, weights, warnings=top.doubts(profile, wrong="too low"))
+        return times(_weights(top), 2 / (top.share * twice * math.log(2)))
 
 
 def _guesses(top: MostFrequent) -> float:
@@ -127,5 +143,7 @@ def guesswork(data: Profile | Resimulated, *, share: float, unit: str = "guesses
     """
     part = exact_share(share)
     if check_unit(unit, ("guesses", "bits")) == "bits":
-        return estimated(data, GuessworkInBits(part), NormalInterval(0.0), level=level, unit="bits")
-    return estimated(data, Guesswork(part), NormalInterval(1.0), level=level, unit="guesses")
+        in_bits = GuessworkInBits(part)
+        return estimated(data, in_bits, ShareInterval(in_bits, 0.0), level=level, unit="bits")
+    in_guesses = Guesswork(part)
+    return estimated(data, in_guesses, ShareInterval(in_guesses, 1.0), level=level, unit="guesses")
