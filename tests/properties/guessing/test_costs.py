@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
-from anonhist.properties.guessing import guessing_success, guesswork, work_factor
+from anonhist.properties.guessing.guesswork import guesswork
+from anonhist.properties.guessing.success import guessing_success
+from anonhist.properties.guessing.work_factor import work_factor
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 1])
