@@ -101,7 +101,6 @@ class _Classes:
     counts: NDArray[np.int64]
     labels: NDArray[np.int64]
     items: NDArray[np.int64]
-    rests: NDArray[np.float64]
 
     @classmethod
     def of(cls, profile: Profile) -> _Classes:
@@ -113,15 +112,14 @@ class _Classes:
             profile.counts[firsts],
             np.append(0, np.cumsum(labels)),
             np.append(0, np.cumsum(items)),
-            np.append(0.0, np.cumsum(factorial_rest(labels.astype(np.float64)))),
         )
 
     def merged(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
-        """Return what the blocks of up to ``width`` classes from class start, start + 1, ... gain over single classes.
+        """Return the rewards of the blocks of up to ``width`` classes from class start, start + 1, ...
 
-        ``ln(T!/Π_c T_c!) − (Σ_c N_c·ln(r_c/r_0) − N·ln(μ/r_0))`` over its classes c, r_c the least count of each and
-        μ = N/T; what this leaves out is the same for all partitions. As the large parts of the reward cancel on paper,
-        the rest keeps its digits where N and T are beyond 10^15.
+        Left out is what is the same for all partitions: of ``ln T! + N·ln(N/T)`` the sum of
+        ``T_c·ln T_c − T_c + N_c·ln r_c`` over the classes c of a block, r_c the least count of each. As the large parts
+        cancel on paper, the rest keeps its digits where N and T are beyond 10^15.
         """
         first = np.arange(start, start + rows)[:, None]
         at = np.minimum(first + np.arange(width), self.counts.size - 1)
@@ -132,8 +130,7 @@ class _Classes:
         spread = np.cumsum((self.items[at + 1] - self.items[at]) * np.log1p((self.counts[at] - base) / base), axis=1)
         spread -= items * np.log1p(excess / (labels * base))
         ways = np.cumsum(log_ways(before.astype(np.float64), (labels - before).astype(np.float64)), axis=1)
-        rests = factorial_rest(labels.astype(np.float64)) - (self.rests[at + 1] - self.rests[first])
-        return np.asarray(ways + rests - spread)
+        return np.asarray(ways + factorial_rest(labels.astype(np.float64)) - spread)
 
     def widths(self) -> NDArray[np.int64]:
         """Return how many classes a block that starts at each may hold at most."""
@@ -146,7 +143,7 @@ class _Classes:
 
 
 def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return, for each class, the most that it and those after it can gain, and where its block then ends."""
+    """Return, for each class, the most that it and those after it can earn, and where its block then ends."""
     size = classes.counts.size
     gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
     for stop in range(size, 0, -_ROWS):

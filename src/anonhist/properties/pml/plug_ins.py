@@ -75,7 +75,7 @@ class PmlSupportSize:
 
     alphabet_size: int | None = None
     name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = _ASSUMES
+    assumes: ClassVar[str] = f"{_ASSUMES}: else there are more of them"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
