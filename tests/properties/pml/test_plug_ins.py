@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.plug_in import PlugIn
+from anonhist.properties.estimator import estimated
+from anonhist.properties.intervals import LabelsInterval, NormalInterval
 from anonhist.properties.pml import (
     PmlDistanceToUniformity,
     PmlDistribution,
@@ -208,3 +210,20 @@ def test_far_better_than_the_plug_in_of_the_sample() -> None:
     assert np.sqrt(np.mean((seen - 1000.0) ** 2)) > 550
     known = [PmlSupportSize(1000).point(profile).value for profile in profiles[:5]]
     assert_allclose(known, 1000)
+
+
+def test_the_number_alone_is_that_of_the_point() -> None:
+    for estimator in (PmlEntropy(), PmlEntropy(9), PmlSupportSize(), PmlRenyi(2.0), PmlDistanceToUniformity(9)):
+        assert estimator.value(CHECKED) == estimator.point(CHECKED).value
+
+
+@pytest.mark.parametrize("counts", [[1], [1] * 30, [10, 5, 2, 1, 1, 1], [10**15] * 3, [9, 9, 9, 1, 1]])
+def test_estimates_have_intervals(counts: list[int]) -> None:
+    profile = Profile.from_counts(counts)
+    for estimator, interval in [
+        (PmlEntropy(), NormalInterval(0.0)),
+        (PmlSupportSize(), LabelsInterval()),
+        (PmlSupportSize(40), LabelsInterval(40.0)),
+    ]:
+        low, high = estimated(profile, estimator, interval).interval
+        assert low <= estimator.value(profile) <= high < math.inf
