@@ -61,6 +61,14 @@ class Estimator(Protocol):
 
 
 @runtime_checkable
+class Quick(Protocol):
+    """An estimator whose number alone costs far less than its standard error."""
+
+    def value(self, profile: Profile) -> float:
+        """Estimate the number alone from a profile with at least one item."""
+
+
+@runtime_checkable
 class Resimulated(Protocol):
     """What an estimator needs to know of a release: a public profile, and how its mechanism errs on it."""
 
@@ -145,7 +153,9 @@ def estimated(
 
 def value_of(estimator: Estimator, profile: Profile) -> float:
     """Return the number alone; 0 for an empty profile, of which nothing is known."""
-    return estimator.point(profile).value if profile.n else 0.0
+    if not profile.n:
+        return 0.0
+    return estimator.value(profile) if isinstance(estimator, Quick) else estimator.point(profile).value
 
 
 def _of_profile(

@@ -11,6 +11,9 @@ from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 
+# Profile maximum likelihood is slow, and has tests of its own.
+CLOSED = tuple(method for method in ENTROPY_METHODS if method != "pml")
+
 LABELS, SAMPLES = 200, 600
 # Of each assertion below, if what it tests is so.
 FALSE_FAIL_RATE = 1e-6
@@ -54,7 +57,7 @@ def is_probability(found: int, probability: float) -> bool:
     return bool(min(tails) >= FALSE_FAIL_RATE / 2)
 
 
-@pytest.mark.parametrize("method", ENTROPY_METHODS)
+@pytest.mark.parametrize("method", CLOSED)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_standard_errors_are_the_spread(name: str, method: str) -> None:
     found = estimates(method, name, 1000)
@@ -99,7 +102,7 @@ def test_bias_is_taken_off_where_labels_are_missing() -> None:
     samples = [Profile.from_counts(counts) for counts in rng.multinomial(500, np.full(1000, 1e-3), size=200)]
     published = {"plug-in": 1.45, "miller-madow": 0.89}
     roots = {}
-    for method in ENTROPY_METHODS:
+    for method in CLOSED:
         size = 1000 if method == "polynomial" else None
         errors = [entropy(each, method=method, alphabet_size=size, base=2).value - math.log2(1000) for each in samples]
         roots[method] = math.sqrt(np.mean(np.square(errors)))

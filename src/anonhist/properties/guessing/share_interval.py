@@ -44,7 +44,7 @@ class ShareInterval:
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> from anonhist.properties.guessing import work_factor
+    >>> from anonhist.properties.guessing.work_factor import work_factor
     >>> work_factor(Profile.from_counts([501, 300, 199]), share=0.5).interval[1]
     2.0
     """
