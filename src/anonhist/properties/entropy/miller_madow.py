@@ -53,4 +53,4 @@ def miller_madow_statistic(n: int) -> LinearStatistic:
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return of_sample(counts) + correction * ((counts > 0) - counts / float(n))
 
-    return LinearStatistic(weights, head=1)
+    return LinearStatistic(weights, head=0)
