@@ -30,6 +30,10 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
+    Up to 2n intervals hold the truth about as often as they say. Beyond, the bias of the smoothing is joined to the
+    error as far as the data show it, and of long tails they do not show all: of 2,000 items of a Zipf law over 20,000
+    labels, 95 % intervals for 8,000 draws held the truth 85 % of the time, for 12,000 draws 62 %.
+
     Parameters
     ----------
     data
