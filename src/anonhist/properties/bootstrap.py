@@ -96,6 +96,8 @@ def spread(
     samples = list(resampled(profile, size=size, rng=rng))
     values = np.array([statistic(sample) for sample in samples], dtype=np.float64)
     items = np.array([float(sample.n) for sample in samples])
+    # From the first sample on: of equal values no rounding is left.
+    values, items = values - values[0], items - items[0]
     values, items = values - values.mean(axis=0), items - items.mean()
     variation = float(items @ items)
     if not variation:
