@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -167,6 +168,31 @@ def test_doubts_are_said() -> None:
     assert not guessing_success(rare, guesses=2).warnings
     assert not guesswork(frequent, share=1).warnings
     assert not guessing_success(Profile([3], [5]), guesses=9).warnings  # all labels are seen, whichever come first
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A release whose mechanism adds or takes labels seen once."""
+
+    profile: Profile
+    guarantee: None = None
+    mostly_noise: bool = False
+
+    def resimulate(self) -> list[Profile]:
+        pairs = zip(self.profile.counts.tolist(), self.profile.prevalences.tolist(), strict=True)
+        return [Profile.from_prevalences([*pairs, (1, 500)]), self.profile]
+
+
+@pytest.mark.parametrize("function", [work_factor, guesswork])
+@pytest.mark.parametrize("unit", ["guesses", "bits"])
+def test_intervals_of_a_release_hold_its_noise(function: Callable[..., Estimate], unit: str) -> None:
+    for profile in (Profile([], []), Profile([1], [1]), Profile([1, 50, 90], [30, 4, 1])):
+        made = function(Noisy(profile), share=0.5, unit=unit)
+        assert made.interval[0] <= made.value < made.interval[1]
+        assert dict(made.parts)["privacy noise"] > 0
+        if len(profile) > 1:
+            alone = function(profile, share=0.5, unit=unit)
+            assert made.interval[1] - made.interval[0] >= alone.interval[1] - alone.interval[0]
 
 
 def test_nothing_and_what_cannot_be() -> None:

@@ -22,6 +22,8 @@ _STEP = 0.25
 _END = math.log(50.0)
 # How far below the scale of A the integral over ln y starts.
 _BELOW = 40.0
+# Of orders that are not whole the formula may end at 0 or below; so near to it, only rounding decides.
+_POSITIVE = 1e-6
 _FEW = ("There are fewer items than the order: the value is that of the sample itself, too low.",)
 _UNKNOWN = ("Too few items are alike to estimate this order: the value is the most that so many items can tell.",)
 
@@ -36,10 +38,10 @@ class ChaoJostSum(SumEstimator):
     number is Chao1 in iNEXT's form, at 1 the exponential of the entropy of Chao, Wang and Jost (2013), and at 2, 3, …
     the second part is 0 and M is unbiased.
 
-    Of one label M is 1. Of n singletons the Hill number of order 0 is ``n + (n−1)²/2``. From q = 2 on M is at least the
-    smaller of ``1/C(n, q)``, what a single group of q equal items would make it, and of its plug-in value: n singletons
-    say no more than that M is less, and their Hill number of order 2 is ``n(n−1)/2``, or n if that is more. With fewer
-    items than the order, M is the plug-in value.
+    Of one label M is 1. Of n singletons the Hill number of order 0 is ``n + (n−1)²/2``. Where the formula ends at 0 or
+    below, as it can from q = 2 on, M is the smaller of ``1/C(n, q)``, what a single group of q equal items would make
+    it, and of its plug-in value: the Hill number of order 2 of n singletons is ``n(n−1)/2``, or n if that is more. With
+    fewer items than the order, M is the plug-in value.
 
     Examples
     --------
@@ -78,8 +80,9 @@ class ChaoJostSum(SumEstimator):
             tsallis = max(float(seen(profile.counts) @ profile.prevalences) + tail, 0.0)
             return OrderSum(order, total, tsallis, weights, _rests_on_singletons(profile))
         least = min(least_share(n, order), PlugInSum(order).sum_of(profile).total)
-        warnings = () if total > 0 else _UNKNOWN
-        total = min(max(total, least), 1.0)
+        known = total > _POSITIVE * least
+        warnings = () if known else _UNKNOWN
+        total = min(total, 1.0) if known else least
         return OrderSum(order, total, (1.0 - total) / (order - 1.0), weights, warnings)
 
 

@@ -55,6 +55,8 @@ class ShareInterval:
     def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
         """Return the ends; the value always lies between them."""
         z, share = quantile(level), self.cost.share
+        if not profile.n:
+            return value, value + z * error
         top = MostFrequent.of_share(profile, share)
         own = sampling_error(profile, self.cost.weights(top))
         # Privacy noise widens both alike.
