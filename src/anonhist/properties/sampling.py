@@ -23,6 +23,8 @@ _SUMMED = 200
 _REACH = 8.0
 # Floats of whole numbers inside int64.
 _LARGEST = 2.0**63 - 2.0**11
+# What is left of values that are all alike is rounding: so much of a variance at most.
+_ROUNDING = 1e-22
 
 
 def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> float:
@@ -85,20 +87,20 @@ class SampleLaw:
         >>> round(mean, 4), round(variance, 4)
         (0.5413, 0.3216)
         """
-        found = np.zeros((3, self._means.size))
-        summed = self._means <= _SUMMED
-        if bool(summed.any()):
-            values, pmf = self._table
-            w = np.asarray(weights(values), dtype=np.float64)
-            first, second, with_count = pmf @ w, pmf @ w**2, pmf @ (w * values)
-            variances = np.maximum(second - first**2, 0.0)
-            found[:, summed] = first, variances, with_count - first * self._means[summed]
-        if not bool(summed.all()):
-            found[:, ~summed] = _smooth(self._means[~summed], weights)
-        mean, variance, covariance = (float(row @ self.population.labels) for row in found)
-        conditioned = variance - covariance**2 / self.items
-        # What is left of a difference of equal numbers is rounding.
-        return mean, conditioned if conditioned > 1e-12 * variance else 0.0
+        labels, summed = self.population.labels, self._means <= _SUMMED
+        few, many = self._means[summed], self._means[~summed]
+        values, pmf = self._table
+        w = np.asarray(weights(values), dtype=np.float64)
+        averages = pmf @ w
+        smooth, slopes = _smooth(many, weights)
+        mean = float(averages @ labels[summed]) + float(smooth @ labels[~summed])
+        covariances = pmf @ (w * values) - averages * few
+        # Var f − Cov²/n is the variance of Σ_x (w(N_x) − slope·N_x): no difference of large numbers.
+        slope = (float(covariances @ labels[summed]) + float((slopes * many) @ labels[~summed])) / self.items
+        of_few = _variances(pmf, w - slope * values, averages - slope * few)
+        of_many = many * (slopes - slope) ** 2
+        variance = float(of_few @ labels[summed]) + float(of_many @ labels[~summed])
+        return mean, variance if variance > _ROUNDING * slope**2 * self.items else 0.0
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:
@@ -108,7 +110,7 @@ class SampleLaw:
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return all counts that matter and their Poisson probabilities, one row per small mean."""
         means = self._means[self._means <= _SUMMED]
-        largest = float(means.max())
+        largest = float(means.max(initial=1.0))
         values = np.arange(int(largest + _REACH * math.sqrt(largest) + 20))
         log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
         with np.errstate(divide="ignore"):
@@ -116,12 +118,18 @@ class SampleLaw:
         return values, np.exp(values * log_means[:, None] - means[:, None] - log_factorials)
 
 
+def _variances(
+    pmf: NDArray[np.float64], values: NDArray[np.float64], averages: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the variance of each row's law."""
+    return np.asarray((pmf * (values - averages[:, None]) ** 2).sum(axis=1))
+
+
 def _smooth(
     means: NDArray[np.float64], weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return E w(N), Var w(N) and Cov(w(N), N) for large means, from w a standard deviation to either side."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return E w(N) and the slope of w for large means, from w a standard deviation to either side."""
     low = np.floor(means - np.sqrt(means)).astype(np.int64)
     high = np.ceil(np.minimum(means + np.sqrt(means), _LARGEST)).astype(np.int64)
     at_low, at_high = weights(low), weights(high)
-    slopes = (at_high - at_low) / (high - low)
-    return (at_low + at_high) / 2, means * slopes**2, means * slopes
+    return (at_low + at_high) / 2, (at_high - at_low) / (high - low)
