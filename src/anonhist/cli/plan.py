@@ -75,7 +75,7 @@ def _planned(
     unit: PrivacyUnit | None,
     relation: NeighboringRelation,
 ) -> list[PlanRow]:
-    from anonhist.cli.progress import planning_bar
+    from anonhist.cli.progress import steps_bar
     from anonhist.mechanisms import plan
 
     model: str | Profile = shape
@@ -87,7 +87,7 @@ def _planned(
         # The file is public, so any unit may be planned for, less than its own too.
         model, protected = profile.with_unit(PrivacyUnit.item()), unit or profile.unit
     rows: list[PlanRow] = []
-    with planning_bar(len(epsilons)) as advance:
+    with steps_bar("Simulating", len(epsilons)) as advance:
         for each in epsilons:
             rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
             advance()

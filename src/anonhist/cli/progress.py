@@ -42,13 +42,13 @@ def progress_bars(work: str, *, shown: bool) -> Iterator[Bars]:
 
 
 @contextmanager
-def planning_bar(steps: int) -> Iterator[Callable[[], None]]:
+def steps_bar(work: str, steps: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
     """Show one bar on stderr while the block runs, and let it say when a step is done."""
-    if not sys.stderr.isatty():
+    if not shown or not sys.stderr.isatty():
         yield lambda: None
         return
     with _progress() as progress:
-        task = progress.add_task("Simulating", total=float(steps))
+        task = progress.add_task(work, total=float(steps))
         yield lambda: progress.advance(task)
 
 

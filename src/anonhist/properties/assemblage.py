@@ -34,6 +34,10 @@ class Assemblage:
         p = self.probabilities[self.probabilities > 0]
         return -float(self.labels[self.probabilities > 0] @ (p * np.log(p)))
 
+    def coverage(self, draws: int) -> float:
+        """Return the expected number of distinct labels in so many draws, ``Σ_x (1 − (1 − p_x)^m)``."""
+        return -float(self.labels @ np.expm1(draws * np.log1p(-np.minimum(self.probabilities, 1.0 - 1e-16))))
+
     @classmethod
     def of(cls, profile: Profile) -> Assemblage:
         """Estimate it from a profile with at least one item, as iNEXT does for its bootstrap (Chao et al. 2015).

@@ -91,6 +91,12 @@ def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> 
     axes = figure.add_subplot()
     axes.set_xlabel(x_label, color=INK)
     axes.set_ylabel(y_label, color=INK)
+    dress(axes)
+    return figure, axes
+
+
+def dress(axes: Axes) -> None:
+    """Give axes the style of the house."""
     axes.grid(visible=True, which="major", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", colors=INK)
@@ -98,7 +104,6 @@ def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> 
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(INK)
-    return figure, axes
 
 
 def say_empty(axes: Axes) -> None:

@@ -28,6 +28,7 @@ def _with(made_by: Callable[..., StatisticMechanism], **own: Any) -> Callable[..
 MECHANISMS: dict[str, Callable[..., StatisticMechanism]] = {
     "entropy-plug-in": _with(EntropyMechanism, method="plug-in"),
     "entropy-miller-madow": _with(EntropyMechanism, method="miller-madow"),
+    "entropy-jackknife": _with(EntropyMechanism, method="jackknife"),
     "entropy-polynomial": _with(EntropyMechanism, alphabet_size=6),
     "entropy-polynomial-published": _with(
         EntropyMechanism, alphabet_size=20, polynomial=PolynomialParameters.published(20)

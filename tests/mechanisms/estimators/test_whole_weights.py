@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms.estimators import whole_weights
-from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.mechanisms.estimators import EntropyMechanism, whole_weights
+from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.profiles import Profile
 from anonhist.properties import LinearStatistic
 from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
 from anonhist.testing.partitions import larger_neighbors, partitions, partitions_up_to
 
 
@@ -79,7 +80,7 @@ def test_whole_weights_are_the_weights(name: str) -> None:
         whole = weights.grid * (weights.value(profile) + weights.unseen)
         assert whole == pytest.approx(statistic.of(profile), abs=0.51 * weights.grid * (2 * len(parts) + 9))
     assert math.log2(weights.grid) % 1 == 0
-    assert 2**10 <= weights.highest - weights.lowest <= 2**12
+    assert FINEST <= weights.highest - weights.lowest + 2 <= 2 * FINEST + 4
 
 
 @pytest.mark.parametrize("items", [5000, 10**6, 10**9])
@@ -133,3 +134,23 @@ def test_sensitivity_is_less_than_published() -> None:
     for items in (100, 1000, 10**6):
         weights = WholeWeights.of(plug_in_statistic(items), items)
         assert weights.grid * weights.replaced <= Fraction(61, 100) * 2 * math.log(items) / items
+
+
+@pytest.mark.parametrize("name", ["plug-in", "observed", "singletons", "smoothed"])
+def test_rounding_is_little_beside_the_noise_for_millions_of_labels(name: str) -> None:
+    # Every label is rounded alike: on a grid of a thousandth of the sensitivity they would add up to a thousand of it.
+    items = 5_000_000
+    statistic = smoothed_poisson(n=items, draws=10 * items) if name == "smoothed" else STATISTICS[name](items)
+    weights = WholeWeights.of(statistic, items)
+    profile = Profile.from_prevalences({1: 3_000_000, 2: 500_000, 7: 100_000, 300_000: 1})
+    off = abs(weights.grid * (weights.value(profile) + weights.unseen) - statistic.of(profile))
+    assert off <= 1e-3 * weights.grid * weights.replaced
+
+
+def test_small_budgets_have_coarser_grids() -> None:
+    fine, coarse = (EntropyMechanism(epsilon, method="plug-in").fineness for epsilon in ("1", "0.001"))
+    assert fine == FINEST
+    assert 2**24 < coarse < FINEST
+    for epsilon in ("1", "0.001", "1e-5"):
+        found = EntropyMechanism(epsilon, method="plug-in").estimate(Profile.from_counts([5, 3, 1]))
+        assert found.value >= 0

@@ -16,7 +16,12 @@ from anonhist.mechanisms.estimators.power_sum import (
     private_renyi_entropy,
 )
 from anonhist.mechanisms.estimators.sample_coverage import SampleCoverageMechanism, private_sample_coverage
-from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism, private_support_coverage
+from anonhist.mechanisms.estimators.support_coverage import (
+    Smoothing,
+    SupportCoverageMechanism,
+    private_support_coverage,
+    recommended_smoothing,
+)
 from anonhist.mechanisms.estimators.support_size import (
     PRIVATE_SUPPORT_SIZE_METHODS,
     SupportSizeMechanism,
@@ -34,6 +39,7 @@ __all__ = [
     "PowerSumMechanism",
     "RenyiEntropyMechanism",
     "SampleCoverageMechanism",
+    "Smoothing",
     "StatisticMechanism",
     "SupportCoverageMechanism",
     "SupportSizeMechanism",
@@ -46,4 +52,5 @@ __all__ = [
     "private_support_coverage",
     "private_support_size",
     "recommended_polynomial",
+    "recommended_smoothing",
 ]

@@ -16,7 +16,10 @@ PRIVATE_PROPERTIES: dict[str, Property] = {
     "entropy": Property(private_entropy, ("method", "alphabet_size", "base"), methods=PRIVATE_ENTROPY_METHODS),
     "support-size": Property(private_support_size, ("method", "alphabet_size"), methods=PRIVATE_SUPPORT_SIZE_METHODS),
     "support-coverage": Property(
-        private_support_coverage, ("method", "draws"), required=("draws",), methods=SUPPORT_COVERAGE_METHODS
+        private_support_coverage,
+        ("method", "draws", "alphabet_size"),
+        required=("draws",),
+        methods=SUPPORT_COVERAGE_METHODS,
     ),
     "sample-coverage": Property(private_sample_coverage),
     "renyi-entropy": Property(private_renyi_entropy, ("order", "alphabet_size", "base"), required=("order",)),

@@ -1,4 +1,4 @@
-"""Private entropy: plug-in, Miller–Madow or best polynomial, under noise (INSPECTRE, with exact sensitivities)."""
+"""Private entropy by linear statistics under noise (INSPECTRE, with exact sensitivities)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, in_unit, made
 from anonhist.mechanisms.estimators.recommendation import Reference, least_error, populations
-from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.entropy.entropy import entropy_unit
+from anonhist.properties.entropy.jackknife import Jackknife, jackknife_statistic
 from anonhist.properties.entropy.miller_madow import MillerMadow, miller_madow_statistic
 from anonhist.properties.entropy.plug_in import PlugIn, plug_in_statistic
 from anonhist.properties.entropy.polynomial import Polynomial, polynomial_statistic
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from anonhist.properties import Estimate, LinearStatistic
     from anonhist.randomness import RandomSource
 
-PRIVATE_ENTROPY_METHODS = ("polynomial", "miller-madow", "plug-in")
-_METHODS = {each.name: each for each in (PlugIn, MillerMadow, Polynomial)}
+_STATISTICS = {
+    Jackknife.name: (jackknife_statistic, Jackknife.assumes),
+    MillerMadow.name: (miller_madow_statistic, MillerMadow.assumes),
+    PlugIn.name: (plug_in_statistic, PlugIn.assumes),
+}
+PRIVATE_ENTROPY_METHODS = (Polynomial.name, *_STATISTICS)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class EntropyMechanism(StatisticMechanism):
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
     method
-        ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"miller-madow"`` or ``"plug-in"``.
+        ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
+        ``"plug-in"``.
     alphabet_size
         k, how many labels there can be: public.
     polynomial
@@ -116,13 +122,13 @@ class EntropyMechanism(StatisticMechanism):
             object.__setattr__(self, "alphabet_size", size)
         elif self.method == "polynomial":
             raise UsageError(
-                "The polynomial method needs alphabet_size, how many labels there can be; without it use miller-madow."
+                "The polynomial method needs alphabet_size, how many labels there can be; without it use jackknife."
             )
 
     @property
     def assumes(self) -> str:
         """What must be so for the interval to hold."""
-        return _METHODS[self.method].assumes
+        return Polynomial.assumes if self.method == Polynomial.name else _STATISTICS[self.method][1]
 
     def method_for(self, items: int) -> str:
         """Return the method."""
@@ -131,16 +137,15 @@ class EntropyMechanism(StatisticMechanism):
 
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights, in nats, for a public number of items."""
-        if self.method == "plug-in":
-            return plug_in_statistic(items)
-        if self.method == "miller-madow":
-            return miller_madow_statistic(items)
+        if self.method in _STATISTICS:
+            return _STATISTICS[self.method][0](items)
         size = self.alphabet_size or 1
         return (self.polynomial or recommended_polynomial(self, items)).statistic(items, size)
 
     def ends(self, items: int) -> tuple[float, float]:
-        """Return 0 and ln k, or ln n where k is not known."""
-        return 0.0, math.log(self.alphabet_size or max(items, 1))
+        """Return 0 and ln k; without k there is no upper end."""
+        del items
+        return 0.0, math.inf if self.alphabet_size is None else math.log(self.alphabet_size)
 
 
 @lru_cache(maxsize=256)
@@ -165,7 +170,8 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     return least_error(
         ((parameters, parameters.statistic(items, size)) for parameters in tried),
         references,
-        lambda statistic: 2 * mechanism.scale_of(WholeWeights.of(statistic, items)) ** 2,
+        lambda statistic: mechanism.noise_variance(statistic, items),
+        fmean,
     )
 
 
@@ -195,7 +201,7 @@ def private_entropy(
     epsilon
         The whole budget, > 0; a float means its shortest decimal. There is no default.
     method
-        One of ``PRIVATE_ENTROPY_METHODS``; by default ``"polynomial"`` with an alphabet size, else ``"miller-madow"``.
+        One of ``PRIVATE_ENTROPY_METHODS``; by default ``"polynomial"`` with an alphabet size, else ``"jackknife"``.
     alphabet_size
         k, how many labels there can be: public.
     base
@@ -241,7 +247,7 @@ def private_entropy(
         unit=unit,
         relation=relation,
         public_items=public_items,
-        method=method or ("miller-madow" if alphabet_size is None else "polynomial"),
+        method=method or ("jackknife" if alphabet_size is None else "polynomial"),
         alphabet_size=alphabet_size,
     )
     return in_unit(mechanism.estimate(profile, level=level, source=source), name, scale)

@@ -48,7 +48,7 @@ class ErrorRow:
     x
         Number of items, number of times t that the draws beyond the sample are as many as it, or share of the text.
     estimator
-        Its name. "twin" is the same without noise, and "not cut" the same before it is cut to what can be: squared
+        Its name. "not cut" is the same before it is cut to what can be, and "twin" that without noise: the squared
         errors of the two differ by the noise alone.
     epsilon
         0 where it is not private.
@@ -215,8 +215,8 @@ def _coverage(
         )
         published = published_coverage_scale(profile.n, draws) / epsilon
         _private(errors, "private", mechanism, profile, truth, noise, published=published)
-        usual = SupportCoverageMechanism(parse_epsilon(epsilon), relation=SUBSTITUTE, draws=draws)
-        _private(errors, "private, usual method", usual, profile, truth, noise)
+        recommended = SupportCoverageMechanism(parse_epsilon(epsilon), relation=SUBSTITUTE, draws=draws)
+        _private(errors, "private, recommended", recommended, profile, truth, noise)
 
 
 def _private(
@@ -243,6 +243,7 @@ def _private(
     twin = mechanism.statistic(items).of(profile)
     errors.add(f"{title}, not cut", noised.value - truth, epsilon=epsilon, noise=root * noised.scale)
     errors.add(f"{title}, twin", twin - truth, epsilon=epsilon)
+    errors.add(f"{title}, without noise", _cut(mechanism, twin, items) - truth, epsilon=epsilon)
     loud = _cut(mechanism, twin + (noised.value - twin) * published / noised.scale, items)
     errors.add(f"{title}, published noise", loud - truth, epsilon=epsilon, noise=root * published)
 

@@ -46,13 +46,15 @@ def least_error(
     candidates: Iterable[tuple[Parameters, LinearStatistic]],
     references: Iterable[Reference],
     noise_variance: Callable[[LinearStatistic], float],
+    average: Callable[[list[float]], float],
 ) -> Parameters:
-    """Return the candidate with the least mean squared error over the references, noise included."""
+    """Return the candidate whose squared errors over the references, noise included, are least on average."""
     tried = list(references)
 
     def error(candidate: tuple[Parameters, LinearStatistic]) -> float:
         statistic = candidate[1]
-        return noise_variance(statistic) + sum(each.squared_error(statistic) for each in tried) / len(tried)
+        noise = noise_variance(statistic)
+        return average([noise + each.squared_error(statistic) for each in tried])
 
     return min(candidates, key=error)[0]
 

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties import LinearStatistic
 
-# The steps of the weights span at least so many multiples of the grid: rounding costs 4 of them at most, 0.4 %.
-_FINENESS = 2**10
+# Every label is off by half a step of the grid at most; n times that must be little beside the noise.
+FINEST = 2**34
+# Tables of whole weights stay inside int64.
+_LARGEST = 2.0**60
 # Up to this count weights are looked at one by one, and kept: the same count always has the same whole number.
 _TABLE = 2**12
 # Weights beyond the table are computed when a profile has such a count; each is right to this share of the largest.
@@ -51,15 +53,17 @@ class WholeWeights:
     highest: int
 
     @classmethod
-    def of(cls, statistic: LinearStatistic, items: int) -> WholeWeights:
-        """Put the weights on a grid so fine that rounding hardly matters.
+    def of(cls, statistic: LinearStatistic, items: int, *, fineness: int = FINEST) -> WholeWeights:
+        """Put the weights on a grid, of which their steps span ``fineness`` multiples at least and twice that at most.
+
+        F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity.
 
         Examples
         --------
         >>> from anonhist.properties import LinearStatistic
         >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
         >>> seen.grid, seen.replaced / seen.highest
-        (0.0009765625, 1.0)
+        (5.820766091346741e-11, 1.0)
         """
         last = min(items, max(_TABLE, statistic.head))
         weights = np.asarray(statistic.weights(np.arange(last + 1)), dtype=np.float64)
@@ -71,7 +75,8 @@ class WholeWeights:
             ends = beyond[1::2] - beyond[::2]
         every = np.append(steps, ends)
         span = float(every.max() - every.min())
-        grid = 2.0 ** math.floor(math.log2(span / _FINENESS)) if span > 0 else 1.0
+        grid = 2.0 ** math.floor(math.log2(span / fineness)) if span > 0 else 1.0
+        grid = max(grid, 2.0 ** math.ceil(math.log2(max(float(np.abs(weights).max()), 1e-300) / _LARGEST)))
         table = np.rint(weights / grid).astype(np.int64)
         whole = np.diff(table)
         lowest, highest = int(whole.min()), int(whole.max())

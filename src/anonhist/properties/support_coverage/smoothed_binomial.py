@@ -102,7 +102,7 @@ def smoothed_binomial_a(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 1.666667, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(_checked(trials) or _trials(n, beyond, base=2), beyond))
+    return series(beyond, log_binomial_tails(_checked(trials) or usual_trials(n, beyond, base=2), beyond))
 
 
 def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> LinearStatistic:
@@ -120,13 +120,20 @@ def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 2.0, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(_checked(trials) or _trials(n, beyond, base=3), beyond / 2))
+    return series(beyond, log_binomial_tails(_checked(trials) or usual_trials(n, beyond, base=3), beyond / 2))
 
 
 def _checked(trials: int | None) -> int | None:
     return None if trials is None else parse_whole_number(trials, name="trials", most=LONGEST)
 
 
-def _trials(n: int, beyond: float, *, base: int) -> int:
+def usual_trials(n: int, beyond: float, *, base: int) -> int:
+    """Return the usual K for n items and t times as many draws more; base 2 for A, 3 for B.
+
+    Examples
+    --------
+    >>> usual_trials(1000, 2.0, base=2)
+    6
+    """
     t = inside_logarithm(beyond)
     return math.ceil((math.log(n) + 2 * math.log(t) - math.log(t - 1)) / (2 * math.log(base)))
