@@ -6,7 +6,6 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import product
-from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
@@ -153,7 +152,8 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """Return the parameters that promise the least error for n items: a function of public numbers alone.
 
     Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over the alphabet,
-    one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in squares.
+    one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in
+    squares, and the mean of the roots is least.
 
     Examples
     --------
@@ -171,7 +171,6 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
         ((parameters, parameters.statistic(items, size)) for parameters in tried),
         references,
         lambda statistic: mechanism.noise_variance(statistic, items),
-        fmean,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
@@ -46,15 +47,14 @@ def least_error(
     candidates: Iterable[tuple[Parameters, LinearStatistic]],
     references: Iterable[Reference],
     noise_variance: Callable[[LinearStatistic], float],
-    average: Callable[[list[float]], float],
 ) -> Parameters:
-    """Return the candidate whose squared errors over the references, noise included, are least on average."""
+    """Return the candidate with the least mean of root mean squared errors over the references, noise included."""
     tried = list(references)
 
     def error(candidate: tuple[Parameters, LinearStatistic]) -> float:
         statistic = candidate[1]
         noise = noise_variance(statistic)
-        return average([noise + each.squared_error(statistic) for each in tried])
+        return math.fsum(math.sqrt(noise + each.squared_error(statistic)) for each in tried)
 
     return min(candidates, key=error)[0]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from statistics import geometric_mean
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
@@ -145,7 +144,7 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
 
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
     (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, where k is not known, over n/2, 2n and 10n.
-    Of their squared errors, bias, sampling and noise added up, the geometric mean is least.
+    Bias, sampling and noise are added in squares, and the mean of the roots is least.
 
     Examples
     --------
@@ -170,7 +169,6 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
         ((smoothing, smoothing.statistic(items, mechanism.draws)) for smoothing in tried),
         references,
         lambda statistic: mechanism.noise_variance(statistic, items),
-        geometric_mean,
     )
 
 
