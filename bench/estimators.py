@@ -210,10 +210,12 @@ def accuracy(trials: int, seed: int) -> None:
                         error = unit * (value_of(estimator, profile) - truth)
                         squares.setdefault((group, name, items, shape), []).append(error**2)
     for group, methods in groups.items():
-        print(f"| RMSE of {group} | n | {' | '.join(shapes)} |\n|---|---|{'---|' * len(shapes)}")
+        print(f"| RMSE of {group} | n | {' | '.join(shapes)} | geometric mean |\n|---|---|{'---|' * len(shapes)}---|")
         for name in methods:
             for items in ITEMS:
-                cells = (written(squares[group, name, items, shape]) for shape in shapes)
+                errors = [squares[group, name, items, shape] for shape in shapes]
+                mean = math.prod(math.sqrt(float(np.mean(each))) for each in errors) ** (1 / len(shapes))
+                cells = [*map(written, errors), f"{mean:,.0f}" if mean >= 10 else f"{mean:.3f}"]
                 print(f"| {name} | {items:,} | {' | '.join(cells)} |")
         print()
 
