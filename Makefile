@@ -44,6 +44,10 @@ bench: $(DEV) ## measure accuracy and speed (about two hours)
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py --plot docs/images/growth.png
 	$(BIN)/python bench/end_to_end.py
+	$(BIN)/python bench/estimators.py
+	$(BIN)/python bench/estimators.py --accuracy
+	$(BIN)/python bench/noise.py
+	$(BIN)/python bench/inspectre.py --plots docs/images
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -95,7 +95,7 @@ def lines() -> Iterator[Line]:
             draws = round(items * (1 + reach))
             names = {"smoothed-poisson": "smoothed Good–Toulmin, Poisson"}
             names |= (
-                {"good-toulmin": "Good–Toulmin"} if reach <= 1 else {"smoothed-binomial-b": "smoothed, the default"}
+                {"good-toulmin": "Good–Toulmin"} if reach <= 1 else {"smoothed-binomial-b": "smoothed, binomial B"}
             )
             for method, title in names.items():
                 yield Line(
@@ -103,7 +103,7 @@ def lines() -> Iterator[Line]:
                     items,
                     lambda r, m=draws, by=method: SupportCoverageMechanism(1, relation=r, draws=m, method=by),
                     published_coverage_scale(items, draws),
-                    SMOOTHED if reach >= 1.5 else None,
+                    SMOOTHED if reach >= 1.5 and method == "smoothed-poisson" else None,
                 )
     for items, draws in ((1000, 100), (1000, 1000), (10**6, 10**4), (10**6, 5 * 10**5)):
         yield Line(

@@ -117,3 +117,10 @@ def test_cutoff_of_ace_is_a_count_that_is_still_rare() -> None:
         if any(1 < count <= rare for count in counts):
             value = Ace(rare=rare).point(Profile.from_counts(counts)).value
             assert value == pytest.approx(ace(counts, rare_threshold=rare), rel=1e-12)
+
+
+def test_chao_lee_warns_where_a_few_frequent_labels_decide() -> None:
+    skewed = Profile.from_prevalences({1: 800, 2: 150, 5: 20, 3000: 2})
+    even = Profile.from_prevalences({1: 80, 2: 60, 3: 40, 4: 20, 5: 8})
+    assert any("runs away" in warning for warning in ChaoLee().point(skewed).warnings)
+    assert ChaoLee().point(even).warnings == ()

@@ -6,10 +6,11 @@ from anonhist.properties.diversity.min_entropy import min_entropy
 from anonhist.properties.diversity.power_sum import gini_simpson, power_sum, power_sum_statistic, simpson
 from anonhist.properties.diversity.renyi import renyi_entropy
 from anonhist.properties.diversity.tsallis import tsallis_entropy
-from anonhist.properties.diversity.uniformity import distance_to_uniformity, uniformity_statistic
+from anonhist.properties.diversity.uniformity import UNIFORMITY_METHODS, distance_to_uniformity, uniformity_statistic
 
 __all__ = [
     "DIVERSITY_METHODS",
+    "UNIFORMITY_METHODS",
     "distance_to_uniformity",
     "gini_simpson",
     "hill_number",

@@ -11,7 +11,8 @@ from anonhist.privacy import parse_whole_number
 from anonhist.properties.estimator import Point, estimated
 from anonhist.properties.intervals import NormalInterval
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.options import check_alphabet
+from anonhist.properties.options import check_alphabet, check_method
+from anonhist.properties.pml import PmlDistanceToUniformity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +90,12 @@ class DistanceToUniformity:
         return Point(value, statistic.weights, warnings=warnings)
 
 
-def distance_to_uniformity(data: Profile | Resimulated, *, alphabet_size: int, level: float = 0.95) -> Estimate:
+UNIFORMITY_METHODS = (DistanceToUniformity.name, PmlDistanceToUniformity.name)
+
+
+def distance_to_uniformity(
+    data: Profile | Resimulated, *, alphabet_size: int, method: str | None = None, level: float = 0.95
+) -> Estimate:
     """Estimate ``Σ_x |p_x − 1/k|`` over all k labels: 0 if all are alike, below 2; twice the total variation distance.
 
     Parameters
@@ -98,13 +104,15 @@ def distance_to_uniformity(data: Profile | Resimulated, *, alphabet_size: int, l
         A profile, or a release: then the interval holds the privacy noise as well.
     alphabet_size
         k, how many labels there can be, known without looking.
+    method
+        ``"plug-in"`` (default), or ``"pml"``, which counts what chance alone does to few items per label out.
     level
         Probability with which the interval is meant to hold the truth.
 
     Raises
     ------
     UsageError
-        If a number is impossible.
+        If there is no such method, or a number is impossible.
 
     Examples
     --------
@@ -114,4 +122,7 @@ def distance_to_uniformity(data: Profile | Resimulated, *, alphabet_size: int, l
     """
     size = check_alphabet(data, parse_whole_number(alphabet_size, name="alphabet_size")) or 1
     most = 2 * (1 - 1 / size)
-    return estimated(data, DistanceToUniformity(size), NormalInterval(0.0, most), level=level)
+    name = method or DistanceToUniformity.name
+    check_method(name, UNIFORMITY_METHODS, of="distance to uniformity")
+    chosen = DistanceToUniformity(size) if name == DistanceToUniformity.name else PmlDistanceToUniformity(size)
+    return estimated(data, chosen, NormalInterval(0.0, most), level=level)

@@ -53,9 +53,8 @@ def entropy(
         A profile, or a release: then the interval holds the privacy noise as well.
     method
         One of ``ENTROPY_METHODS``. By default ``polynomial`` if the size of the alphabet is given, whose errors are
-        half those of any other; else ``grassberger``, which errs as little as ``chao-shen`` (0.14 bits, geometric mean
-        over six distributions of 1,000 labels and samples of 100 to 10,000 items), but always to one side where labels
-        are missing, and hardly at all where none are.
+        half those of all others but ``pml``; else ``grassberger``, which errs about as little as ``chao-shen``
+        (docs/benchmarks.md), but always to one side where labels are missing, and hardly at all where none are.
     alphabet_size
         k, how many labels there can be, known without looking.
     base

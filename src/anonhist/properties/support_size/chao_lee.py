@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
+# At so many times what Chao1 says, a few frequent labels decide what it is.
+_FAR = 2.0
+
 
 @dataclass(frozen=True)
 class ChaoLee:
@@ -54,7 +57,10 @@ class ChaoLee:
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
             return np.where(counts > 0, sums.gradient(counts, with_items=False), 0.0)
 
-        return Point(sums.value, weights)
+        warnings: tuple[str, ...] = ()
+        if sums.value > _FAR * Chao1().point(profile).value:
+            warnings = ("Labels differ so much in frequency that this method runs away: believe chao1 or ace.",)
+        return Point(sums.value, weights, warnings=warnings)
 
 
 def without_coverage(profile: Profile, why: str) -> Point:
