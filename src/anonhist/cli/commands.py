@@ -18,6 +18,7 @@ from anonhist.cli.options import (
     shares_option,
 )
 from anonhist.cli.sections import SectionedCommand
+from anonhist.errors import UsageError
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -88,6 +89,19 @@ anonhist estimate support-size data.csv --label species --method chao1 --interva
 anonhist estimate support-coverage data.csv --label word --draws 200000
 anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
 anonhist estimate all release.json
+"""
+
+_CURVE_SECTIONS = {
+    "What to draw": ("draws", "points", "orders", "bootstraps", "interval"),
+    "What to read": (*READING, "max_per_user"),
+    "What to write": ("output", "report", "force", "quiet"),
+}
+
+_CURVE_EXAMPLES = """
+anonhist curve rarefaction data/bci_trees.csv --report trees.html
+anonhist curve guessing data.csv --label password --report curves.html
+anonhist curve hill data/bci_trees.csv --orders 0:2:0.5 -o hill.csv
+anonhist curve rarefaction release.json --draws 1e6
 """
 
 _PLAN_SECTIONS = {
@@ -281,6 +295,69 @@ def estimate(**options: Any) -> None:
     from anonhist.cli.estimate import run_estimate
 
     run_estimate(**options)
+
+
+def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise UsageError(
+            "A curve is made private by a release: give --epsilon to 'anonhist release', and draw the curve from its "
+            "file, which costs nothing more."
+        )
+
+
+@anonhist.command(cls=SectionedCommand, sections=_CURVE_SECTIONS, epilog=_CURVE_EXAMPLES)
+@click.argument("kind", metavar="KIND", type=click.Choice(("rarefaction", "guessing", "hill")))
+@click.argument("source")
+@click.option("--draws", metavar="M", help="For rarefaction: up to how many draws.  [default: twice the items]")
+@click.option(
+    "--points",
+    metavar="P",
+    help="For rarefaction and guessing: at how many places to compute.  [default: 100]",
+)
+@click.option(
+    "--orders",
+    metavar="Q,Q,…",
+    help="For hill: which orders, from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
+)
+@click.option(
+    "--bootstraps",
+    metavar="B",
+    default="50",
+    show_default=True,
+    help="How many samples are drawn for the band, at least 3.",
+)
+@click.option(
+    "--interval",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="P",
+    help="Probability with which the band is meant to hold the truth, at each place.",
+)
+@reading_options
+@click.option("--max-per-user", type=int, metavar="M", help="With --user: how many items of one user count.")
+@click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
+@click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
+@click.option("--report", metavar="FILE.html", help="Also write a page with the curve and how to read it.")
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
+def curve(**options: Any) -> None:
+    r"""Draw a curve of what the data say of the distribution behind them, with a band.
+
+    \b
+    KIND is one of
+      rarefaction  how many labels so many draws would show, fewer or more than
+                   there are
+      guessing     which share of accounts so many guesses break
+      hill         Hill numbers: how many labels there are, the less the rare
+                   ones count
+
+    SOURCE is read as by 'anonhist release'. There is no --epsilon here: a curve is private, and free, where SOURCE is a
+    released .json or .parquet file; of anything else it is exact and not private.
+    """
+    from anonhist.cli.curve import run_curve
+
+    run_curve(**options)
 
 
 @anonhist.command(cls=SectionedCommand, sections=_PLAN_SECTIONS, epilog=_PLAN_EXAMPLES)

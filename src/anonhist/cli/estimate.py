@@ -6,13 +6,14 @@ import csv
 import io
 import math
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.reading import profile_of_source, released_source, tell_operator
-from anonhist.cli.targets import STDOUT, check_target
+from anonhist.cli.reading import profile_of_source, profile_or_release, tell_operator
+from anonhist.cli.targets import STDOUT, csv_target
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 
@@ -57,26 +58,15 @@ def run_estimate(
         _check_not_private(unit, relation, public_items)
     else:
         parse_epsilon(epsilon)
-    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
-    if target not in (None, STDOUT):
-        if not target.lower().endswith(".csv"):
-            message = f"Estimates are written as CSV: end the path in .csv, not {target!r}."
-            raise UsageError(message)
-        check_target(source, target, force=force)
+    target = csv_target(source, output, what="Estimates are", force=force)
     _check_property(property_, options, private=epsilon is not None)
 
     from anonhist.cli.progress import progress_bars
 
     remarks: list[str] = []
     with progress_bars("Estimating", shown=not quiet) as bars:
-        data: Profile | Release | None = None if epsilon is not None else released_source(source)
-        is_released = data is not None
-        if data is None:
-            data = profile_of_source(
-                source, others, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
-            )
-        if epsilon is None and not is_released:
-            click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+        read = partial(profile_or_release, not_private=NOT_PRIVATE) if epsilon is None else profile_of_source
+        data = read(source, others, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading)
         with _as_typed():
             if epsilon is not None:
                 settings = {"relation": NeighboringRelation(relation), "epsilon": epsilon, "level": interval}

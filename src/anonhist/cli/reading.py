@@ -58,6 +58,24 @@ def released_source(source: str) -> Release | None:
         return None
 
 
+def profile_or_release(
+    source: str,
+    options: dict[str, Any],
+    *,
+    unit: PrivacyUnit | None,
+    not_private: str,
+    notify: Callable[[str], None] | None,
+    progress: Callable[[float], None] | None,
+) -> Profile | Release:
+    """Return the release in a file, or read the source, and warn then: what follows is not private."""
+    release = released_source(source)
+    if release is not None:
+        return release
+    profile = profile_of_source(source, options, unit=unit, notify=notify, progress=progress)
+    click.secho(f"Warning: {not_private}", err=True, bold=True, fg="red")
+    return profile
+
+
 def tell_operator(remarks: list[str]) -> None:
     """Show remarks about the data on the operator's terminal, and nowhere else.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
@@ -10,6 +11,17 @@ from anonhist.cli.arguments import command_to_publish
 from anonhist.errors import UsageError
 
 STDOUT = "-"
+
+
+def csv_target(source: str, output: str | None, *, what: str, force: bool) -> str | None:
+    """Return where a table goes: a file, standard output where that is no terminal, or else None."""
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    if target not in (None, STDOUT):
+        if not target.lower().endswith(".csv"):
+            message = f"{what} written as CSV: end the path in .csv, not {target!r}."
+            raise UsageError(message)
+        check_target(source, target, force=force)
+    return target
 
 
 def check_target(source: str, target: str, *, force: bool) -> None:

@@ -1,10 +1,10 @@
-"""Reports: figures and one self-contained page."""
+"""Reports: figures and self-contained pages."""
 
 from anonhist.report.comparison_page import write_comparison
-from anonhist.report.figures import k_plus_figure, plot
+from anonhist.report.figures import k_plus_figure
 from anonhist.report.frame import check_report_path
 from anonhist.report.guessing import Guessing, guessing_figure
-from anonhist.report.page import write_report
+from anonhist.report.shown import plot, write_report
 
 __all__ = [
     "Guessing",

@@ -26,18 +26,10 @@ _POINTS = 400
 _SIZE = (5.2, 3.6)
 
 
-def plot(release: Release) -> Figure:
+def prevalences_figure(release: Release) -> Figure:
     """Draw the released prevalences φ_r against the count r, both on log scales, with 95 % intervals.
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
-    Matplotlib is loaded when this is first called; pyplot never is. ``figure.savefig(path)`` keeps it.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import release
-    >>> from anonhist.profiles import Profile
-    >>> plot(release(Profile.from_counts([8, 8, 3]), epsilon=9)).axes[0].get_xlabel()
-    'count'
     """
     figure, axes = canvas("labels with exactly this count", "count")
     profile, error = release.profile, release.error
@@ -51,7 +43,7 @@ def plot(release: Release) -> Figure:
 
 
 def k_plus_figure(release: Release) -> Figure:
-    """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95 % band; thinned like :func:`plot`.
+    """Draw how many labels occur at least k times, φ_{k+}, on log scales with a 95 % band; thinned as prevalences are.
 
     The 95 % are meant at each count for itself, not for the whole curve at once.
     """
@@ -106,11 +98,11 @@ def dress(axes: Axes) -> None:
         axes.spines[side].set_color(INK)
 
 
-def say_empty(axes: Axes) -> None:
+def say_empty(axes: Axes, text: str = "the released profile is empty") -> None:
     """Say that there is nothing to draw."""
     axes.set_xticks([])
     axes.set_yticks([])
-    axes.text(0.5, 0.5, "the released profile is empty", ha="center", va="center", transform=axes.transAxes, color=INK)
+    axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=INK)
 
 
 def add_legend(axes: Axes) -> None:

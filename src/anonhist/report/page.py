@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.privacy import short_decimal
 from anonhist.releases.error import NORMAL_95, whole_interval
-from anonhist.report.figures import k_plus_figure, plot
+from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
@@ -26,39 +26,8 @@ _ROWS = 12
 _LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
-def write_report(release: Release, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
-    """Write a page that says what was released, what was promised, and how far off it may be.
-
-    Parameters
-    ----------
-    release
-        Its error is computed first if it has not been yet.
-    path
-        Must end in ``.html``.
-    command
-        The command that makes such a release again, with new noise. It is published with the page.
-    overwrite
-        Replace an existing file.
-
-    Raises
-    ------
-    UsageError
-        If the path does not end in ``.html`` or exists already.
-    OutputError
-        If it cannot be written; nothing is left behind.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from anonhist.mechanisms import release
-    >>> from anonhist.profiles import Profile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = Path(folder) / "out.html"
-    ...     write_report(release(Profile.from_counts([8, 8, 3]), epsilon=1), page)
-    ...     page.read_text(encoding="utf-8")[:15]
-    '<!doctype html>'
-    """
+def write_release(release: Release, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
+    """Write the page of a release; its error is computed first if it has not been yet."""
     check_page(path, overwrite=overwrite)
     write_page(path, _main(release, command), title="A private release by anonhist", overwrite=overwrite)
 
@@ -94,7 +63,7 @@ def _main(release: Release, command: str | None) -> str:
         {name: escape(text) for name, text in words.items()},
         not_covered="".join(f"<li>{escape(each)}</li>" for each in not_covered(guarantee.unit)),
         plot=inline_svg(
-            lambda: plot(release),
+            lambda: prevalences_figure(release),
             name="prevalences",
             description="Released prevalences against counts, both on log scales, with 95 % intervals",
         ),

@@ -1,0 +1,249 @@
+"""What a curve says in words and numbers, on a terminal and on a page; everything here is plain text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.properties.estimate import written
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.properties.curve import Curve
+
+NOT_PRIVATE = "This curve is not private: it tells of the data. Make a release, and draw the curve from its file."
+_ROWS = 12
+_ROUNDING = 1e-12
+_VISIBLE = 1e-3
+
+
+@dataclass(frozen=True)
+class View:
+    """How people look at one kind of curve.
+
+    Attributes
+    ----------
+    title, subtitle
+        What it is a curve of.
+    x_label, value_label
+        What the axes count.
+    place
+        One x, in words.
+    told
+        What a value says there.
+    first
+        The x of the values that are told first, where they are not those of the data.
+    reading
+        How to read it, in sentences.
+    has_log_x
+        Whether x is shown on a log scale.
+    is_share
+        Whether values are shares, which are read in percent.
+    """
+
+    title: str
+    subtitle: str
+    x_label: str
+    value_label: str
+    place: str
+    told: str
+    reading: str
+    first: tuple[float, ...] = ()
+    has_log_x: bool = False
+    is_share: bool = False
+
+
+_VIEWS = {
+    "draws": View(
+        "How many labels so many draws would show",
+        "A rarefaction and extrapolation curve: the expected number of different labels against the number of draws.",
+        "draws",
+        "different labels",
+        "{} draws",
+        "labels in {}",
+        "Each point says how many different labels so many draws from the same source would show, on average. Up to "
+        "the ring, which is the data as they are, the curve is what a part of them would show; beyond it, dashed, it "
+        "is a forecast, the less sure the farther it goes. A curve that levels off has seen nearly all labels there "
+        "are. To compare two sources, read both curves at the same number of draws.",
+    ),
+    "guesses": View(
+        "Which share of accounts so many guesses break",
+        "A guessing curve: the share λ of items that the β most frequent labels cover.",
+        "guesses per account (β)",
+        "share of accounts",
+        "{} guesses each",
+        "of accounts broken by {}",
+        "Each point says which share of all accounts someone breaks who tries the β most frequent passwords on each. "
+        "Guesses are on a log scale: the same distance is the same factor everywhere. The higher the curve on the "
+        "left, the more is lost to a few guesses. It ends at 100 % because the data hold no other passwords: "
+        "those not seen yet would stretch it to the right.",
+        first=(1, 10, 1000),
+        has_log_x=True,
+        is_share=True,
+    ),
+    "orders": View(
+        "How diverse the labels are",
+        "Hill numbers against their order: how many labels there are, the less the rare ones count.",
+        "order (q)",
+        "Hill number, in labels",
+        "order {}",
+        "labels by the Hill number of {}",
+        "The Hill number of order q is the number of labels that would be as diverse were all equally frequent. Order "
+        "0 counts every label alike, seen or not; order 1 counts the frequent ones (it is the exponential of the "
+        "entropy), and order 2 the most frequent ones (it is the inverse of Simpson's index). The steeper the fall, "
+        "the more uneven the labels are. A source whose curve lies above another's everywhere is the more diverse.",
+        first=(0, 1, 2),
+    ),
+}
+
+
+def view_of(curve: Curve) -> View:
+    """Return how to look at a curve, of whatever kind."""
+    x_name, value_name = curve.x_name, curve.value_name
+    title = f"{value_name} against {x_name}".capitalize()
+    plain = View(title, "", x_name, value_name, f"{x_name} = {{}}", f"{value_name} at {{}}", "")
+    return _VIEWS.get(x_name, plain)
+
+
+def is_empty(curve: Curve) -> bool:
+    """Return whether there were no data: a curve of any has a value above zero."""
+    return not bool(curve.value.any())
+
+
+def ring_of(curve: Curve) -> int | None:
+    """Return the point that is the data as they are, where the others are something else."""
+    return curve.kinds.index("observed") if curve.kinds.count("observed") == 1 < len(curve) else None
+
+
+def notes(curve: Curve) -> tuple[str, ...]:
+    """Say where an assumption visibly fails."""
+    rises = curve.x_name == "orders" and bool(np.any(np.diff(curve.value) > _VISIBLE * curve.value[1:]))
+    note = "Hill numbers of any distribution fall with their order: where these rise, the data are too few to tell."
+    return (*curve.warnings, note) if rises else curve.warnings
+
+
+def band_name(curve: Curve) -> str:
+    """Name the band by its level."""
+    return f"{100 * curve.level:g} % interval"
+
+
+def value_text(curve: Curve, at: int) -> str:
+    """Write the value at one point as people read it: shares in percent, digits as far as the error allows two of them.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
+    >>> curve = guessing_curve(Profile.from_counts([200, 100]), rng=np.random.default_rng(1))
+    >>> value_text(curve, 0), interval_text(curve, 0)
+    ('66.7 %', '61.6 to 71.7 %')
+    """
+    return _with_digits(curve, at, curve.value) + _unit(curve)
+
+
+def interval_text(curve: Curve, at: int) -> str:
+    """Write the interval at one point."""
+    return f"{_with_digits(curve, at, curve.low)} to {_with_digits(curve, at, curve.high)}{_unit(curve)}"
+
+
+def _with_digits(curve: Curve, at: int, values: NDArray[np.float64]) -> str:
+    scale = 100.0 if view_of(curve).is_share else 1.0
+    value, error = scale * float(values[at]), scale * _error(curve, at, curve.standard_error)
+    if not error or not math.isfinite(value) or (values is curve.value and value.is_integer()):
+        return written(value, digits=6)
+    places = 1 - math.floor(math.log10(error))
+    return f"{value:,.{min(max(places, 0), 9)}f}"
+
+
+def _error(curve: Curve, at: int, errors: NDArray[np.float64]) -> float:
+    """Return an error at one point, or 0 where it is the rounding of floats alone."""
+    error = float(errors[at])
+    return error if error > _ROUNDING * abs(float(curve.value[at])) else 0.0
+
+
+def _unit(curve: Curve) -> str:
+    return " %" if view_of(curve).is_share else ""
+
+
+def x_text(curve: Curve, at: int) -> str:
+    """Write one x."""
+    x = float(curve.x[at])
+    return f"{x:,.0f}" if x.is_integer() else f"{x:,g}"
+
+
+def place_text(curve: Curve, at: int) -> str:
+    """Name one place on the curve."""
+    text = view_of(curve).place.format(x_text(curve, at))
+    return text.replace("guesses", "guess").replace("draws", "draw") if curve.x[at] == 1 else text
+
+
+def shown_kinds(curve: Curve) -> tuple[str, ...]:
+    """Return what each point is, where there is more than one answer."""
+    return curve.kinds if len(set(curve.kinds)) > 1 else ()
+
+
+def parts_text(curve: Curve, at: int) -> list[str]:
+    """Write the standard error of each cause at one point, where there are several causes."""
+    scale = 100.0 if view_of(curve).is_share else 1.0
+    return [f"{written(scale * _error(curve, at, errors), digits=2)}{_unit(curve)}" for _, errors in curve.parts]
+
+
+def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
+    """Return which points to put in a table of some ``most`` rows: those nearest to round x, both ends and the ring.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
+    >>> curve = guessing_curve(Profile([1, 2], [990, 10]))
+    >>> [x_text(curve, at) for at in shown_points(curve)]
+    ['1', '2', '5', '10', '20', '51', '102', '201', '498', '1,000']
+    """
+    last = len(curve) - 1
+    marks = _round_logs(curve.x) if view_of(curve).has_log_x else _round_steps(curve.x, most)
+    picked = {0, last, *(int(np.argmin(np.abs(curve.x - mark))) for mark in marks)}
+    ring = ring_of(curve)
+    if ring is not None:
+        picked = {ring, *(at for at in picked if abs(at - ring) != 1 or at in (0, last))}
+    return sorted(picked)
+
+
+def _round_logs(x: NDArray[np.float64]) -> list[float]:
+    """Return 1, 10, 100, … up to the last x, with 2 and 5 times those where there are few."""
+    powers = range(math.floor(math.log10(max(x[-1], 1))) + 1)
+    digits = (1, 2, 5) if len(powers) <= 4 else (1,)
+    return [mark for power in powers for digit in digits if (mark := digit * 10.0**power) <= x[-1]]
+
+
+def _round_steps(x: NDArray[np.float64], most: int) -> list[float]:
+    """Return multiples of a round step from the first to the last x, at most ``most``."""
+    first, last = float(x[0]), float(x[-1])
+    if x.size <= most or last <= first:
+        return [float(mark) for mark in x[:most]]
+    rough = (last - first) / (most - 3)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= rough)
+    return [step * times for times in range(math.ceil(first / step), math.floor(last / step) + 1)]
+
+
+def facts(curve: Curve) -> list[tuple[str, str]]:
+    """Say what the curve rests on: name and sentence of each."""
+    found = [("Method", f"{curve.method}.")]
+    if curve.assumes:
+        found.append(("Assumes", f"{curve.assumes}."))
+    meant = "at each place for itself, not for the whole curve at once"
+    found.append(("Band", f"meant to hold the true value with probability {curve.level:g}, {meant}."))
+    if curve.parts:
+        worst = int(np.argmax(curve.standard_error))
+        names = [f"{text} from {cause}" for text, (cause, _) in zip(parts_text(curve, worst), curve.parts, strict=True)]
+        sentence = (
+            f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}, joined in squares."
+        )
+        found.append(("Error", sentence))
+    if curve.guarantee is not None:
+        found.append(("Promise", str(curve.guarantee)))
+    return found

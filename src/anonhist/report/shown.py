@@ -1,0 +1,98 @@
+"""The figure and the page of whatever there is to show: a choice by type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.properties.curve import Curve
+from anonhist.releases import Release
+from anonhist.report.curve_figures import curve_figure
+from anonhist.report.curve_page import write_curve
+from anonhist.report.figures import prevalences_figure
+from anonhist.report.page import write_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+
+def plot(shown: Release | Curve) -> Figure:
+    """Draw a release or a curve.
+
+    Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
+    some 400 counts, evenly spread on the log scale and chosen by their place alone. Of a curve, its values with their
+    band, dashed where they are extrapolated. Matplotlib is loaded when this is first called; pyplot never is.
+    ``figure.savefig(path)`` keeps it.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.rarefaction import rarefaction_curve
+    >>> profile = Profile.from_counts([8, 8, 3])
+    >>> plot(release(profile, epsilon=9)).axes[0].get_xlabel()
+    'count'
+    >>> plot(rarefaction_curve(profile)).axes[0].get_xlabel()
+    'draws'
+    """
+    if isinstance(shown, Curve):
+        return curve_figure(shown)
+    if isinstance(shown, Release):
+        return prevalences_figure(shown)
+    raise _refused(shown)
+
+
+def write_report(
+    shown: Release | Curve, path: str | Path, *, command: str | None = None, overwrite: bool = False
+) -> None:
+    """Write a page about a release, or about a curve: what it is, what was promised, and how far off it may be.
+
+    Parameters
+    ----------
+    shown
+        The error of a release is computed first if it has not been yet. The page of a curve that was not made from a
+        release says first that it is not private.
+    path
+        Must end in ``.html``.
+    command
+        The command that makes such a page again. It is published with the page.
+    overwrite
+        Replace an existing file.
+
+    Raises
+    ------
+    UsageError
+        If it is neither, or the path does not end in ``.html`` or exists already.
+    OutputError
+        If it cannot be written; nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from anonhist.mechanisms import release
+    >>> from anonhist.profiles import Profile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "out.html"
+    ...     write_report(release(Profile.from_counts([8, 8, 3]), epsilon=1), page)
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    if isinstance(shown, Curve):
+        write_curve(shown, path, command=command, overwrite=overwrite)
+    elif isinstance(shown, Release):
+        write_release(shown, path, command=command, overwrite=overwrite)
+    else:
+        raise _refused(shown)
+
+
+def _refused(shown: object) -> UsageError:
+    message = f"A Release or a Curve is needed, such as rarefaction_curve(profile), not a {type(shown).__name__}."
+    return UsageError(message)
