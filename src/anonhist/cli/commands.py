@@ -342,7 +342,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
 def curve(**options: Any) -> None:
-    r"""Draw a curve of what the data say of the distribution behind them, with a band.
+    """Draw a curve of what the data say of the distribution behind them, with a band.
 
     \b
     KIND is one of
@@ -354,7 +354,7 @@ def curve(**options: Any) -> None:
 
     SOURCE is read as by 'anonhist release'. There is no --epsilon here: a curve is private, and free, where SOURCE is a
     released .json or .parquet file; of anything else it is exact and not private.
-    """
+    """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
     from anonhist.cli.curve import run_curve
 
     run_curve(**options)

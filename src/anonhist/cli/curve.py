@@ -49,7 +49,7 @@ def run_curve(
     **reading: Any,
 ) -> None:
     """Check everything that can be checked, then read, compute, print and write."""
-    options = {"points": _POINTS} if "points" in _OWN[kind] else {}
+    options: dict[str, Any] = {"points": _POINTS} if "points" in _OWN[kind] else {}
     options |= _options(kind, draws=draws, points=points, orders=orders)
     options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": interval}
     unit = privacy_unit(None, max_per_user=reading["max_per_user"], max_count=None)
@@ -111,12 +111,16 @@ def _orders(text: str) -> tuple[float, ...]:
     >>> _orders("0,1, 2.5"), _orders("0:0.3:0.1")
     ((0.0, 1.0, 2.5), (0.0, 0.1, 0.2, 0.3))
     """
+    is_range = ":" in text
     try:
-        numbers = [Decimal(part.strip()) for part in text.split(":" if ":" in text else ",")]
+        numbers = [Decimal(part.strip()) for part in text.split(":" if is_range else ",")]
     except InvalidOperation:
         numbers = []
-    is_range = ":" in text
-    if not numbers or not all(number.is_finite() for number in numbers) or (is_range and len(numbers) != 3):
+    if (
+        not numbers
+        or not all(number.is_finite() and abs(number) < _MOST for number in numbers)
+        or (is_range and len(numbers) != 3)
+    ):
         message = f"--orders must be numbers such as 0,1,2, or FIRST:LAST:STEP such as 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
     if not is_range:
@@ -125,7 +129,7 @@ def _orders(text: str) -> tuple[float, ...]:
     if step <= 0 or last < first:
         message = f"--orders FIRST:LAST:STEP must go up, such as 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
-    if (last - first) / step >= _MOST:
+    if last - first >= _MOST * step:
         message = f"--orders must be at most {_MOST:,}: take a larger step."
         raise UsageError(message)
     return tuple(float(first + step * times) for times in range(int((last - first) / step) + 1))

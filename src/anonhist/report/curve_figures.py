@@ -35,7 +35,10 @@ def curve_figure(curve: Curve) -> Figure:
         return figure
     floor = _scale_values(curve, axes)
     low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
-    axes.fill_between(curve.x, low, high, color=BAND, linewidth=0, label=band_name(curve))
+    if len(curve) > 1:
+        axes.fill_between(curve.x, low, high, color=BAND, linewidth=0, label=band_name(curve))
+    else:
+        axes.vlines(curve.x, low, high, color=BAND, linewidth=3, label=band_name(curve))
     _lines(curve, axes)
     _scale_x(curve, axes)
     add_legend(axes)

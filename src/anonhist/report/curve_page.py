@@ -80,7 +80,9 @@ def _cards(curve: Curve) -> list[int]:
     """Return the points that are told first: what was observed and the last, or those near the x that are wanted."""
     wanted = view_of(curve).first
     if not wanted:
-        return sorted({ring_of(curve) or 0, len(curve) - 1})
+        last = len(curve) - 1
+        ring = ring_of(curve)
+        return sorted({last if ring is None else ring, last})
     near = [int(abs(curve.x - mark).argmin()) for mark in wanted]
     return sorted({at for at, mark in zip(near, wanted, strict=True) if abs(curve.x[at] - mark) <= 0.1 * mark})
 
@@ -102,12 +104,13 @@ def _promised(curve: Curve) -> str:
 
 
 def _table(curve: Curve) -> str:
-    view = view_of(curve)
-    causes = [f"error from {cause}" for cause, _ in curve.parts]
-    heads = (view.x_label, view.value_label, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
-    titles = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    causes = [f"± {cause}" for cause, _ in curve.parts]
+    # The short names: a page on paper has room for no more.
+    heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
+    titles = "".join(f'<th scope="col">{_html(head)}</th>' for head in heads)
     rows = "".join(_row(curve, at) for at in shown_points(curve))
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
+    note = '<p class="quiet">± is one standard error of each cause; they join in squares.</p>' if curve.parts else ""
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
 
 def _row(curve: Curve, at: int) -> str:
