@@ -94,9 +94,7 @@ def lines() -> Iterator[Line]:
         for reach in REACH:
             draws = round(items * (1 + reach))
             names = {"smoothed-poisson": "smoothed Good–Toulmin, Poisson"}
-            names |= (
-                {"good-toulmin": "Good–Toulmin"} if reach <= 1 else {"smoothed-binomial-b": "smoothed, binomial B"}
-            )
+            names |= {"good-toulmin": "Good–Toulmin"} if reach <= 1 else {"smoothed-binomial-b": "smoothed, binomial B"}
             for method, title in names.items():
                 yield Line(
                     f"coverage, {title}, t = {reach}",

@@ -173,7 +173,7 @@ def _planned(
             yield "support-size", "support-size", {"method": method, **alphabet}
     items = data.n if hasattr(data, "n") else 1
     more = draws or max(2 * items, 1)
-    yield f"support-coverage, m = {more:,}", "support-coverage", {"draws": more}
+    yield f"support-coverage, {more:,} draws", "support-coverage", {"draws": more}
     for method in SAMPLE_COVERAGE_METHODS:
         yield "sample-coverage", "sample-coverage", {"method": method}
     for order in (0, 1, 2):
@@ -184,7 +184,7 @@ def _planned(
     if alphabet:
         yield "distance-to-uniformity", "distance-to-uniformity", alphabet
     for guesses in (10, 1000):
-        yield f"guessing-success, {guesses:,}", "guessing-success", {"guesses": guesses}
-    for share in (0.25, 0.5):
-        yield f"work-factor, {share}", "work-factor", {"share": share}
-        yield f"guesswork, {share}", "guesswork", {"share": share}
+        yield f"guessing-success, {guesses:,} guesses", "guessing-success", {"guesses": guesses}
+    for name in ("work-factor", "guesswork"):
+        for share in (0.25, 0.5):
+            yield f"{name}, share {share}", name, {"share": share}

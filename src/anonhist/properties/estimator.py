@@ -162,10 +162,11 @@ def _of_profile(
     profile: Profile, estimator: Estimator, interval: Interval, *, level: float, unit: str, scale: float
 ) -> Estimate:
     if not profile.n:
+        low, high = interval.of_nothing(scale=scale)
         return Estimate(
             0.0,
             0.0,
-            interval.of_nothing(scale=scale),
+            (min(low, 0.0), high),
             estimator.name,
             assumes=estimator.assumes,
             level=level,

@@ -60,7 +60,8 @@ class LabelsInterval:
     """Log-normal interval for a number of labels: the labels not seen, ``T = value − S_obs``, have a log-normal error.
 
     ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` (Chao 1987, eq. 8): it never says
-    less than was seen. Where T is 0, ``S_obs`` to ``S_obs + z·error``.
+    less than was seen. K grows far slower than the error, and where that is hundreds of times T, ``T·K`` falls behind:
+    so the upper end is ``value + z·error`` at least. Where T is 0, ``S_obs`` to ``S_obs + z·error``.
 
     Attributes
     ----------
@@ -83,10 +84,10 @@ class LabelsInterval:
         seen = float(profile.num_labels)
         unseen, z = value - seen, quantile(level)
         if unseen <= 0:
-            low, high = min(value, seen), max(value, seen) + z * error
+            low, high = seen, seen + z * error
         else:
-            ratio = math.exp(z * math.sqrt(math.log1p((error / unseen) ** 2)))
-            low, high = seen + unseen / ratio, seen + unseen * ratio
+            ratio = math.exp(z * _log_normal_error(error / unseen))
+            low, high = seen + unseen / ratio, max(seen + unseen * ratio, value + z * error)
         return min(low, value), max(value, min(high, self.most))
 
     def of_nothing(self, *, scale: float) -> tuple[float, float]:
@@ -102,7 +103,13 @@ def quantile(level: float) -> float:
     >>> round(quantile(0.95), 6)
     1.959964
     """
-    return NormalDist().inv_cdf((1 + level) / 2)
+    # From the lower tail: near 1, floats have no room for what is left.
+    return -NormalDist().inv_cdf((1 - level) / 2)
+
+
+def _log_normal_error(ratio: float) -> float:
+    """Return ``sqrt(ln(1 + x²))``, the standard error of the logarithm, without the square of what is large."""
+    return math.sqrt(math.log1p(ratio**2) if ratio < 1 else 2 * math.log(math.hypot(1, ratio)))
 
 
 def check_level(level: object) -> None:

@@ -55,13 +55,14 @@ def most_likely_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> N
 
 def _step(u: NDArray[np.float64], seen: NDArray[np.float64], repeats: NDArray[np.float64]) -> NDArray[np.float64]:
     y = 1.0 / (u + seen + 1.0)
-    return _beyond_first(seen * y) - seen * _beyond_first(y) + repeats * np.log1p(-y)
+    # 1 − seen·y as it is, not as a difference, which of many labels is rounded to 0.
+    return _beyond_first(seen * y, (u + 1.0) * y) - seen * _beyond_first(y, 1.0 - y) + repeats * np.log1p(-y)
 
 
-def _beyond_first(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``−ln(1 − z) − z = Σ_{m≥2} z^m/m``."""
+def _beyond_first(z: NDArray[np.float64], rest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``−ln(1 − z) − z = Σ_{m≥2} z^m/m``, rest = 1 − z."""
     series = np.zeros_like(z)
     small = np.minimum(z, 0.1)
     for power in range(17, 1, -1):
         series = small * (series + 1.0 / power)
-    return np.where(z <= 0.1, small * series, -np.log1p(-z) - z)
+    return np.where(z <= 0.1, small * series, -np.log(rest) - z)

@@ -1,0 +1,160 @@
+"""Estimates as CSV, as lines and as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from anonhist.cli.targets import STDOUT
+from anonhist.properties.estimate import Estimate, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+COLUMNS = (
+    *("property", "value", "standard_error", "low", "high", "level", "unit", "method", "assumes"),
+    *("parts", "warnings", "guarantee"),
+)
+# From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
+_WIDE, _WIDEST = 100, 120
+
+# The property, with the number it was asked with.
+Named = tuple[str, Estimate]
+
+
+def write_estimates(found: Sequence[Named], target: str | None, *, force: bool, quiet: bool) -> None:
+    """Print and write; a pipe, whose reader may go at any time, comes last."""
+    if target == STDOUT:
+        from anonhist.cli.output import print_whole
+
+        if sys.stderr.isatty() and not quiet:
+            _say(found, sys.stderr)
+        print_whole(_csv(found))
+        return
+    if target is not None:
+        from anonhist.formats import write_whole
+
+        write_whole(target, _csv(found).encode(), overwrite=force)
+    if not quiet:
+        _say(found, sys.stdout)
+        if target is not None:
+            click.echo(f"Wrote {target}.")
+
+
+def _csv(found: Sequence[Named]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for name, estimate in found:
+        numbers = (estimate.value, estimate.standard_error, *estimate.interval, estimate.level)
+        parts = "; ".join(f"{cause}: {error:.6g}" for cause, error in estimate.parts)
+        promised = "" if estimate.guarantee is None else str(estimate.guarantee)
+        words = (estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
+        writer.writerow((name, *(f"{number:.10g}" for number in numbers), *words))
+    return text.getvalue()
+
+
+def _say(found: Sequence[Named], stream: TextIO) -> None:
+    """Tell a person: one estimate in lines, several in a table."""
+    if len(found) == 1:
+        for line in _lines(*found[0]):
+            click.echo(line, file=stream)
+        return
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False)
+    console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
+    _print_all(found, console)
+
+
+def _lines(name: str, estimate: Estimate) -> Iterator[str]:
+    unit = f" {estimate.unit}" if estimate.unit else ""
+    yield f"{name}: {written(estimate.value, digits=6)} ± {written(estimate.standard_error, digits=3)}{unit}"
+    yield f"{100 * estimate.level:.6g} % interval: {_interval(estimate, digits=6)}{unit}"
+    yield f"Method: {estimate.method}"
+    if estimate.assumes:
+        yield f"Assumes: {estimate.assumes}."
+    if estimate.parts:
+        parts = ", ".join(f"{cause} {written(error, digits=3)}" for cause, error in estimate.parts)
+        yield f"Standard errors: {parts}."
+    if estimate.guarantee is not None:
+        yield f"Promise: {estimate.guarantee}"
+    for warning in estimate.warnings:
+        yield f"Warning: {warning}"
+
+
+def _print_all(found: Sequence[Named], console: Console) -> None:
+    """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
+    from rich.text import Text
+
+    warnings = list(dict.fromkeys(warning for _, estimate in found for warning in estimate.warnings))
+    is_wide = console.width >= _WIDE
+    console.print(_table(found, warnings, assumptions=is_wide))
+    console.print()
+    for mark, warning in enumerate(warnings, start=1):
+        console.print(Text(f"[{mark}] {warning}", style="red"))
+    if not is_wide:
+        console.print("Assumed:", style="dim")
+        for assumes, names in _assumptions(found).items():
+            console.print(Text(f"  {'; '.join(names)}: {assumes}.", style="dim"))
+    for promise in dict.fromkeys(str(estimate.guarantee) for _, estimate in found if estimate.guarantee is not None):
+        console.print(Text(f"Promise: {promise}"))
+        console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
+
+
+def _table(found: Sequence[Named], warnings: list[str], *, assumptions: bool) -> Table:
+    """Return a table with a heading for each property and a row for each estimate."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("", overflow="fold")
+    table.add_column("estimate", justify="right", no_wrap=True)
+    table.add_column(f"{100 * found[0][1].level:.6g} % interval", justify="right", no_wrap=True)
+    if assumptions:
+        table.add_column("assumes", style="dim", ratio=1)
+    for name, group in groupby(found, key=lambda each: each[0].partition(", ")[0]):
+        estimates = list(group)
+        unit = estimates[0][1].unit
+        table.add_row(Text(f"{name}, {unit}" if unit else name, style="bold"))
+        said = ""
+        for title, estimate in estimates:
+            marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
+            label = Text.assemble("  ", _method(title, estimate), (marks, "red"))
+            news = "" if estimate.assumes == said else estimate.assumes
+            row = (label, written(estimate.value, digits=5), _interval(estimate, digits=5), Text(news))
+            table.add_row(*(row if assumptions else row[:3]))
+            said = estimate.assumes
+    return table
+
+
+def _assumptions(found: Sequence[Named]) -> dict[str, list[str]]:
+    """Return of each assumption what rests on it."""
+    listed: dict[str, list[str]] = {}
+    for title, estimate in found:
+        name = f"{title.partition(', ')[0]}, {_method('', estimate)}"
+        names = listed.setdefault(estimate.assumes, [])
+        if name not in names:
+            names.append(name)
+    listed.pop("", None)
+    return listed
+
+
+def _method(title: str, estimate: Estimate) -> str:
+    """Return the method, after the number that was asked with."""
+    number = title.partition(", ")[2]
+    method = estimate.method.removesuffix(", from a release")
+    return f"{number}, {method}" if number else method
+
+
+def _interval(estimate: Estimate, *, digits: int) -> str:
+    low, high = estimate.interval
+    return f"{written(low, digits=digits)} to {written(high, digits=digits)}"
