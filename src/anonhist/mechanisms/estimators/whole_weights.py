@@ -116,9 +116,9 @@ class WholeWeights:
         if self.table.size <= self.items:
             return self.highest - self.lowest
         steps = np.diff(self.table)
-        partners = slice(None, None, -1)  # the steps up to n − 1 − a, for a = 0, 1, …
-        highest, lowest = np.maximum.accumulate(steps)[partners], np.minimum.accumulate(steps)[partners]
-        return int(np.maximum(highest - steps, steps - lowest).max())
+        # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair the other way round.
+        partners = np.maximum.accumulate(steps)[::-1]
+        return int((partners - steps).max())
 
     @property
     def middle(self) -> int:
