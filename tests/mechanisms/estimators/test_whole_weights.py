@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms.estimators import EntropyMechanism, whole_weights
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
+from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties import LinearStatistic
 from anonhist.properties.entropy.plug_in import plug_in_statistic
@@ -27,6 +28,9 @@ STATISTICS = {
     "plug-in": plug_in_statistic,
     "zigzag": zigzag,
     "singletons": lambda items: LinearStatistic(lambda counts: (counts == 1) / items, head=2),
+    # All steps up or all down, but for counts beyond n, which weigh as much as n.
+    "rising": lambda items: LinearStatistic(lambda counts: (1 + counts / items) ** 2, head=0),
+    "falling": lambda items: LinearStatistic(lambda counts: -((1 + counts / items) ** 2), head=0),
     "observed": lambda _: LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1),
 }
 
@@ -154,3 +158,23 @@ def test_small_budgets_have_coarser_grids() -> None:
     for epsilon in ("1", "0.001", "1e-5"):
         found = EntropyMechanism(epsilon, method="plug-in").estimate(Profile.from_counts([5, 3, 1]))
         assert found.value >= 0
+
+
+def test_weights_that_turn_late_are_looked_at_one_by_one() -> None:
+    items = 6000
+    weights = WholeWeights.of(zigzag(items), items)
+    assert weights.table.size == items + 1
+    steps = np.diff(weights.table)
+    assert (weights.lowest, weights.highest) == (steps.min(), steps.max())
+    # The largest steps of random weights come late, and far from each other: what is left of them by a + b < n.
+    pairs = [(a, b) for a in np.argsort(steps)[-40:].tolist() for b in np.argsort(steps)[:40].tolist() if a + b < items]
+    assert weights.replaced >= max(int(steps[a] - steps[b]) for a, b in pairs)
+    assert weights.replaced <= weights.highest - weights.lowest
+
+
+def test_a_third_of_the_budget_finds_the_number_of_items() -> None:
+    promised = EntropyMechanism("0.9", method="plug-in").guarantee
+    assert [float(spent) for _, spent in promised.spending] == [0.3, 0.6]
+    assert "not protected" in str(
+        EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee
+    )
