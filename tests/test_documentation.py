@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]+)?\)")
 # Where packages come from here, and where files lie here, are nobody else's concern.
 INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/)[a-z]+/[a-z]")
-COMMAND = re.compile(r"^anonhist (?:release|compare|plan|show) [^\n|]*", re.MULTILINE)
+COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show) [^\n|]*", re.MULTILINE)
 
 
 def name_of(path: Path) -> str:

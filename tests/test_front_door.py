@@ -76,7 +76,11 @@ def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("--version",), ("release", "--help"), ("compare", "--help"), ("plan", "--help"), ("show", "--help")],
+    [
+        ("--help",),
+        ("--version",),
+        *((name, "--help") for name in ("release", "compare", "estimate", "curve", "plan", "show")),
+    ],
 )
 def test_help_loads_the_parser_alone(arguments: tuple[str, ...], tmp_path: Path) -> None:
     bare = _loaded("", folder=tmp_path)

@@ -21,6 +21,10 @@ from anonhist.mechanisms import (
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
+from anonhist.properties.curve import Curve
+from anonhist.properties.diversity.hill_curve import hill_curve
+from anonhist.properties.guessing.guessing_curve import guessing_curve
+from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import Release, ReleaseError
 from anonhist.releases.error import METHOD
 from anonhist.report import write_comparison, write_report
@@ -155,6 +159,24 @@ def named_page(name: str) -> str:
     return written(named_release(name))
 
 
+# Of data and of a release, of each kind, and of no data.
+CURVES: dict[str, Callable[[], Curve]] = {
+    "rarefaction": lambda: rarefaction_curve(SMALL),
+    "guessing": lambda: guessing_curve(named_release("item"), bootstraps=5),
+    "hill": lambda: hill_curve(SMALL, bootstraps=5),
+    "nothing": lambda: hill_curve(Profile([], []), bootstraps=5),
+}
+CURVE_COMMAND = "anonhist curve hill 'a <b> & \"c\".csv' --report out.html"
+
+
+@cache
+def curve_page_named(name: str) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_report(CURVES[name](), path, command=CURVE_COMMAND)
+        return path.read_text(encoding="utf-8")
+
+
 @pytest.fixture(params=RELEASES)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -225,7 +247,20 @@ def compared_page() -> Callable[[str], str]:
     return comparison_page_named
 
 
-@pytest.fixture(params=[*(("release", name) for name in RELEASES), *(("comparison", name) for name in COMPARISONS)])
+@pytest.fixture(scope="session")
+def curve_page() -> Callable[[str], str]:
+    return curve_page_named
+
+
+PAGES: dict[str, Callable[[str], str]] = {
+    "release": named_page,
+    "comparison": comparison_page_named,
+    "curve": curve_page_named,
+}
+NAMES = {"release": RELEASES, "comparison": COMPARISONS, "curve": CURVES}
+
+
+@pytest.fixture(params=[(kind, name) for kind, names in NAMES.items() for name in names])
 def any_page(request: pytest.FixtureRequest) -> str:
     kind, name = request.param
-    return named_page(name) if kind == "release" else comparison_page_named(name)
+    return PAGES[kind](name)

@@ -1,4 +1,4 @@
-"""Every page, of a release or a comparison: whole by itself, well formed, loading and running nothing."""
+"""Every page, of a release, a comparison or a curve: whole by itself, well formed, loading and running nothing."""
 
 import re
 from collections.abc import Callable

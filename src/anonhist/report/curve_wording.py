@@ -140,7 +140,7 @@ def value_text(curve: Curve, at: int) -> str:
     >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
     >>> curve = guessing_curve(Profile.from_counts([200, 100]), rng=np.random.default_rng(1))
     >>> value_text(curve, 0), interval_text(curve, 0)
-    ('66.7 %', '61.6 to 71.7 %')
+    ('66.7 %', '61.5 to 71.8 %')
     """
     return _with_digits(curve, at, curve.value) + _unit(curve)
 
@@ -201,7 +201,7 @@ def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
     >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
     >>> curve = guessing_curve(Profile([1, 2], [990, 10]))
     >>> [x_text(curve, at) for at in shown_points(curve)]
-    ['1', '2', '5', '10', '20', '51', '102', '201', '498', '1,000']
+    ['1', '2', '5', '10', '20', '50', '100', '201', '498', '1,000']
     """
     last = len(curve) - 1
     marks = _round_logs(curve.x) if view_of(curve).has_log_x else _round_steps(curve.x, most)
@@ -220,11 +220,11 @@ def _round_logs(x: NDArray[np.float64]) -> list[float]:
 
 
 def _round_steps(x: NDArray[np.float64], most: int) -> list[float]:
-    """Return multiples of a round step from the first to the last x, at most ``most``."""
+    """Return multiples of a round step from the first to the last x, some ``most`` of them or fewer."""
     first, last = float(x[0]), float(x[-1])
     if x.size <= most or last <= first:
         return [float(mark) for mark in x[:most]]
-    rough = (last - first) / (most - 3)
+    rough = (last - first) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= rough)
     return [step * times for times in range(math.ceil(first / step), math.floor(last / step) + 1)]

@@ -1,0 +1,196 @@
+"""``anonhist curve``: CSV in a pipe, a table on a terminal, a page on request, and never silent about privacy."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+
+import anonhist as ah
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_ERRORS = ["standard_error", "sampling_error", "privacy_noise_error"]
+_WARNING = "Warning: This curve is not private: it tells of the data."
+_CURVES = {"rarefaction": ah.rarefaction_curve, "guessing": ah.guessing_curve, "hill": ah.hill_curve}
+_OPTIONS = {"rarefaction": {"points": 100}, "guessing": {"points": 100}, "hill": {}}
+_PROFILE = ah.Profile([1, 2, 9, 77], [900, 300, 5, 1])
+_KINDS = pytest.mark.parametrize("kind", _CURVES)
+
+
+@pytest.fixture(autouse=True)
+def counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # Bands are drawn by chance, the same one here.
+    generator = np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=5: generator(seed))
+    (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n77,1\n")
+    return folder
+
+
+def _columns(text: str) -> dict[str, list[str]]:
+    header, *rows = csv.reader(io.StringIO(text))
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+@_KINDS
+def test_a_pipe_gets_every_point(kind: str, cli: Cli) -> None:
+    done = cli("curve", kind, "x.csv")
+    assert done.returncode == 0
+    assert done.stderr.startswith(_WARNING)
+    assert done.stderr.count("\n") == 1
+    expected = _CURVES[kind](_PROFILE, **_OPTIONS[kind])
+    found = _columns(done.stdout)
+    assert list(found) == [*expected.header, *_ERRORS]
+    x, value = (np.array(found[name], dtype=float) for name in expected.header[:2])
+    assert x == pytest.approx(expected.x)
+    assert value == pytest.approx(expected.value, rel=1e-9)
+    assert found["kind"] == list(expected.kinds)
+    low, high, error, sampling, noise = (np.array(found[name], dtype=float) for name in ("low", "high", *_ERRORS))
+    assert (low <= value).all()
+    assert (value <= high).all()
+    assert (sampling == error).all()
+    assert not noise.any()
+    assert low == pytest.approx(expected.low, rel=1e-9)
+    assert high == pytest.approx(expected.high, rel=1e-9)
+
+
+def test_whole_numbers_are_written_as_such(cli: Cli) -> None:
+    assert _columns(cli("curve", "rarefaction", "x.csv", "--points", "4", "--draws", "123456789012").stdout)["draws"][
+        -1
+    ] == ("123456789012")
+    orders = _columns(cli("curve", "hill", "x.csv", "--orders", "0:0.5:0.1").stdout)["orders"]
+    assert orders == ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]
+    assert _columns(cli("curve", "hill", "x.csv", "--orders", "0, 1,2.5").stdout)["orders"] == ["0", "1", "2.5"]
+
+
+def test_options_reach_the_curve(cli: Cli) -> None:
+    found = _columns(cli("curve", "rarefaction", "x.csv", "--draws", "1e3", "--points", "5").stdout)
+    assert found["draws"] == ["1", "250", "500", "750", "1000"]
+    assert len(_columns(cli("curve", "guessing", "x.csv", "--points", "7").stdout)["guesses"]) == 7
+    narrow, wide = (
+        _columns(cli("curve", "hill", "x.csv", "--orders", "0", "--interval", level, "--bootstraps", "99").stdout)
+        for level in ("0.5", "0.999")
+    )
+    for found, quantile in ((narrow, 0.67449), (wide, 3.29053)):
+        half = float(found["high"][0]) - float(found["labels"][0])
+        assert half == pytest.approx(quantile * float(found["standard_error"][0]), rel=1e-4)
+
+
+@_KINDS
+def test_of_a_release_there_is_a_promise_and_two_parts_of_the_error(kind: str, cli: Cli) -> None:
+    assert cli("release", "x.csv", "--epsilon", "0.5", "-o", "r.json").returncode == 0
+    piped = cli("curve", kind, "r.json", "--bootstraps", "5")
+    assert (piped.returncode, piped.stderr) == (0, "")
+    error, sampling, noise = (np.array(_columns(piped.stdout)[name], dtype=float) for name in _ERRORS)
+    assert error == pytest.approx(np.hypot(sampling, noise), rel=1e-8, abs=1e-12)
+    assert noise.max() > 0
+    told = cli("curve", kind, "r.json", "--bootstraps", "5", "-o", "r.csv")
+    assert "Promise: 0.5-differentially private" in told.stdout
+    assert re.search(r"standard errors are largest at .+ from sampling and .+ from privacy\s+noise", told.stdout)
+    assert told.stderr == ""
+
+
+def test_the_warning_cannot_be_silenced(cli: Cli) -> None:
+    done = cli("curve", "guessing", "x.csv", "--quiet", "-o", "x2.csv")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(_WARNING)
+
+
+def test_files_are_written_and_kept(cli: Cli, folder: Path) -> None:
+    asked = ("curve", "rarefaction", "x.csv", "-o", "out.csv", "--report", "out.html")
+    done = cli(*asked)
+    assert done.returncode == 0
+    assert done.stdout.endswith("Wrote out.csv.\nWrote out.html.\n")
+    assert (folder / "out.csv").read_text().startswith("draws,labels,low,high,kind,standard_error,")
+    page = (folder / "out.html").read_text()
+    assert "<pre>anonhist curve rarefaction x.csv -o out.csv --report out.html</pre>" in page
+    for name in ("out.csv", "out.html"):
+        (folder / name).write_text("precious")
+        again = cli(*asked)
+        assert again.returncode == 2
+        assert "exists already" in again.stderr
+        assert "Warning" not in again.stderr
+        assert (folder / name).read_text() == "precious"
+        assert cli(*asked, "--force").returncode == 0
+
+
+def test_a_person_gets_a_small_table(terminal: Cli, folder: Path) -> None:
+    done = terminal("curve", "rarefaction", "x.csv", "--draws", "9999")
+    assert done.returncode == 0
+    assert re.search(r"Drawing samples ━* +\d+%", done.stdout)
+    lines = [line for line in done.stdout.replace("\r", "\n").split("\n") if "━" not in line]
+    rows = [line for line in lines if re.search(r"(interpolated|observed|extrapolated) *$", line)]
+    assert 8 <= len(rows) <= 14
+    assert [line.split()[:2] for line in rows if "observed" in line] == [["1,622", "1,206"]]
+    assert rows[0].split()[0] == "1"
+    assert rows[-1].split()[0] == "9,999"
+    assert max(map(len, lines)) <= 80
+    assert "Warning: Beyond twice the items the curve is too low." in done.stdout
+    assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "x.csv"]
+
+
+def test_data_are_read_as_by_release(cli: Cli, folder: Path) -> None:
+    (folder / "log.csv").write_text("word,who\n" + "a,1\n" * 5 + "a,2\nb,2\nb,3\nb,3\n")
+    options = ("--label", "word", "--user", "who", "--max-per-user", "2")
+    found = _columns(cli("curve", "rarefaction", "log.csv", *options).stdout)
+    assert found["draws"][found["kind"].index("observed")] == "6"
+
+
+@_KINDS
+@pytest.mark.parametrize("rows", ["", "7,1\n", "1,1\n", "1,9\n", "1,3\n1000000000000,1000\n"])
+def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> None:
+    (folder / "odd.csv").write_text("count,prevalence\n" + rows)
+    done = cli("curve", kind, "odd.csv", "--bootstraps", "3", "-o", "out.csv", "--report", "out.html")
+    assert done.returncode == 0
+    assert ("The profile is empty" in done.stdout) == (not rows)
+    for text in (done.stdout, (folder / "out.csv").read_text(), (folder / "out.html").read_text()):
+        assert not re.search(r"\bnan\b", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("hill", "--epsilon", "1"), "A curve is made private by a release: give --epsilon to 'anonhist release'"),
+        (("hill", "--unit", "item"), "no option --unit"),
+        (("hill", "--draws", "9"), "--draws belongs to rarefaction, not to hill"),
+        (("hill", "--points", "9"), "--points belongs to rarefaction and guessing, not to hill"),
+        (("guessing", "--orders", "1"), "--orders belongs to hill, not to guessing"),
+        (("rarefaction", "--draws", "0"), "--draws must be a whole number"),
+        (("rarefaction", "--points", "3"), "--points must be a whole number from 4"),
+        (("guessing", "--points", "1"), "--points must be a whole number from 2"),
+        (("guessing", "--points", "1e9"), "--points must be at most 10,000"),
+        (("hill", "--bootstraps", "2"), "--bootstraps must be a whole number from 3"),
+        (("hill", "--bootstraps", "1e5"), "--bootstraps must be at most 10,000"),
+        (("hill", "--interval", "1"), "between 0 and 1"),
+        (("hill", "--orders", "many"), "FIRST:LAST:STEP such as 0:3:0.1, not 'many'"),
+        (("hill", "--orders", "nan"), "--orders must be numbers"),
+        (("hill", "--orders", ""), "--orders must be numbers"),
+        (("hill", "--orders", "0:3"), "--orders must be numbers"),
+        (("hill", "--orders", "0:3:0"), "must go up"),
+        (("hill", "--orders", "3:0:1"), "must go up"),
+        (("hill", "--orders", "0:3:1e-99999"), "take a larger step"),
+        (("hill", "--orders", "1,0"), "--orders must be ascending"),
+        (("hill", "--orders", "0,13"), "Each of --orders must be a number from 0 to 12"),
+        (("spiral",), "'spiral' is not one of 'rarefaction', 'guessing', 'hill'"),
+        (("hill", "-o", "out.json"), "A curve is written as CSV"),
+        (("hill", "--report", "out.pdf"), ".html"),
+    ],
+)
+def test_wrong_calls_are_refused_in_a_sentence_before_anything_is_read(
+    arguments: tuple[str, ...], told: str, cli: Cli
+) -> None:
+    done = cli("curve", *arguments, "nowhere.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert done.stderr.startswith("anonhist: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_input_is_not_replaced(cli: Cli, folder: Path) -> None:
+    before = (folder / "x.csv").read_text()
+    assert "is the input" in cli("curve", "hill", "x.csv", "-o", "x.csv", "--force").stderr
+    assert (folder / "x.csv").read_text() == before
