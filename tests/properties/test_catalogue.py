@@ -1,48 +1,24 @@
 """All properties by name: what they take, and that each gives a number with an interval, whatever the profile."""
 
 import math
-from collections.abc import Iterator
+import re
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
-import anonhist as ah
 from anonhist.cli.commands import PROPERTY_NAMES
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.testing.properties import answered, asked
 from anonhist.testing.strategies import profiles, repeatable
 
-_TRUTH = Profile.from_prevalences({1: 40, 2: 20, 3: 12, 5: 6, 8: 3, 20: 2, 70: 1})
-# One good value of each number that a property needs.
-_REQUIRED = {"draws": 500, "order": 2, "alphabet_size": 2**62, "guesses": 3, "share": 0.5}
-
-
-def options_of(name: str) -> Iterator[dict[str, Any]]:
-    """Every method, and orders and draws of every kind."""
-    known = PROPERTIES[name]
-    required = {option: _REQUIRED[option] for option in known.required}
-    varied: list[dict[str, Any]] = [required]
-    if "order" in required and name != "power-sum":
-        varied = [{"order": order} for order in (0, 0.5, 1, 2, 3.7, 12)]
-    if "draws" in required:
-        varied = [{"draws": draws} for draws in (1, 500, 10**6, 2**64)]
-    for numbers in varied:
-        for method in known.methods or (None,):
-            if method == "unbiased" and (numbers["order"] < 2 or numbers["order"] % 1):
-                continue
-            named = {} if method is None else {"method": method}
-            if method == "chebyshev":
-                named["alphabet_size"] = 2**62
-            yield numbers | named
-
-
-ASKED = [(name, options) for name in PROPERTIES for options in options_of(name)]
-EVERY = pytest.mark.parametrize(("name", "options"), ASKED, ids=[f"{name}-{o}" for name, o in ASKED])
+ASKED = list(asked())
+# Those that take long: bootstraps, and polynomials of high degree.
+SLOW = ("pml", "polynomial")
 
 
 def check_sane(estimate: Estimate) -> None:
@@ -54,16 +30,15 @@ def check_sane(estimate: Estimate) -> None:
     assert math.isfinite(low)
 
 
-def asked(profile: Profile, name: str, options: dict[str, Any]) -> Estimate | None:
-    """Estimate, but for what is refused: more draws than items in rarefaction, and more labels than there can be."""
-    if options.get("alphabet_size", profile.num_labels) < profile.num_labels:
-        return None
-    if options.get("method") == "rarefaction" and options["draws"] > profile.n > 0:
-        with pytest.raises(UsageError, match="no more draws than there are items"):
-            PROPERTIES[name].estimate(profile, **options)
-        return None
-    found: Estimate = PROPERTIES[name].estimate(profile, **options)
-    return found
+def check_all(profile: Profile, *, slow: bool) -> None:
+    for name, options in ASKED:
+        found = answered(profile, name, options) if (options.get("method") in SLOW) is slow else None
+        if found is not None:
+            try:
+                check_sane(found)
+            except AssertionError as error:
+                error.add_note(f"{name} {options}: {found}")
+                raise
 
 
 @repeatable
@@ -76,11 +51,84 @@ def asked(profile: Profile, name: str, options: dict[str, Any]) -> Estimate | No
 @example(Profile([1, 10**15], [1, 1]))
 @given(profiles())
 def test_every_estimator_is_finite_whatever_the_profile(profile: Profile) -> None:
-    for name, options in ASKED:
-        found = asked(profile, name, options)
-        if found is not None:
-            try:
-                check_sane(found)
-            except AssertionError as error:
-                error.add_note(f"{name} {options}: {found}")
-                raise
+    check_all(profile, slow=False)
+
+
+@settings(repeatable, max_examples=8)
+@example(Profile([1], [2**62]))
+@example(Profile([2**63 - 1], [1]))
+@example(Profile([1, 58], [1, 7_034_994_354_083_477]))
+@given(profiles(max_distinct=4))
+def test_the_slow_ones_too(profile: Profile) -> None:
+    check_all(profile, slow=True)
+
+
+def test_the_command_line_names_every_property() -> None:
+    assert set(PROPERTY_NAMES) == {"all", *PROPERTIES}
+    assert PROPERTY_NAMES[0] == "all"
+    assert len(set(PROPERTY_NAMES)) == len(PROPERTY_NAMES)
+    assert PRIVATE_PROPERTIES.keys() <= PROPERTIES.keys()
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_what_is_required_is_taken_and_explained(name: str) -> None:
+    known = PROPERTIES[name]
+    assert set(known.required) <= set(known.options)
+    assert ("method" in known.options) == bool(known.methods)
+    with pytest.raises(UsageError, match=f"^colour does not belong to {name}; leave it out.$"):
+        known.check(name, {"colour": 1})
+    for option in known.required:
+        with pytest.raises(UsageError, match=f"^{name} needs {option}: "):
+            known.check(name, {})
+    if known.methods:
+        given = dict.fromkeys(known.required, 2)
+        known.check(name, {**given, "method": known.methods[-1]})
+        with pytest.raises(UsageError, match=f"^There is no method 'x' for {name}; choose one of {known.methods[0]}"):
+            known.check(name, {**given, "method": "x"})
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_methods_are_told_by_name(name: str) -> None:
+    profile = Profile.from_prevalences({1: 5, 2: 3, 10: 2})
+    for method in PROPERTIES[name].methods:
+        found: Any = next(o for each, o in ASKED if each == name and o.get("method") == method)
+        estimate = PROPERTIES[name].estimate(profile, **found)
+        assert estimate.method == method
+        assert estimate.assumes
+        assert not estimate.assumes.endswith(".")
+
+
+def test_all_holds_every_method_once_and_says_how_far_it_is() -> None:
+    profile, shares = Profile.from_prevalences({1: 40, 2: 20, 3: 12, 70: 1}), list[float]()
+    found = estimate_all(profile, progress=shares.append)
+    told = [(name, estimate.method) for name, estimate in found]
+    assert len(set(told)) == len(told)
+    for name in ("entropy", "sample-coverage", "support-size"):
+        methods = [method for each, method in told if each == name]
+        assert methods == [method for method in PROPERTIES[name].methods if method != "chebyshev"]
+    assert shares == pytest.approx([(i + 1) / len(found) for i in range(len(found))])
+    # What stands together in a table is told together.
+    properties = [re.split(", ", name)[0] for name, _ in found]
+    assert len(set(properties)) == 1 + sum(one != other for one, other in zip(properties[1:], properties, strict=False))
+
+
+def test_all_is_told_more_with_an_alphabet_and_in_other_units() -> None:
+    profile = Profile.from_prevalences({1: 40, 2: 20, 3: 12, 70: 1})
+    plain, more = estimate_all(profile), estimate_all(profile, alphabet_size=500, draws=777, base=2, level=0.5)
+    names = {(name, estimate.method) for name, estimate in more} - {(name, estimate.method) for name, estimate in plain}
+    assert {("support-size", "chebyshev"), ("distance-to-uniformity", "plug-in")} < names
+    assert "support-coverage, 777 draws" in {name for name, _ in more}
+    assert {estimate.unit for name, estimate in more if "entropy" in name} == {"bits"}
+    widths = [estimate.interval[1] - estimate.interval[0] for _, estimate in more]
+    assert {estimate.level for _, estimate in more} == {0.5}
+    assert all(map(math.isfinite, widths))
+    # Without an alphabet size the polynomial has no leg to stand on, and says so.
+    (polynomial,) = (estimate for _, estimate in plain if estimate.method == "polynomial")
+    assert "Without an alphabet size" in polynomial.warnings[0]
+
+
+def test_all_refuses_what_is_no_data() -> None:
+    with pytest.raises(UsageError, match="A Profile or a Release is needed"):
+        estimate_all([3, 1])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="below the number of labels"):
+        estimate_all(Profile.from_counts([3, 1]), alphabet_size=1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.profiles import Profile
 from anonhist.properties.diversity import (
     DIVERSITY_METHODS,
     distance_to_uniformity,
@@ -18,6 +19,7 @@ from anonhist.properties.diversity import (
     tsallis_entropy,
 )
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
+from anonhist.properties.estimator import Resimulated
 from anonhist.properties.guessing.guesswork import guesswork
 from anonhist.properties.guessing.success import guessing_success
 from anonhist.properties.guessing.work_factor import work_factor
@@ -29,9 +31,7 @@ from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,9 @@ def estimate_all(
     >>> [name for name, _ in found][:2]
     ['entropy', 'entropy']
     """
+    if not isinstance(data, Profile | Resimulated):
+        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        raise UsageError(message)
     check_alphabet(data, alphabet_size)
     planned = list(_planned(data, alphabet_size, draws, {} if base is None else {"base": base}))
     found = []
@@ -171,8 +174,8 @@ def _planned(
     for method in SUPPORT_SIZE_METHODS:
         if method != "chebyshev" or alphabet:
             yield "support-size", "support-size", {"method": method, **alphabet}
-    items = data.n if hasattr(data, "n") else 1
-    more = draws or max(2 * items, 1)
+    profile = data if isinstance(data, Profile) else data.profile
+    more = draws or max(2 * profile.n, 1)
     yield f"support-coverage, {more:,} draws", "support-coverage", {"draws": more}
     for method in SAMPLE_COVERAGE_METHODS:
         yield "sample-coverage", "sample-coverage", {"method": method}

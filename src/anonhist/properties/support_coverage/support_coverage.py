@@ -42,7 +42,8 @@ def support_coverage(
         m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
     method
         One of ``SUPPORT_COVERAGE_METHODS``. By default rarefaction up to n draws, the series of Good and Toulmin up to
-        2n, and beyond the smoothing that errs least. All are rarefaction up to n draws.
+        2n, and beyond the smoothing that errs least; of a release, whose noise moves n and may push the series beyond
+        its reach, that smoothing from n draws on. All are rarefaction up to n draws.
     level
         Probability with which the interval is meant to hold the truth.
 
@@ -59,31 +60,34 @@ def support_coverage(
     >>> print(support_coverage(profile, draws=300))
     140 ± 11.4 labels (95 % interval 117.667 to 162.333)
     """
-    chosen = support_coverage_estimator(method, draws=draws, n=_items(data))
+    is_fixed = isinstance(data, Profile)
+    chosen = support_coverage_estimator(method, draws=draws, n=_items(data), is_fixed=is_fixed)
     return estimated(data, chosen, NormalInterval(0.0, float(draws)), level=level, unit="labels")
 
 
-def support_coverage_estimator(method: str | None, *, draws: int, n: int) -> Estimator:
+def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fixed: bool = True) -> Estimator:
     """Return the estimator of this name; by default what errs least for n items and so many draws."""
     count = parse_whole_number(draws, name="draws", most=MAX_DRAWS)
-    name = method or usual_method(n, count)
+    name = method or usual_method(n, count, is_fixed=is_fixed)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
     if name == Rarefaction.name and n and count > n:
         raise UsageError("Rarefaction takes no more draws than there are items: leave the method out.")
     return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
 
 
-def usual_method(n: int, draws: int) -> str:
-    """Return the name of the method for so many items and draws where none is asked for.
+def usual_method(n: int, draws: int, *, is_fixed: bool = True) -> str:
+    """Return the name of the method for so many items, noise on them or not, and draws where none is asked for.
 
     Examples
     --------
     >>> usual_method(100, 50), usual_method(100, 150)
     ('rarefaction', 'good-toulmin')
+    >>> usual_method(100, 150, is_fixed=False)
+    'smoothed-binomial-b'
     """
     if draws <= n:
         return Rarefaction.name
-    return GoodToulmin.name if draws <= 2 * n else SmoothedBinomialB.name
+    return GoodToulmin.name if is_fixed and draws <= 2 * n else SmoothedBinomialB.name
 
 
 def _items(data: Profile | Resimulated) -> int:

@@ -71,8 +71,10 @@ def support_size(
     most = math.inf if size is None else float(size)
     bias = chosen.bias if isinstance(chosen, Chebyshev) else unbiased
     found = estimated(data, chosen, SupportSizeInterval(most, bias), level=level, unit="labels")
-    # Methods that are not told of the alphabet may pass it.
-    return found if found.value <= most else replace(found, value=most)
+    if found.value <= most:
+        return found
+    # Methods that are not told of the alphabet may pass it, and so may the labels of a release.
+    return replace(found, value=most, interval=(min(found.interval[0], most), most))
 
 
 def support_size_estimator(method: str | None, alphabet_size: int | None) -> Estimator:

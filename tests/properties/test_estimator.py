@@ -1,0 +1,197 @@
+"""From an estimator to an estimate: scales, parts, warnings, and what intervals do at their ends."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import UsageError
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.properties.bootstrap import resampled
+from anonhist.properties.estimator import Point, estimated, value_of
+from anonhist.properties.intervals import LabelsInterval, NormalInterval, check_level, quantile
+from anonhist.testing.strategies import repeatable
+
+SEEN = Profile([1, 2], [4, 2])
+PROMISE = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The number of labels, with an error of your choice."""
+
+    error: float | None = 2.0
+    name: ClassVar[str] = "counted"
+    assumes: ClassVar[str] = "nothing"
+
+    def point(self, profile: Profile) -> Point:
+        return Point(float(profile.num_labels), standard_error=self.error, warnings=("Beware.",))
+
+
+@dataclass(frozen=True)
+class QuickLabels(Labels):
+    """The same, where the number alone is had for less."""
+
+    def point(self, profile: Profile) -> Point:
+        raise AssertionError(profile)
+
+    def value(self, profile: Profile) -> float:
+        return float(profile.num_labels)
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release with known runs."""
+
+    profile: Profile
+    runs: Sequence[Profile]
+    mostly_noise: bool = False
+    guarantee: Guarantee = PROMISE
+
+    def resimulate(self) -> Sequence[Profile]:
+        return self.runs
+
+
+def test_a_profile_has_one_cause_of_error() -> None:
+    found = estimated(SEEN, Labels(), NormalInterval(0.0), level=0.9, unit="labels")
+    assert (found.value, found.standard_error, found.method, found.assumes) == (6, 2, "counted", "nothing")
+    assert found.interval == pytest.approx((6 - 2 * 1.6448536269514722, 6 + 2 * 1.6448536269514722))
+    assert (found.level, found.unit, found.parts, found.guarantee) == (0.9, "labels", (), None)
+    assert found.warnings == ("Beware.",)
+
+
+def test_a_scale_multiplies_all_but_the_profile() -> None:
+    one, bits = (estimated(SEEN, Labels(), NormalInterval(5.0, 7.0), scale=scale) for scale in (1.0, 3.0))
+    assert one.interval == (5, 7)
+    assert (bits.value, bits.standard_error, bits.interval) == (18, 6, (15, 21))
+
+
+def test_without_weights_nothing_is_known_of_the_error() -> None:
+    assert estimated(SEEN, Labels(None), NormalInterval()).interval == (6, 6)
+
+
+def test_a_release_joins_two_causes_in_squares() -> None:
+    runs = [Profile([1], [labels]) for labels in (9, 6, 2)] + [Profile([], [])]
+    released = Released(SEEN, runs)
+    found = estimated(released, Labels(), NormalInterval(), scale=2.0)
+    noise = 2 * math.sqrt((9 + 0 + 16 + 36) / 4)  # of no item the number is 0
+    assert found.parts == (("sampling", 4.0), ("privacy noise", pytest.approx(noise)))
+    assert found.standard_error == pytest.approx(math.hypot(4, noise))
+    low, high = found.interval
+    assert (low + high) / 2 == pytest.approx(12)
+    assert high - low == pytest.approx(2 * 1.959963984540054 * found.standard_error)
+    assert found.guarantee is released.guarantee
+    assert (found.method, found.warnings) == ("counted, from a release", ("Beware.",))
+
+
+def test_mostly_noise_is_warned_of() -> None:
+    (warning,) = estimated(Released(SEEN, [SEEN], mostly_noise=True), Labels(), NormalInterval()).warnings[1:]
+    assert warning.startswith("The release is mostly noise")
+
+
+def test_an_empty_release_keeps_its_noise() -> None:
+    found = estimated(Released(Profile([], []), [SEEN]), Labels(), NormalInterval(0.0))
+    assert (found.value, found.standard_error) == (0, 6)
+    assert found.interval == pytest.approx((0, 6 * 1.959963984540054))
+
+
+def test_of_an_empty_profile_the_interval_is_all_there_can_be_and_holds_0() -> None:
+    for least, low in ((1.0, 0.0), (0.0, 0.0), (-2.0, -6.0)):
+        found = estimated(Profile([], []), Labels(), NormalInterval(least, 5.0), scale=3.0)
+        assert (found.value, found.standard_error, found.interval) == (0, 0, (low, 15))
+
+
+def test_numbers_alone_come_the_quick_way_where_there_is_one() -> None:
+    assert value_of(Labels(), SEEN) == value_of(QuickLabels(), SEEN) == 6
+    assert value_of(Labels(), Profile([], [])) == value_of(QuickLabels(), Profile([], [])) == 0
+
+
+@pytest.mark.parametrize("data", [None, [3, 1], "events.csv", Profile])
+def test_what_is_no_data_is_refused(data: object) -> None:
+    with pytest.raises(UsageError, match="A Profile or a Release is needed"):
+        estimated(data, Labels(), NormalInterval())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, 95, math.nan, math.inf, True, "0.95", None])
+def test_levels_are_probabilities(level: object) -> None:
+    with pytest.raises(UsageError, match=r"The level of an interval must be a number between 0 and 1, such as 0\.95"):
+        check_level(level)
+
+
+@pytest.mark.parametrize(
+    ("level", "z"),
+    [(0.5, 0.674489750196082), (0.95, 1.959963984540054), (0.999, 3.290526731491925), (math.nextafter(1, 0), 8.2926)],
+)
+def test_quantiles_reach_to_the_last_float(level: float, z: float) -> None:
+    assert quantile(level) == pytest.approx(z, rel=1e-5)
+
+
+def test_quantiles_start_at_0() -> None:
+    assert quantile(5e-324) == 0
+    assert quantile(0.001) == pytest.approx(0.001 * math.sqrt(math.pi / 2), rel=1e-6)
+
+
+def test_labels_not_seen_are_log_normal() -> None:
+    low, high = LabelsInterval().of(SEEN, 8.0, 2.0, level=0.95, scale=1.0)
+    # Chao 1987: with T = 2 and error 2, K = exp(1.96·sqrt(ln 2)).
+    ratio = math.exp(1.959963984540054 * math.sqrt(math.log(2)))
+    assert (low, high) == pytest.approx((6 + 2 / ratio, 6 + 2 * ratio), rel=1e-12)
+    # Small errors are those of a normal law, to all digits.
+    low, high = LabelsInterval().of(SEEN, 8.0, 2e-9, level=0.95, scale=1.0)
+    assert (8 - low, high - 8) == (pytest.approx(3.92e-9, rel=1e-3), pytest.approx(3.92e-9, rel=1e-3))
+
+
+@repeatable
+@given(st.floats(6, 1e19), st.floats(0, 1e19), st.floats(0, 1e19), st.sampled_from((0.5, 0.95, math.nextafter(1, 0))))
+def test_intervals_of_labels_grow_with_the_error(value: float, one: float, other: float, level: float) -> None:
+    small, large = sorted((one, other))
+    interval = LabelsInterval()
+    inner = interval.of(SEEN, value, small, level=level, scale=1.0)
+    outer = interval.of(SEEN, value, large, level=level, scale=1.0)
+    slack = 1e-12 * value
+    assert 6 <= outer[0] <= inner[0] + slack
+    assert inner[0] <= value <= inner[1] <= outer[1] + slack
+    assert math.isfinite(outer[1])
+    # However many times the labels not seen it is, the error is not forgotten.
+    assert outer[1] >= value + quantile(level) * large
+
+
+@pytest.mark.parametrize("error", [1e3, 1e9, 1e200, 1e308])
+def test_errors_far_beyond_the_labels_not_seen_widen_the_interval(error: float) -> None:
+    low, high = LabelsInterval().of(SEEN, 6.001, error, level=0.95, scale=1.0)
+    assert 6 <= low < 6.001
+    assert high >= 1.9599 * min(error, 9e307)
+
+
+def test_labels_end_where_the_alphabet_does() -> None:
+    assert LabelsInterval(9.0).of(SEEN, 8.0, 50.0, level=0.95, scale=1.0)[1] == 9
+    # More labels in a release than there can be: the value is in its interval all the same.
+    assert LabelsInterval(5.0).of(SEEN, 7.0, 1.0, level=0.95, scale=1.0)[1] == 7
+    assert LabelsInterval(5.0).of_nothing(scale=1.0) == (0, 5)
+
+
+def test_fewer_labels_than_seen_are_in_their_interval() -> None:
+    assert LabelsInterval().of(SEEN, 6.0, 0.0, level=0.95, scale=1.0) == (6, 6)
+    assert LabelsInterval().of(SEEN, 5.0, 1.0, level=0.95, scale=1.0) == pytest.approx((5, 7.959963984540054))
+
+
+def test_weights_become_a_sampling_error() -> None:
+    @dataclass(frozen=True)
+    class Singletons:
+        name: ClassVar[str] = "singletons"
+        assumes: ClassVar[str] = ""
+
+        def point(self, profile: Profile) -> Point:
+            return Point(float(profile.prevalence(1)), lambda counts: (counts == 1) * 1.0)
+
+    profile, rng = Profile([1, 3, 20], [300, 200, 50]), np.random.default_rng(3)
+    error = estimated(profile, Singletons(), NormalInterval()).standard_error
+    drawn = [sample.prevalence(1) for sample in resampled(profile, size=400, rng=rng)]
+    assert error == pytest.approx(float(np.std(drawn)), rel=0.15)  # 400 draws: 3.5 %, so four standard errors
