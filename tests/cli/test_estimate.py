@@ -1,0 +1,387 @@
+"""``anonhist estimate``: in pipes, files and on terminals, private and not, and everything that is refused."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+import anonhist as ah
+from anonhist.cli.commands import PROPERTY_NAMES
+from anonhist.cli.estimate import NOT_PRIVATE
+from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
+from anonhist.properties.catalogue import PROPERTIES, estimate_all
+
+Cli = Callable[..., CompletedProcess[str]]
+
+WARNING = f"Warning: {NOT_PRIVATE}\n"
+# What each property must be told.
+TOLD: dict[str, tuple[str, ...]] = {
+    "support-coverage": ("--draws", "30"),
+    "hill-number": ("--order", "2"),
+    "renyi-entropy": ("--order", "2"),
+    "tsallis-entropy": ("--order", "2"),
+    "power-sum": ("--order", "2"),
+    "distance-to-uniformity": ("--alphabet-size", "100"),
+    "guessing-success": ("--guesses", "1"),
+    "work-factor": ("--share", "0.5"),
+    "guesswork": ("--share", "0.5"),
+}
+
+
+@pytest.fixture
+def data(folder: Path) -> str:
+    """Write a few hundred items of 60 labels."""
+    counts = [200, 90, 40, 20, 10, *[5] * 5, *[2] * 15, *[1] * 35]
+    rows = "".join(f"label{i},{count}\n" for i, count in enumerate(counts))
+    (folder / "data.csv").write_text("label,count\n" + rows)
+    return "data.csv"
+
+
+@pytest.fixture
+def release(data: str, cli: Cli) -> str:
+    """Release them."""
+    done = cli("release", data, "--epsilon", "2", "--simulations", "5", "-o", "release.json")
+    assert done.returncode == 0
+    return "release.json"
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def screen(text: str) -> str:
+    return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_pipe_gets_what_the_library_says(name: str, cli: Cli, data: str) -> None:
+    done = cli("estimate", name, data, *TOLD.get(name, ()))
+    assert (done.returncode, done.stderr) == (0, WARNING)
+    (row,) = rows(done.stdout)
+    options: dict[str, Any] = {
+        option.removeprefix("--").replace("-", "_"): float(text) if option == "--share" else int(text)
+        for option, text in zip(TOLD.get(name, ())[::2], TOLD.get(name, ())[1::2], strict=True)
+    }
+    expected = PROPERTIES[name].estimate(ah.read_profile(data), **options)
+    assert (row["property"], row["method"], row["unit"]) == (name, expected.method, expected.unit)
+    told = [float(row[column]) for column in ("value", "standard_error", "low", "high", "level")]
+    assert told == pytest.approx([expected.value, expected.standard_error, *expected.interval, 0.95], rel=1e-9)
+    assert row["assumes"] == expected.assumes
+    assert row["warnings"] == " ".join(expected.warnings)
+    assert (row["parts"], row["guarantee"]) == ("", "")
+
+
+def test_every_property_is_tried() -> None:
+    assert set(PROPERTY_NAMES) == {"all", *PROPERTIES}
+
+
+@pytest.mark.parametrize(
+    ("given", "call"),
+    [
+        (("entropy", "--base", "2"), lambda p: ah.entropy(p, base=2)),
+        (("entropy", "--base", "e", "--method", "chao-shen"), lambda p: ah.entropy(p, method="chao-shen")),
+        (("entropy", "--alphabet-size", "1e3"), lambda p: ah.entropy(p, alphabet_size=1000)),
+        (("support-size", "--method", "chao1", "--interval", "0.9"), lambda p: ah.support_size(p, level=0.9)),
+        (("support-size", "--alphabet-size", "5_000"), lambda p: ah.support_size(p, alphabet_size=5000)),
+        (("support-coverage", "--draws", "1e4"), lambda p: ah.support_coverage(p, draws=10_000)),
+        (("hill-number", "--order", "0.5"), lambda p: ah.hill_number(p, order=0.5)),
+        (("sample-coverage", "--method", "chao-jost"), lambda p: ah.sample_coverage(p, method="chao-jost")),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_options_reach_the_estimator(
+    given: tuple[str, ...], call: Callable[[ah.Profile], ah.Estimate], cli: Cli, data: str
+) -> None:
+    (row,) = rows(cli("estimate", given[0], data, *given[1:]).stdout)
+    expected = call(ah.read_profile(data))
+    assert (float(row["value"]), row["method"]) == (pytest.approx(expected.value, rel=1e-9), expected.method)
+    assert float(row["high"]) == pytest.approx(expected.interval[1], rel=1e-9)
+
+
+def test_a_lower_probability_makes_a_shorter_interval(cli: Cli, data: str) -> None:
+    for private in ((), ("--epsilon", "1000000")):
+        wide, half = (
+            rows(cli("estimate", "entropy", data, "--method", "plug-in", "--interval", level, *private).stdout)[0]
+            for level in ("0.95", "0.5")
+        )
+        width = [float(row["high"]) - float(row["low"]) for row in (wide, half)]
+        assert width[1] < 0.5 * width[0]
+        assert (wide["level"], half["level"]) == ("0.95", "0.5")
+
+
+def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, folder: Path) -> None:
+    done = cli("estimate", "support-size", data, "-o", "found.csv")
+    assert (done.returncode, done.stderr) == (0, WARNING)
+    (row,) = rows((folder / "found.csv").read_text())
+    assert row["method"] == "chao1"
+    lines = done.stdout.splitlines()
+    assert re.fullmatch(r"support-size: [\d.]+ ± [\d.]+ labels", lines[0])
+    assert re.fullmatch(r"95 % interval: [\d.]+ to [\d.]+ labels", lines[1])
+    assert lines[2:] == ["Method: chao1", f"Assumes: {row['assumes']}.", "Wrote found.csv."]
+
+
+def test_files_that_exist_are_kept_without_force(cli: Cli, data: str, folder: Path) -> None:
+    (folder / "found.csv").write_text("precious")
+    done = cli("estimate", "entropy", data, "-o", "found.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'found.csv' exists already" in done.stderr
+    assert (folder / "found.csv").read_text() == "precious"
+    assert cli("estimate", "entropy", data, "-o", "found.csv", "--force").returncode == 0
+    assert (folder / "found.csv").read_text().startswith("property,value,")
+    assert cli("estimate", "entropy", data, "-o", data, "--force").returncode == 2
+
+
+def test_quiet_silences_all_but_that_numbers_are_not_private(cli: Cli, data: str) -> None:
+    done = cli("estimate", "entropy", data, "--quiet", "-o", "found.csv")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", WARNING)
+    assert cli("estimate", "all", data, "--quiet").stderr == WARNING
+
+
+def test_standard_input_is_read(process: Cli) -> None:
+    done = process("estimate", "support-size", "-", "--method", "observed", stdin=b"a\nb\na\n")
+    assert (done.returncode, done.stderr) == (0, WARNING)
+    assert rows(done.stdout)[0]["value"] == "2"
+
+
+def test_all_is_one_table(cli: Cli, data: str) -> None:
+    done = cli("estimate", "all", data, "-o", "-")
+    assert (done.returncode, done.stderr) == (0, WARNING)
+    expected = estimate_all(ah.read_profile(data))
+    found = rows(done.stdout)
+    assert [(row["property"], row["method"]) for row in found] == [(name, each.method) for name, each in expected]
+    assert [float(row["value"]) for row in found] == pytest.approx([each.value for _, each in expected], rel=1e-9)
+    more = rows(cli("estimate", "all", data, "--alphabet-size", "900", "--draws", "1e3", "--base", "2").stdout)
+    assert {"chebyshev", "polynomial"} < {row["method"] for row in more}
+    assert "support-coverage, 1,000 draws" in {row["property"] for row in more}
+    assert {row["unit"] for row in more if row["property"] == "entropy"} == {"bits"}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: str) -> None:
+    for source, is_private in ((data, False), (release, True)):
+        done = terminal("estimate", "all", source, width=width)
+        assert done.returncode == 0
+        shown = screen(done.stdout)
+        lines = [line.rstrip() for line in shown.splitlines()]
+        assert max(map(len, lines)) <= max(width, len(WARNING))
+        assert [line for line in lines if len(line) > width] in ([], [WARNING.rstrip()])
+        # Nothing is cut, and every property has its heading, with the unit.
+        assert "…" not in shown
+        for heading in ("entropy, nats", "support-size, labels", "sample-coverage", "work-factor, guesses"):
+            assert heading in lines
+        profile = ah.read_release(release).profile if is_private else ah.read_profile(data)
+        assert re.search(rf"^  observed( \[\d\])* +{profile.num_labels} ", shown, re.MULTILINE)
+        flat = " ".join(shown.split())
+        # What marks stand for is told once.
+        assert flat.count("Without an alphabet size, the value assumes") == 1
+        assert re.search(r"^  polynomial.* \[\d\]", shown, re.MULTILINE)
+        assert ("few labels have not been seen: the bias is small beside 1/n²" in flat) or width == 120
+        assert ("assumes" in lines[0] or any(line.endswith("assumes") for line in lines)) is (width == 120)
+        assert ("Assumed:" in lines) is (width == 80)
+        assert ("not private" in flat) is not is_private
+        assert ("2-differentially private" in flat) is is_private
+
+
+def test_a_bar_is_for_terminals_alone(terminal: Cli, process: Cli, data: str) -> None:
+    assert "━" in terminal("estimate", "all", data).stdout
+    quiet = terminal("estimate", "all", data, "--quiet")
+    assert "━" not in quiet.stdout
+    assert quiet.stdout == WARNING
+    piped = process("estimate", "all", data)
+    assert "━" not in piped.stderr + piped.stdout
+
+
+def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, data: str) -> None:
+    done = terminal("estimate", "entropy", data, piped=True)
+    assert [row["property"] for row in rows(done.stderr)] == ["entropy"]
+    shown = screen(done.stdout)
+    assert WARNING in shown
+    assert "Method: grassberger" in shown
+
+
+@pytest.mark.parametrize("name", ["release.json", "release.parquet"])
+def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
+    cli("release", data, "--epsilon", "2", "--simulations", "5", "-o", name)
+    guarantee = str(ah.read_release(name).guarantee)
+    done = cli("estimate", "entropy", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = rows(done.stdout)
+    assert row["guarantee"] == guarantee
+    assert row["method"] == "grassberger, from a release"
+    assert re.fullmatch(r"sampling: [\d.e-]+; privacy noise: [\d.e-]+", row["parts"])
+    sampling, noise = (float(part.split(": ")[1]) for part in row["parts"].split("; "))
+    assert float(row["standard_error"]) == pytest.approx((sampling**2 + noise**2) ** 0.5, rel=1e-4)
+    told = cli("estimate", "entropy", name, "-o", "found.csv").stdout
+    assert f"Promise: {guarantee}\n" in told
+    assert re.search(r"^Standard errors: sampling [\d.]+, privacy noise [\d.]+\.$", told, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
+@pytest.mark.parametrize("relation", ["add-or-remove", "substitute"])
+def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, data: str) -> None:
+    done = cli("estimate", name, data, *TOLD.get(name, ()), "--epsilon", "0.5", "--relation", relation)
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = rows(done.stdout)
+    promised = row["guarantee"]
+    assert promised.startswith("1/2-differentially private" if "1/2" in promised else "0.5-differentially private")
+    assert ("exchanged" in promised or "replaced" in promised) is (relation == "substitute")
+    assert row["method"].startswith("private ")
+    assert "privacy noise: " in row["parts"]
+    assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+
+
+def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
+    (folder / "log.csv").write_text("label,user\n" + "".join(f"zebra{i % 7},u{i}\n" * 3 for i in range(40)))
+    given = ("estimate", "entropy", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2")
+    (row,) = rows(cli(*given, "--epsilon", "1", "--public-items", "80").stdout)
+    assert "one user with at most 2 items" in row["guarantee"]
+    # Without --epsilon the same data are read the same way.
+    done = cli(*given, "--method", "plug-in")
+    assert (done.returncode, done.stderr) == (0, WARNING)
+
+
+_ITEM = ("--epsilon", "1")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("frobnicate",), "'frobnicate'"),
+        (("entropy", "--method", "magic"), "choose one of plug-in, miller-madow"),
+        (("entropy", "--method", ""), "There is no method ''"),
+        (("entropy", "--order", "2"), "--order does not belong to entropy"),
+        (("min-entropy", "--alphabet-size", "9"), "--alphabet-size does not belong to min-entropy"),
+        (("all", "--order", "2"), "--order does not belong to all"),
+        (("all", "--method", "pml"), "--method does not belong to all"),
+        (("support-coverage",), "needs --draws: how many draws to count labels in"),
+        (("hill-number",), "needs --order: a number such as 2"),
+        (("guessing-success",), "needs --guesses: how many guesses"),
+        (("work-factor",), "needs --share: a share such as 0.5"),
+        (("distance-to-uniformity",), "needs --alphabet-size: how many labels there can be"),
+        (("support-size", "--method", "chebyshev"), "needs --alphabet-size"),
+        (("entropy", "--alphabet-size", "0"), "--alphabet-size must be a whole number"),
+        (("entropy", "--alphabet-size", "many"), "--alphabet-size must be a whole number"),
+        (("entropy", "--alphabet-size", "3"), "--alphabet-size is below the number of labels"),
+        (("support-coverage", "--draws", "1.5"), "--draws must be a whole number"),
+        (("support-coverage", "--draws", "1e4", "--method", "rarefaction"), "leave the method out"),
+        (("guessing-success", "--guesses", "0"), "--guesses must be a whole number"),
+        (("hill-number", "--order", "-1"), "--order must be a number from 0 to 12"),
+        (("hill-number", "--order", "nan"), "--order must be a number from 0 to 12"),
+        (("hill-number", "--order", "two"), "'two' is not a valid float"),
+        (("hill-number", "--order", "1.5", "--method", "unbiased"), "Without bias only whole orders"),
+        (("power-sum", "--order", "1.5"), "--order must be a whole number from 2 to 12"),
+        (("work-factor", "--share", "0"), "--share must be a number above 0 and up to 1"),
+        (("entropy", "--base", "1"), "--base must be a number above 1"),
+        (("entropy", "--base", "bits"), "--base must be a number above 1"),
+        (("entropy", "--interval", "95"), "--interval must be a number between 0 and 1"),
+        (("entropy", "--interval", "nan"), "--interval must be a number between 0 and 1"),
+        (("entropy", "--unit", "item"), "--unit belongs to private estimates"),
+        (("entropy", "--relation", "substitute"), "--relation belongs to private estimates"),
+        (("entropy", "--public-items", "9"), "--public-items belongs to private estimates"),
+        (("entropy", "--max-count", "9"), "--max-count belongs to --unit label"),
+        (("entropy", "-o", "found.json"), "end the path in .csv"),
+        (("entropy", "-o", ""), "''"),
+        (("entropy", "--epsilon", "0"), "epsilon must be"),
+        (("entropy", "--epsilon", "1,2"), "epsilon must be"),
+        (("entropy", "--epsilon", "1e-9"), "too small"),
+        (("all", *_ITEM), "would divide the budget: make a release with 'anonhist release'"),
+        (("min-entropy", *_ITEM), "There is no private estimator of min-entropy: make a release"),
+        (("support-size", "--method", "chao1", *_ITEM), "chao1 has no bounded sensitivity"),
+        (("support-size", "--method", "chao1", *_ITEM), "which costs nothing more"),
+        (("entropy", "--method", "pml", *_ITEM), "pml has no bounded sensitivity"),
+        (("entropy", "--method", "jackknife", *_ITEM), "choose one of polynomial, miller-madow, plug-in"),
+        (("sample-coverage", "--method", "good-turing", *_ITEM), "--method does not belong to a private estimate"),
+        (("renyi-entropy", *_ITEM), "needs --order"),
+        (("renyi-entropy", "--order", "1.5", *_ITEM), "--order must be a whole number from 2 to 12"),
+        (("support-size", "--method", "coverage", *_ITEM), "needs --alphabet-size"),
+        (("entropy", "--unit", "label", "--max-count", "9", *_ITEM), "protect items or users"),
+        (("entropy", "--public-items", "0", *_ITEM), "--public-items must be a whole number"),
+        (("entropy", "--unit", "user", *_ITEM), "--max-per-user M"),
+        (("entropy", "--interval", "1", *_ITEM), "--interval must be a number between 0 and 1"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_wrong_calls_are_one_sentence(given: tuple[str, ...], told: str, cli: Cli, data: str, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    done = cli("estimate", given[0], data, *given[1:])
+    assert (done.returncode, done.stdout) == (2, "")
+    sentence = done.stderr.removeprefix(WARNING)
+    assert sentence.startswith("anonhist: ")
+    assert sentence.count("\n") == 1
+    assert told in sentence
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("entropy", "--method", "magic"),
+        ("entropy", "--interval", "2"),
+        ("hill-number", "--order", "-1"),
+        ("support-size", "--method", "chebyshev"),
+        ("entropy", "--unit", "label", "--max-count", "9", "--epsilon", "1"),
+        ("renyi-entropy", "--order", "1.5", "--epsilon", "1"),
+    ],
+)
+def test_what_can_be_refused_is_refused_before_reading(given: tuple[str, ...], cli: Cli) -> None:
+    done = cli("estimate", given[0], "nowhere.csv", *given[1:])
+    assert done.returncode == 2
+    assert "nowhere" not in done.stderr
+    assert WARNING not in done.stderr
+
+
+def test_a_release_is_not_made_private_twice(cli: Cli, release: str) -> None:
+    done = cli("estimate", "entropy", release, "--epsilon", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "anonhist: This is a release: estimates from it are private already, so leave --epsilon out.\n"
+    )
+
+
+def test_bad_data_are_3(cli: Cli, folder: Path) -> None:
+    assert cli("estimate", "entropy", "nowhere.csv").returncode == 3
+    (folder / "bad.csv").write_text("label,count\nzebra,-5\n")
+    for private in ((), ("--epsilon", "1")):
+        done = cli("estimate", "entropy", "bad.csv", *private)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "zebra" not in done.stderr
+        assert done.stderr.removeprefix(WARNING).count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("entropy", "--alphabet-size", "2"),
+        ("support-size", "--alphabet-size", "2"),
+        ("distance-to-uniformity", "--alphabet-size", "2"),
+        ("power-sum", "--order", "12"),
+        ("support-coverage", "--draws", "1", "--method", "good-toulmin"),
+        ("entropy", "--public-items", "1"),
+    ],
+    ids=" ".join,
+)
+def test_whether_private_data_fit_the_options_is_not_told(
+    given: tuple[str, ...], cli: Cli, data: str, folder: Path
+) -> None:
+    """More labels than an alphabet, fewer items than an order: the code and the streams must not say so."""
+    (folder / "none.csv").write_text("label,count\nzebra,1\n")
+    for source in (data, "none.csv"):
+        done = cli("estimate", given[0], source, *given[1:], "--epsilon", "1")
+        assert (done.returncode, done.stderr) == (0, "")
+        (row,) = rows(done.stdout)
+        assert row["warnings"] == ""
+
+
+def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> None:
+    (folder / "empty.csv").write_text("label\n")
+    done = cli("estimate", "support-size", "empty.csv")
+    assert (done.returncode, done.stderr) == (0, WARNING)
+    (row,) = rows(done.stdout)
+    assert (row["value"], row["low"], row["high"]) == ("0", "0", "inf")
+    assert row["warnings"].startswith("The profile is empty")
+    assert "0 to infinity" in cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
