@@ -29,8 +29,8 @@ STATISTICS = {
     "zigzag": zigzag,
     "singletons": lambda items: LinearStatistic(lambda counts: (counts == 1) / items, head=2),
     # All steps up or all down, but for counts beyond n, which weigh as much as n.
-    "rising": lambda items: LinearStatistic(lambda counts: (1 + counts / items) ** 2, head=0),
-    "falling": lambda items: LinearStatistic(lambda counts: -((1 + counts / items) ** 2), head=0),
+    "rising": lambda items: LinearStatistic(lambda counts: (2 + counts / items) * counts / items, head=0),
+    "falling": lambda items: LinearStatistic(lambda counts: -(2 + counts / items) * counts / items, head=0),
     "observed": lambda _: LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1),
 }
 
