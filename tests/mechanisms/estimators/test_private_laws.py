@@ -87,8 +87,11 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
 ) -> None:
     epsilon = Fraction(7, 10)
     mechanism = MECHANISMS[name](epsilon, unit, relation, public_items=public)
-    for_items = mechanism.guarantee.spending[0][1] if mechanism.items_are_released else Fraction(0)
-    per_item = for_items / unit.max_distance
+    # What noise on the number of items was really asked for, per item that it may change by.
+    noise, rates = recorded(0)
+    mechanism.noised(Profile.from_counts([3, 1], unit=unit), noise)
+    assert len(rates) == 1 + mechanism.items_are_released
+    per_item = rates[0] if mechanism.items_are_released else Fraction(0)
     # The released number of items may be any: the loss of the second step is looked at for each.
     seen = (3, 5) if mechanism.items_are_released else (None,)
     worst = 0.0

@@ -73,6 +73,8 @@ def test_one_item_more_changes_at_most_the_sensitivity_whatever_the_data(name: s
     assert max(changes) <= weights.added
     if items < 7:
         assert max(changes) == weights.added
+    # No other slope would need less noise.
+    assert weights.added <= (max(weights.highest, 0) - min(weights.lowest, 0)) / 2 + 1
 
 
 @pytest.mark.parametrize("name", STATISTICS)
