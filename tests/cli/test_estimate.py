@@ -356,11 +356,11 @@ def test_bad_data_are_3(cli: Cli, folder: Path) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        ("entropy", "--alphabet-size", "2"),
-        ("support-size", "--alphabet-size", "2"),
+        ("entropy", "--method", "miller-madow", "--alphabet-size", "2"),
+        ("support-size", "--method", "observed", "--alphabet-size", "2"),
         ("distance-to-uniformity", "--alphabet-size", "2"),
         ("power-sum", "--order", "12"),
-        ("support-coverage", "--draws", "1", "--method", "good-toulmin"),
+        ("support-coverage", "--draws", "30", "--method", "good-toulmin"),
         ("entropy", "--public-items", "1"),
     ],
     ids=" ".join,

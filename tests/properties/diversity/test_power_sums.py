@@ -227,7 +227,8 @@ def test_doubts_are_said() -> None:
 def test_nothing_is_an_interval_of_all_there_can_be() -> None:
     nothing = Profile([], [])
     assert hill_number(nothing, order=0).interval == (0, math.inf)
-    assert hill_number(nothing, order=2).interval == (1, math.inf)
+    # From 1 on, and the value 0 that stands for nothing known.
+    assert hill_number(nothing, order=2).interval == (0, math.inf)
     assert tsallis_entropy(nothing, order=3).interval == (0, 0.5)
     assert power_sum(nothing, order=2).interval == (0, 1)
 

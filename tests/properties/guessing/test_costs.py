@@ -198,9 +198,9 @@ def test_intervals_of_a_release_hold_its_noise(function: Callable[..., Estimate]
 def test_nothing_and_what_cannot_be() -> None:
     nothing = Profile([], [])
     assert guessing_success(nothing, guesses=3).interval == (0, 1)
-    assert work_factor(nothing, share=0.5).interval == (1, math.inf)
+    assert work_factor(nothing, share=0.5).interval == (0, math.inf)
     assert work_factor(nothing, share=0.5, unit="bits").interval == (0, math.inf)
-    assert guesswork(nothing, share=0.5).interval == (1, math.inf)
+    assert guesswork(nothing, share=0.5).interval == (0, math.inf)
     profile = Profile([1], [3])
     for share in (0, 1.5, -1, math.nan, True, "0.5"):
         with pytest.raises(UsageError, match="share must be"):

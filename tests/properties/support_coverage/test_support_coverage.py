@@ -198,12 +198,10 @@ def test_of_a_release_privacy_noise_is_a_part_of_the_error() -> None:
     # A run without any items says nothing.
     runs = (Profile([1], [100]), Profile([], []), Profile.from_prevalences({1: 80, 2: 20, 5: 20}))
     estimate = support_coverage(PublishedRuns(profile, runs), draws=250)
-    own = support_coverage(profile, draws=250)
-    values = [
-        support_coverage(runs[0], draws=250, method="good-toulmin").value,
-        0.0,
-        support_coverage(runs[2], draws=250).value,
-    ]
+    own, first, last = (
+        support_coverage(each, draws=250, method="smoothed-binomial-b") for each in (profile, *runs[::2])
+    )
+    values = [first.value, 0.0, last.value]
     noise = math.sqrt(sum((value - own.value) ** 2 for value in values) / 3)
     assert estimate.value == own.value
     assert estimate.parts == (("sampling", own.standard_error), ("privacy noise", pytest.approx(noise)))
