@@ -103,3 +103,12 @@ def test_of_any_size(profile: Profile) -> None:
     for sample in resampled(profile, size=3, rng=np.random.default_rng(9)):
         items = min(profile.n, 2**62)
         assert abs(sample.n - items) <= 8 * math.sqrt(items)
+
+
+def test_rare_labels_are_drawn_beside_huge_ones() -> None:
+    profile = Profile.from_prevalences({1: 30, 10**12: 1000})
+    rng = np.random.default_rng(5)
+    drawn = [sample.num_labels - 1000 for sample in resampled(profile, size=20, rng=rng)]
+    # About 30 of the items are of rare labels, seen or not.
+    assert 20 < np.mean(drawn) < 32
+    assert all(sample.n == profile.n for sample in resampled(profile, size=3, rng=rng))

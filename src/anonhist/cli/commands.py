@@ -272,7 +272,7 @@ def compare(**options: Any) -> None:
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that numbers are not private.")
 def estimate(**options: Any) -> None:
-    r"""Estimate what the data say of the distribution behind them.
+    """Estimate what the data say of the distribution behind them.
 
     How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard
     passwords are to guess: a number, its interval, its method and what that assumes.
@@ -284,14 +284,14 @@ def estimate(**options: Any) -> None:
       support-size            how many labels there are, seen or not
       support-coverage        how many labels so many draws would show (--draws)
       sample-coverage         which share of further items would be labels seen before
-      hill-number, renyi-entropy, tsallis-entropy, power-sum    of some order (--order)
+      hill-number, renyi-entropy, tsallis-entropy, power-sum   of an order (--order)
       min-entropy, simpson, gini-simpson
       distance-to-uniformity  from an alphabet of known size (--alphabet-size)
       guessing-success        share of accounts that so many guesses break (--guesses)
       work-factor, guesswork  guesses needed to break a share of accounts (--share)
 
     SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
-    """
+    """  # noqa: D301  # the backslash is for the parser, which keeps the list as it is
     from anonhist.cli.estimate import run_estimate
 
     run_estimate(**options)

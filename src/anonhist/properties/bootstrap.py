@@ -53,7 +53,8 @@ def resampled(profile: Profile, *, size: int, rng: np.random.Generator) -> Itera
     population = Assemblage.of(profile)
     items = min(profile.n, _LARGEST)
     if float(population.labels.sum()) <= _FEW:
-        shares = np.repeat(population.probabilities, population.labels.astype(np.int64))
+        # The largest last: the sampler takes each off what is left, and rounding would leave the rare ones nothing.
+        shares = np.sort(np.repeat(population.probabilities, population.labels.astype(np.int64)))
         for _ in range(size):
             yield Profile.from_counts(rng.multinomial(items, shares / shares.sum()))
         return

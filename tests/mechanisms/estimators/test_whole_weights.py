@@ -86,7 +86,8 @@ def test_whole_weights_are_the_weights(name: str) -> None:
         whole = weights.grid * (weights.value(profile) + weights.unseen)
         assert whole == pytest.approx(statistic.of(profile), abs=0.51 * weights.grid * (2 * len(parts) + 9))
     assert math.log2(weights.grid) % 1 == 0
-    assert FINEST <= weights.highest - weights.lowest + 2 <= 2 * FINEST + 4
+    spread = max(weights.highest, 0) - min(weights.lowest, 0)
+    assert FINEST <= spread + 2 <= 2 * FINEST + 4
 
 
 @pytest.mark.parametrize("items", [5000, 10**6, 10**9])

@@ -154,7 +154,7 @@ class StatisticMechanism(Setting, ABC):
     @property
     def fineness(self) -> int:
         """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget."""
-        finest = self._statistic_epsilon / (2 * self.cells * SMALLEST_GAMMA)
+        finest = self._statistic_epsilon / (4 * self.cells * SMALLEST_GAMMA)
         return min(FINEST, 1 << (int(finest).bit_length() - 1))
 
     @property

@@ -54,7 +54,7 @@ class WholeWeights:
 
     @classmethod
     def of(cls, statistic: LinearStatistic, items: int, *, fineness: int = FINEST) -> WholeWeights:
-        """Put the weights on a grid, of which their steps span ``fineness`` multiples at least and twice that at most.
+        """Put the weights on a grid: their steps, with 0, span from ``fineness`` to twice as many multiples of it.
 
         F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity.
 
@@ -71,19 +71,22 @@ class WholeWeights:
         ends = np.zeros(0)
         if last < items:
             at = np.array([last, last + 1, items - 1, items], dtype=np.int64)
-            beyond = np.asarray(statistic.weights(at), dtype=np.float64)
-            ends = beyond[1::2] - beyond[::2]
-        every = np.append(steps, ends)
-        span = float(every.max() - every.min())
+            at_ends = np.asarray(statistic.weights(at), dtype=np.float64)
+            ends = at_ends[1::2] - at_ends[::2]
+        # Counts beyond n change nothing, which is a step, too.
+        every = np.concatenate((steps, ends, np.zeros(1)))
+        largest = float(np.abs(weights).max())
+        # Between the ends the weights bend one way, so they rise at most as fast as at one of the ends.
+        beyond = largest + (items - last) * float(np.abs(ends).max(initial=0.0))
+        rounding = 4 * _FLOAT_ERROR * beyond if last < items else 0.0
+        span = float(every.max() - every.min()) + 2 * rounding
         grid = 2.0 ** math.floor(math.log2(span / fineness)) if span > 0 else 1.0
-        grid = max(grid, 2.0 ** math.ceil(math.log2(max(float(np.abs(weights).max()), 1e-300) / _LARGEST)))
+        grid = max(grid, 2.0 ** math.ceil(math.log2(max(largest, 1e-300) / _LARGEST)))
         table = np.rint(weights / grid).astype(np.int64)
         whole = np.diff(table)
         lowest, highest = int(whole.min()), int(whole.max())
         if last < items:
-            # Between the ends the weights bend one way, so they rise at most as fast as at one of the ends.
-            largest = float(np.abs(weights).max()) + (items - last) * float(np.abs(ends).max())
-            off = 4 * (0.5 + _FLOAT_ERROR * largest / grid)
+            off = 2 + rounding / grid
             lowest = min(lowest, math.floor(float(ends.min()) / grid - off))
             highest = max(highest, math.ceil(float(ends.max()) / grid + off))
         return cls(statistic, items, grid, table, lowest, highest)
