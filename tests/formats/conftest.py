@@ -22,7 +22,8 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases import Estimate, Release, ReleaseError
+from anonhist.properties import Estimate
+from anonhist.releases import Release, ReleaseError
 from anonhist.releases.error import NORMAL_95
 
 MakeRelease = Callable[..., Release]

@@ -74,7 +74,7 @@ class StatisticMechanism(Setting, ABC):
 
     Weights are rounded to whole multiples of a public step first, so that all that is secret is whole numbers and the
     sensitivities are theirs. The step is so small that n labels together are off by a share n/2^35 of the sensitivity
-    at most, for a budget from 1/16 on; beyond 10^11 items, what floats may be off by costs some per cent more noise.
+    at most, for a budget from 1/8 on; beyond 10^11 items, what floats may be off by costs some per cent more noise.
 
     Parameters
     ----------
