@@ -1,0 +1,91 @@
+"""Recommendations: predicted errors are those of simulation, and what is recommended has the least."""
+
+import math
+
+import numpy as np
+import pytest
+
+from anonhist.mechanisms.estimators import (
+    EntropyMechanism,
+    PolynomialParameters,
+    SupportCoverageMechanism,
+    recommended_polynomial,
+    recommended_smoothing,
+)
+from anonhist.mechanisms.estimators.recommendation import Reference, least_error, populations
+from anonhist.privacy import NeighboringRelation
+from anonhist.profiles import Profile
+from anonhist.properties import LinearStatistic
+from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.sampling import SampleLaw
+
+SUBSTITUTE = NeighboringRelation.SUBSTITUTE
+
+
+def test_predicted_errors_are_those_of_samples() -> None:
+    rng = np.random.default_rng(1)
+    items, statistic = 400, plug_in_statistic(400)
+    for population in populations(300):
+        p = np.repeat(population.probabilities, population.labels.astype(int))
+        truth = -float(p @ np.log(p))
+        assert population.entropy == pytest.approx(truth)
+        assert population.coverage(700) == pytest.approx(float((1 - (1 - p) ** 700).sum()))
+        drawn = [statistic.of(Profile.from_counts(rng.multinomial(items, p / p.sum()))) for _ in range(300)]
+        found = float(np.mean((np.array(drawn) - truth) ** 2))
+        assert Reference(SampleLaw(population, items), truth).squared_error(statistic) == pytest.approx(found, rel=0.1)
+
+
+def test_bias_spread_and_noise_all_count() -> None:
+    (uniform, *_) = populations(100)
+    law = SampleLaw(uniform, 100)
+    reference = Reference(law, 100.0)
+
+    def seen(weight: float) -> LinearStatistic:
+        return LinearStatistic(lambda counts: weight * (counts > 0), head=1)
+
+    mean, variance = law.moments(seen(1.0).weights)
+    best = 100.0 * mean / (mean**2 + variance)
+    candidates = [(weight, seen(weight)) for weight in (0.0, 1.0, best, 2.0)]
+    assert least_error(candidates, [reference], lambda _: 0.0) == best
+    # Noise that grows with the weight leaves the statistic that never changes.
+    assert least_error(candidates, [reference], lambda statistic: 1e9 * float(statistic.weights(np.array([1]))[0])) == 0
+    # Two references may be met exactly at the cost of a third: errors are averaged, not their squares.
+    both = [Reference(law, mean), Reference(law, 3 * mean), Reference(law, mean)]
+    assert least_error([(1, seen(1.0)), (2, seen(5 / 3))], both, lambda _: 0.0) == 1
+
+
+@pytest.mark.parametrize("items", [100, 1000, 30_000])
+def test_recommended_polynomials_promise_no_more_error_than_published_ones(items: int) -> None:
+    mechanism = EntropyMechanism(1, relation=SUBSTITUTE, alphabet_size=1000)
+    public = PolynomialParameters.published(1000)
+
+    def error(parameters: PolynomialParameters) -> float:
+        statistic = parameters.statistic(items, 1000)
+        noise = mechanism.noise_variance(statistic, items)
+        references = [Reference(SampleLaw(each, items), each.entropy) for each in populations(1000)]
+        return math.fsum(math.sqrt(noise + each.squared_error(statistic)) for each in references)
+
+    assert error(recommended_polynomial(mechanism, items)) <= error(public)
+
+
+def test_more_privacy_takes_smoother_weights() -> None:
+    scales = []
+    for epsilon in ("10", "0.01"):
+        mechanism = SupportCoverageMechanism(epsilon, relation=SUBSTITUTE, draws=30_000)
+        scales.append(mechanism.scale(5000) * float(mechanism.epsilon))
+    assert scales[1] < 0.7 * scales[0]
+    assert recommended_smoothing(SupportCoverageMechanism(1, draws=1500), 1000).method
+
+
+def test_references_are_distributions_of_the_stated_shapes() -> None:
+    for labels in (1, 2, 3, 17, 1000, 10**7):
+        uniform, steps, half, zipf = populations(labels)
+        for population in (uniform, steps, half, zipf):
+            assert float(population.probabilities @ population.labels) == pytest.approx(1)
+            assert population.labels.sum() == labels
+        assert np.ptp(uniform.probabilities) == 0
+        if labels >= 2:
+            assert steps.probabilities.max() == pytest.approx(3 * steps.probabilities.min())
+            assert zipf.probabilities[0] / zipf.probabilities[1] == pytest.approx(
+                (half.probabilities[0] / half.probabilities[1]) ** 2
+            )
