@@ -9,6 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.diversity import (
     DIVERSITY_METHODS,
+    UNIFORMITY_METHODS,
     distance_to_uniformity,
     gini_simpson,
     hill_number,
@@ -101,7 +102,9 @@ PROPERTIES: dict[str, Property] = {
     "simpson": Property(simpson),
     "gini-simpson": Property(gini_simpson),
     "power-sum": Property(power_sum, ("order",), required=("order",)),
-    "distance-to-uniformity": Property(distance_to_uniformity, ("alphabet_size",), required=("alphabet_size",)),
+    "distance-to-uniformity": Property(
+        distance_to_uniformity, ("method", "alphabet_size"), required=("alphabet_size",), methods=UNIFORMITY_METHODS
+    ),
     "guessing-success": Property(guessing_success, ("guesses",), required=("guesses",)),
     "work-factor": Property(work_factor, ("share",), required=("share",)),
     "guesswork": Property(guesswork, ("share",), required=("share",)),

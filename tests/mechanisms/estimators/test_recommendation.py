@@ -12,7 +12,7 @@ from anonhist.mechanisms.estimators import (
     recommended_polynomial,
     recommended_smoothing,
 )
-from anonhist.mechanisms.estimators.recommendation import Reference, least_error, populations
+from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties import LinearStatistic
@@ -44,14 +44,13 @@ def test_bias_spread_and_noise_all_count() -> None:
         return LinearStatistic(lambda counts: weight * (counts > 0), head=1)
 
     mean, variance = law.moments(seen(1.0).weights)
-    best = 100.0 * mean / (mean**2 + variance)
-    candidates = [(weight, seen(weight)) for weight in (0.0, 1.0, best, 2.0)]
-    assert least_error(candidates, [reference], lambda _: 0.0) == best
-    # Noise that grows with the weight leaves the statistic that never changes.
-    assert least_error(candidates, [reference], lambda statistic: 1e9 * float(statistic.weights(np.array([1]))[0])) == 0
-    # Two references may be met exactly at the cost of a third: errors are averaged, not their squares.
-    both = [Reference(law, mean), Reference(law, 3 * mean), Reference(law, mean)]
-    assert least_error([(1, seen(1.0)), (2, seen(5 / 3))], both, lambda _: 0.0) == 1
+    for weight, noise in ((0.0, 0.0), (1.0, 0.0), (1.0, 50.0), (1.5, 7.0)):
+        expected = math.sqrt((weight * mean - 100) ** 2 + weight**2 * variance + noise)
+        assert mean_error(seen(weight), [reference], noise) == pytest.approx(expected)
+    # Errors are averaged, not their squares.
+    both = [Reference(law, mean), Reference(law, 3 * mean)]
+    expected = (math.sqrt(variance) + math.sqrt(4 * mean**2 + variance)) / 2
+    assert mean_error(seen(1.0), both, 0.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("items", [100, 1000, 30_000])
@@ -61,9 +60,8 @@ def test_recommended_polynomials_promise_no_more_error_than_published_ones(items
 
     def error(parameters: PolynomialParameters) -> float:
         statistic = parameters.statistic(items, 1000)
-        noise = mechanism.noise_variance(statistic, items)
         references = [Reference(SampleLaw(each, items), each.entropy) for each in populations(1000)]
-        return math.fsum(math.sqrt(noise + each.squared_error(statistic)) for each in references)
+        return mean_error(statistic, references, mechanism.noise_variance(statistic, items))
 
     assert error(recommended_polynomial(mechanism, items)) <= error(public)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, in_unit, made
-from anonhist.mechanisms.estimators.recommendation import Reference, least_error, populations
+from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.entropy.entropy import entropy_unit
 from anonhist.properties.entropy.jackknife import Jackknife, jackknife_statistic
@@ -151,7 +151,7 @@ class EntropyMechanism(StatisticMechanism):
 def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> PolynomialParameters:
     """Return the parameters that promise the least error for n items: a function of public numbers alone.
 
-    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over the alphabet,
+    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels,
     one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in
     squares, and the mean of the roots is least.
 
@@ -162,16 +162,18 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """
     size = mechanism.alphabet_size or 1
     logarithm = max(math.log(size), 1.0)
-    tried = [
+    references = [Reference(SampleLaw(population, items), population.entropy) for population in populations(size)]
+
+    tried = (
         PolynomialParameters(math.ceil(degree * logarithm), interval * logarithm, math.floor(threshold * logarithm))
         for degree, interval, threshold in product(_DEGREES, _INTERVALS, _THRESHOLDS)
-    ]
-    references = [Reference(SampleLaw(population, items), population.entropy) for population in populations(size)]
-    return least_error(
-        ((parameters, parameters.statistic(items, size)) for parameters in tried),
-        references,
-        lambda statistic: mechanism.noise_variance(statistic, items),
     )
+
+    def error(parameters: PolynomialParameters) -> float:
+        statistic = parameters.statistic(items, size)
+        return mean_error(statistic, references, mechanism.noise_variance(statistic, items))
+
+    return min(tried, key=error)
 
 
 # Multiples of ln k; published are 1.2, 2 and 1.6.

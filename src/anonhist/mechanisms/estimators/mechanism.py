@@ -29,6 +29,10 @@ _Made = TypeVar("_Made", bound="StatisticMechanism")
 
 # Of the budget, where the number of items is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
+_BEYOND = (
+    "What was released lies far beyond what there can be, and was cut: an assumption fails, or a public number, such "
+    "as the alphabet size, is not right."
+)
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
@@ -152,10 +156,9 @@ class StatisticMechanism(Setting, ABC):
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, arithmetic, steps)
 
     @property
-    def fineness(self) -> int:
+    def fineness(self) -> float:
         """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget."""
-        finest = self._statistic_epsilon / (4 * self.cells * SMALLEST_GAMMA)
-        return min(FINEST, 1 << (int(finest).bit_length() - 1))
+        return min(FINEST, float(self._statistic_epsilon / (4 * self.cells * SMALLEST_GAMMA)))
 
     @property
     def _items_epsilon(self) -> Fraction:
@@ -186,7 +189,13 @@ class StatisticMechanism(Setting, ABC):
         return 2 * self.scale_of(self._on_grid(statistic, items)) ** 2
 
     def _on_grid(self, statistic: LinearStatistic, items: int) -> WholeWeights:
-        return WholeWeights.of(statistic, items, fineness=self.fineness)
+        fineness = self.fineness
+        weights = WholeWeights.of(statistic, items, fineness=fineness)
+        # Where floats are coarse beside the steps the sensitivity is theirs, and the grid need not be finer.
+        while self._statistic_epsilon < SMALLEST_GAMMA * self._sensitivity(weights):
+            fineness /= 16
+            weights = WholeWeights.of(statistic, items, fineness=fineness)
+        return weights
 
     def scale_of(self, weights: WholeWeights) -> float:
         """Return b for weights that are on their grid already."""
@@ -259,7 +268,10 @@ class StatisticMechanism(Setting, ABC):
         noise = -noised.scale * math.log1p(-level)
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
         finished = self._finished(value, items)
-        low, high = self._finished(value - half, items), self._finished(value + half, items)
+        least, most = self.ends(items)
+        # What is cut takes its interval along: one beyond the ends would have no length.
+        middle = min(max(value, least), most)
+        low, high = self._finished(middle - half, items), self._finished(middle + half, items)
         slope = _slope(self, value, items, max(deviation, 1e-300))
         parts = [("sampling, at most", noised.sampling_error), ("privacy noise", deviation)]
         if self.items_are_released:
@@ -273,9 +285,15 @@ class StatisticMechanism(Setting, ABC):
             assumes=self.assumes,
             level=level,
             parts=scaled,
+            warnings=(*self.doubts(items), *(() if least - half <= value <= most + half else (_BEYOND,))),
             unit=self.counted,
             guarantee=self.guarantee,
         )
+
+    def doubts(self, items: int) -> tuple[str, ...]:
+        """Return warnings that follow from public numbers."""
+        del items
+        return ()
 
     def _finished(self, statistic: float, items: int) -> float:
         least, most = self.ends(items)

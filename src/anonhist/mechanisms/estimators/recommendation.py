@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.properties.assemblage import Assemblage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
 
     from anonhist.properties import LinearStatistic
     from anonhist.properties.sampling import SampleLaw
-
-Parameters = TypeVar("Parameters")
 
 _GROUPS = 48
 
@@ -43,20 +41,9 @@ class Reference:
         return (mean - self.truth) ** 2 + variance
 
 
-def least_error(
-    candidates: Iterable[tuple[Parameters, LinearStatistic]],
-    references: Iterable[Reference],
-    noise_variance: Callable[[LinearStatistic], float],
-) -> Parameters:
-    """Return the candidate with the least mean of root mean squared errors over the references, noise included."""
-    tried = list(references)
-
-    def error(candidate: tuple[Parameters, LinearStatistic]) -> float:
-        statistic = candidate[1]
-        noise = noise_variance(statistic)
-        return math.fsum(math.sqrt(noise + each.squared_error(statistic)) for each in tried)
-
-    return min(candidates, key=error)[0]
+def mean_error(statistic: LinearStatistic, references: Sequence[Reference], noise_variance: float) -> float:
+    """Return the mean of the root mean squared errors over the references, noise included."""
+    return math.fsum(math.sqrt(noise_variance + each.squared_error(statistic)) for each in references) / len(references)
 
 
 @lru_cache(maxsize=64)
@@ -70,7 +57,11 @@ def populations(labels: int) -> tuple[Assemblage, ...]:
     >>> [round(float(each.probabilities @ each.labels), 12) for each in populations(1000)]
     [1.0, 1.0, 1.0, 1.0]
     """
-    starts = {*range(min(labels, 16)), *np.geomspace(16, max(labels, 16), _GROUPS).astype(int).tolist(), labels // 2}
+    starts = {
+        *range(min(labels, 16)),
+        *np.geomspace(16.0, float(max(labels, 16)), _GROUPS).astype(int).tolist(),
+        labels // 2,
+    }
     edges = np.array(sorted({edge for edge in starts if edge < labels} | {0, labels}), dtype=np.float64)
     sizes, middles = np.diff(edges), (edges[1:] + edges[:-1] + 1) / 2
     shapes = (np.ones(sizes.size), np.where(edges[:-1] < labels // 2, 1.0, 3.0), middles**-0.5, 1 / middles)

@@ -8,13 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
-from anonhist.mechanisms.estimators.recommendation import Reference, least_error, populations
+from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.options import check_method
 from anonhist.properties.sampling import SampleLaw
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin, good_toulmin
 from anonhist.properties.support_coverage.rarefaction import Rarefaction, rarefaction
+from anonhist.properties.support_coverage.series import LARGEST_RATE
 from anonhist.properties.support_coverage.smoothed_binomial import (
     SmoothedBinomialA,
     SmoothedBinomialB,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # Where the number of labels is not known, samples of so many times fewer and more labels than items are tried.
 _LABELS_PER_ITEM = (0.5, 2.0, 10.0)
+_MOST_LABELS = 2**62
 _RATES, _TRIALS = (0.7, 0.85, 1.0, 1.2), (-4, -3, -2, -1, 0, 1)
 
 
@@ -70,7 +72,7 @@ class Smoothing:
 
 @dataclass(frozen=True)
 class SupportCoverageMechanism(StatisticMechanism):
-    """Private ``S_m = Σ_x (1 − (1 − p_x)^m)``: the expected number of distinct labels in m draws, cut to [1, m].
+    """Private ``S_m = Σ_x (1 − (1 − p_x)^m)``: expected distinct labels in m draws, cut to [1, min(m, k)].
 
     The whole of S_m is noised, labels seen and labels not seen together: adding the exact number of labels seen to a
     private number of new ones would not be private.
@@ -132,8 +134,14 @@ class SupportCoverageMechanism(StatisticMechanism):
             return rarefaction(n=items, draws=self.draws)
         return self.smoothing(items).statistic(items, self.draws)
 
+    def doubts(self, items: int) -> tuple[str, ...]:
+        """Say where another method was taken than was asked for."""
+        if self.method == Rarefaction.name and self.draws > items:
+            return (f"Rarefaction takes no more draws than there are items: {self.method_for(items)} was taken.",)
+        return ()
+
     def ends(self, items: int) -> tuple[float, float]:
-        """Return 1 and m."""
+        """Return 1 and m, or k."""
         del items
         return 1.0, float(min(self.draws, self.alphabet_size or self.draws))
 
@@ -152,24 +160,26 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     'smoothed-binomial-b'
     """
     beyond = (mechanism.draws - items) / items
-    tried = [Smoothing(SmoothedPoisson.name, factor * poisson_rate(items, beyond)) for factor in _RATES]
+    usual_rate = poisson_rate(items, beyond)
+    tried = [Smoothing(SmoothedPoisson.name, min(factor * usual_rate, LARGEST_RATE)) for factor in _RATES]
     for name, base in ((SmoothedBinomialA.name, 2), (SmoothedBinomialB.name, 3)):
         usual = usual_trials(items, beyond, base=base)
         tried += [Smoothing(name, usual + more) for more in _TRIALS if usual + more >= 1]
     if beyond <= 1:
         tried.append(Smoothing(GoodToulmin.name))
     known = mechanism.alphabet_size
-    sizes = [known] if known is not None else [math.ceil(each * items) for each in _LABELS_PER_ITEM]
+    sizes = [known] if known is not None else [min(math.ceil(each * items), _MOST_LABELS) for each in _LABELS_PER_ITEM]
     references = [
         Reference(SampleLaw(population, items), population.coverage(mechanism.draws))
         for size in sizes
         for population in populations(size)
     ]
-    return least_error(
-        ((smoothing, smoothing.statistic(items, mechanism.draws)) for smoothing in tried),
-        references,
-        lambda statistic: mechanism.noise_variance(statistic, items),
-    )
+
+    def error(smoothing: Smoothing) -> float:
+        statistic = smoothing.statistic(items, mechanism.draws)
+        return mean_error(statistic, references, mechanism.noise_variance(statistic, items))
+
+    return min(tried, key=error)
 
 
 def private_support_coverage(

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from anonhist.properties import LinearStatistic
 
 # Every label is off by half a step of the grid at most; n times that must be little beside the noise.
-FINEST = 2**34
+FINEST = 2.0**34
 # Tables of whole weights stay inside int64.
 _LARGEST = 2.0**60
 # Up to this count weights are looked at one by one, and kept: the same count always has the same whole number.
 _TABLE = 2**12
 # Weights beyond the table are computed when a profile has such a count; each is right to this share of the largest.
-_FLOAT_ERROR = 2.0**-47
+_FLOAT_ERROR = 2.0**-45
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class WholeWeights:
     highest: int
 
     @classmethod
-    def of(cls, statistic: LinearStatistic, items: int, *, fineness: int = FINEST) -> WholeWeights:
+    def of(cls, statistic: LinearStatistic, items: int, *, fineness: float = FINEST) -> WholeWeights:
         """Put the weights on a grid: their steps, with 0, span from ``fineness`` to twice as many multiples of it.
 
         F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity.
@@ -68,16 +68,17 @@ class WholeWeights:
         last = min(items, max(_TABLE, statistic.head))
         weights = np.asarray(statistic.weights(np.arange(last + 1)), dtype=np.float64)
         steps = np.diff(weights)
-        ends = np.zeros(0)
+        ends, largest = np.zeros(0), float(np.abs(weights).max())
         if last < items:
             at = np.array([last, last + 1, items - 1, items], dtype=np.int64)
             at_ends = np.asarray(statistic.weights(at), dtype=np.float64)
-            ends = at_ends[1::2] - at_ends[::2]
+            ends, largest = at_ends[1::2] - at_ends[::2], max(largest, float(np.abs(at_ends).max()))
         # Counts beyond n change nothing, which is a step, too.
         every = np.concatenate((steps, ends, np.zeros(1)))
-        largest = float(np.abs(weights).max())
-        # Between the ends the weights bend one way, so they rise at most as fast as at one of the ends.
-        beyond = largest + (items - last) * float(np.abs(ends).max(initial=0.0))
+        # Between the ends the weights bend one way, so they rise at most as fast as at one of the ends. What the ends
+        # come to may itself be rounding: of large numbers of items neighbouring weights are the same float.
+        steepest = float(np.abs(ends).max(initial=0.0)) + 2 * _FLOAT_ERROR * largest
+        beyond = largest + (items - last) * steepest
         rounding = 4 * _FLOAT_ERROR * beyond if last < items else 0.0
         span = float(every.max() - every.min()) + 2 * rounding
         grid = 2.0 ** math.floor(math.log2(span / fineness)) if span > 0 else 1.0

@@ -153,7 +153,7 @@ def _parameters(alphabet_size: int, degree: int | None, interval: float | None) 
     return size, degree, float(interval)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _head(degree: int, end: float, threshold: int) -> NDArray[np.float64]:
     """Return ``Σ_m a_m·j^(m)/M^m`` for j = 0 … N: a_m are large and turn signs, so it takes more digits than floats."""
     coefficients = best_polynomial(degree).coefficients

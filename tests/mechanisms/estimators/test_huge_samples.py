@@ -1,0 +1,96 @@
+"""Private estimators at the edges: any public number gives weights and noise, and floats hide no step."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from anonhist.mechanisms.estimators import (
+    EntropyMechanism,
+    PolynomialParameters,
+    PowerSumMechanism,
+    StatisticMechanism,
+    SupportCoverageMechanism,
+    SupportSizeMechanism,
+    UniformityMechanism,
+)
+from anonhist.mechanisms.estimators.whole_weights import WholeWeights
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.testing.estimators import MECHANISMS
+
+ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ITEM, FIFTY = PrivacyUnit.item(), PrivacyUnit.user(max_items=50)
+SIZES = [1, 2, 3, 60, 999, 1000, 10**5, 10**9, 10**12, 10**15, 10**18, 2**52, 2**55, 2**62, 2**63 - 1]
+
+
+def checked(mechanism: StatisticMechanism, items: int) -> WholeWeights:
+    """Return the weights for so many items, after noise for them was drawn."""
+    rates: list[Fraction] = []
+
+    def noise(gamma: Fraction, size: int) -> np.ndarray:
+        rates.append(gamma)
+        # The first draw is that on the number of items, of which there is one.
+        return np.full(size, items - 1 if len(rates) == 1 else 5, dtype=np.int64)
+
+    # An exchange takes the number of items as it is; else one item and noise make as many.
+    of_all = mechanism.relation is SUBSTITUTE and mechanism.unit == ITEM
+    noised = mechanism.noised(Profile([items if of_all else 1], [1], unit=mechanism.unit), noise)
+    assert noised.items == items
+    assert min(rates) >= SMALLEST_GAMMA
+    estimate = mechanism.estimate_of(noised)
+    assert np.isfinite([estimate.value, estimate.standard_error]).all()
+    assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
+    return mechanism.weights(items)
+
+
+@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_any_number_of_items_gives_noise(name: str, items: int) -> None:
+    for unit, relation in ((ITEM, ADD), (ITEM, SUBSTITUTE), (FIFTY, ADD), (FIFTY, SUBSTITUTE)):
+        for epsilon in ("0.01", "1", "100"):
+            checked(MECHANISMS[name](epsilon, unit, relation), items)
+
+
+@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_any_number_of_draws_and_labels_gives_noise(items: int, relation: NeighboringRelation) -> None:
+    for draws in {1, items - 1, items, items + 1, 2 * items, 100 * items, 2**64} - {0}:
+        if draws <= 2**64:
+            checked(SupportCoverageMechanism(1, ITEM, relation, draws=draws), items)
+    for labels in (1, 2, 5, 10**5, 2**62):
+        checked(UniformityMechanism(1, ITEM, relation, alphabet_size=labels), items)
+        checked(SupportSizeMechanism("0.1", ITEM, relation, alphabet_size=labels), items)
+        checked(PowerSumMechanism(100, ITEM, relation, order=12, alphabet_size=labels), items)
+        public = PolynomialParameters.published(labels)
+        checked(EntropyMechanism(1, ITEM, relation, alphabet_size=labels, polynomial=public), items)
+    checked(EntropyMechanism(1, ITEM, relation, alphabet_size=1000), items)
+    checked(SupportCoverageMechanism(1, ITEM, relation, draws=min(3 * items, 2**64), alphabet_size=1000), items)
+
+
+@pytest.mark.parametrize("items", [10**9, 2**47, 2**52, 2**55, 2**60, 2**63 - 1])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda _: EntropyMechanism(100, method="plug-in"),
+        lambda _: EntropyMechanism(100, method="jackknife"),
+        lambda _: PowerSumMechanism(100, order=2),
+        lambda _: PowerSumMechanism(100, order=12),
+        lambda _: UniformityMechanism(100, alphabet_size=1000),
+        lambda items: SupportCoverageMechanism(100, draws=items // 3),
+    ],
+    ids=["plug-in", "jackknife", "pairs", "dozens", "uniformity", "rarefaction"],
+)
+def test_floats_hide_no_step(make: Callable[[int], StatisticMechanism], items: int) -> None:
+    # From 2^55 items on, neighbouring weights near n are the same float, and then jump.
+    weights = make(items).weights(items)
+    rng = np.random.default_rng(items % 1000)
+    drawn = rng.uniform(0, 1, size=150)
+    counts = {1, 4095, 4096, 4097, items // 2, items - 2, items - 1, *(int(share * (items - 1)) + 1 for share in drawn)}
+    counts |= {items - int(share * 2**20) for share in drawn} | {int(items * 2.0**-k) for k in range(1, 30)}
+    values = {count: weights.value(Profile([count], [1])) for count in {c + more for c in counts for more in (0, 1)}}
+    steps = [values[count + 1] - values[count] for count in counts]
+    assert weights.lowest <= min(steps)
+    assert max(steps) <= weights.highest
