@@ -8,7 +8,8 @@ from anonhist.mechanisms.estimators.entropy import (
     private_entropy,
     recommended_polynomial,
 )
-from anonhist.mechanisms.estimators.mechanism import Noised, StatisticMechanism
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.power_sum import (
     PowerSumMechanism,
     RenyiEntropyMechanism,

@@ -9,9 +9,10 @@ from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, in_unit, made
+from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
-from anonhist.privacy import NeighboringRelation, parse_whole_number
+from anonhist.privacy import NeighboringRelation
 from anonhist.properties.entropy.entropy import entropy_unit
 from anonhist.properties.entropy.jackknife import Jackknife, jackknife_statistic
 from anonhist.properties.entropy.miller_madow import MillerMadow, miller_madow_statistic
@@ -116,10 +117,8 @@ class EntropyMechanism(StatisticMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_method(self.method, PRIVATE_ENTROPY_METHODS, of="private entropy")
-        if self.alphabet_size is not None:
-            size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-            object.__setattr__(self, "alphabet_size", size)
-        elif self.method == "polynomial":
+        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
+        if self.alphabet_size is None and self.method == "polynomial":
             raise UsageError(
                 "The polynomial method needs alphabet_size, how many labels there can be; without it use jackknife."
             )

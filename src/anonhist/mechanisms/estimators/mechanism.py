@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
+from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.mechanisms.noise import exact_noise
-from anonhist.mechanisms.setting import Setting, check_profile, whole_items, without_sizes
-from anonhist.privacy import Guarantee, NeighboringRelation, parse_epsilon
+from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
+from anonhist.privacy import Guarantee, NeighboringRelation
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
 from anonhist.properties.intervals import check_level, quantile
@@ -20,12 +21,9 @@ from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
-    from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties import LinearStatistic
     from anonhist.randomness import RandomSource
-
-_Made = TypeVar("_Made", bound="StatisticMechanism")
 
 # Of the budget, where the number of items is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
@@ -34,31 +32,6 @@ _BEYOND = (
     "as the alphabet size, is not right."
 )
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
-
-
-@dataclass(frozen=True)
-class Noised:
-    """A statistic with noise, and how large that noise is.
-
-    Attributes
-    ----------
-    value
-        The noisy statistic.
-    items
-        The number of items that its weights were made for.
-    scale
-        b of the discrete Laplace noise on it, P(x) ∝ e^(−|x|/b).
-    items_error
-        Standard error that the noise on the number of items adds, at most; 0 where n is public.
-    sampling_error
-        Standard error of sampling, at most: ``√n·Δ/2``, Δ the largest change by one item exchanged (Efron and Stein).
-    """
-
-    value: float
-    items: int
-    scale: float
-    items_error: float
-    sampling_error: float
 
 
 @dataclass(frozen=True)
@@ -314,23 +287,3 @@ def _deviation(rate: Fraction) -> float:
     """Return the standard deviation of discrete Laplace noise of a rate γ: ``1/(√2·sinh(γ/2))``."""
     half = float(rate) / 2
     return 1 / (math.sqrt(2) * math.sinh(half)) if half < 300 else 0.0
-
-
-def made(mechanism: type[_Made], profile: Profile, *, unit: PrivacyUnit | None, **settings: Any) -> _Made:
-    """Make a mechanism for a profile: it protects whom the profile names, where nothing else is said."""
-    check_profile(profile)
-    epsilon, relation = settings.pop("epsilon"), settings.pop("relation")
-    return mechanism(parse_epsilon(epsilon), profile.unit if unit is None else unit, relation, **settings)
-
-
-def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
-    """Return an estimate in nats in another unit."""
-    low, high = estimate.interval
-    return replace(
-        estimate,
-        value=scale * estimate.value,
-        standard_error=scale * estimate.standard_error,
-        interval=(scale * low, scale * high),
-        parts=tuple((cause, scale * error) for cause, error in estimate.parts),
-        unit=unit,
-    )

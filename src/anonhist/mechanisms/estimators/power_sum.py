@@ -6,7 +6,8 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, in_unit, made
+from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.power_sum import PowerSum, power_sum_statistic
 from anonhist.properties.entropy.entropy import entropy_unit
@@ -51,9 +52,7 @@ class PowerSumMechanism(StatisticMechanism):
         super().__post_init__()
         order = parse_whole_number(self.order, name="order", least=2, most=LARGEST_ORDER)
         object.__setattr__(self, "order", order)
-        if self.alphabet_size is not None:
-            size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-            object.__setattr__(self, "alphabet_size", size)
+        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
 
     @property
     def assumes(self) -> str:

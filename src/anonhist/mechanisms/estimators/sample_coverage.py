@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
+from anonhist.mechanisms.estimators.asking import made
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring

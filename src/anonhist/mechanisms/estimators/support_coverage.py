@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
+from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.options import check_method
@@ -109,9 +110,7 @@ class SupportCoverageMechanism(StatisticMechanism):
         object.__setattr__(self, "draws", parse_whole_number(self.draws, name="draws", most=MAX_DRAWS))
         if self.method is not None:
             check_method(self.method, SUPPORT_COVERAGE_METHODS, of="support coverage")
-        if self.alphabet_size is not None:
-            size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-            object.__setattr__(self, "alphabet_size", size)
+        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
 
     def method_for(self, items: int) -> str:
         """Return the method for a public number of items."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
+from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
-from anonhist.privacy import NeighboringRelation, parse_whole_number
+from anonhist.privacy import NeighboringRelation
 from anonhist.properties import LinearStatistic
 from anonhist.properties.options import check_method
 from anonhist.properties.support_size.chebyshev import Chebyshev
@@ -66,10 +67,8 @@ class SupportSizeMechanism(StatisticMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
-        if self.alphabet_size is not None:
-            size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-            object.__setattr__(self, "alphabet_size", size)
-        elif self.method != "observed":
+        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
+        if self.alphabet_size is None and self.method != "observed":
             message = f"The {self.method} method needs alphabet_size, one by the least probability a label may have."
             raise UsageError(message)
 

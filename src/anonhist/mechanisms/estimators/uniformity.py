@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism, made
+from anonhist.mechanisms.estimators.asking import made
+from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.uniformity import DistanceToUniformity, uniformity_statistic
 
