@@ -46,6 +46,7 @@ bench: $(DEV) ## measure accuracy and speed (about two hours)
 	$(BIN)/python bench/end_to_end.py
 	$(BIN)/python bench/estimators.py
 	$(BIN)/python bench/estimators.py --accuracy
+	$(BIN)/python bench/coverage.py
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/inspectre.py --plots docs/images
 
