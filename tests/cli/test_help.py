@@ -14,7 +14,7 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_COMMANDS = ("compare", "curve", "estimate", "plan", "release", "show")
+_COMMANDS = ("compare", "curve", "estimate", "plan", "release", "reproduce", "show")
 _JARGON = (
     "neighbour",
     "neighbor",

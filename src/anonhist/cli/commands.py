@@ -283,12 +283,12 @@ def estimate(**options: Any) -> None:
       entropy                 Shannon's
       support-size            how many labels there are, seen or not
       support-coverage        how many labels so many draws would show (--draws)
-      sample-coverage         which share of further items would be labels seen before
-      hill-number, renyi-entropy, tsallis-entropy, power-sum   of an order (--order)
+      sample-coverage         which share of what comes next was seen before
+      hill-number, renyi-entropy, tsallis-entropy, power-sum   of some --order
       min-entropy, simpson, gini-simpson
       distance-to-uniformity  from an alphabet of known size (--alphabet-size)
-      guessing-success        share of accounts that so many guesses break (--guesses)
-      work-factor, guesswork  guesses needed to break a share of accounts (--share)
+      guessing-success        share of accounts that so many --guesses break
+      work-factor, guesswork  guesses needed to break a --share of accounts
 
     SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
     """  # noqa: D301  # the backslash is for the parser, which keeps the list as it is
