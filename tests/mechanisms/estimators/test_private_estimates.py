@@ -243,3 +243,29 @@ def test_statistics_that_n_fixes_are_released_too(items: int) -> None:
         for seed in range(10):
             found = mechanism.estimate(Profile.from_counts([items]), source=SeededSource(seed))
             assert found.value == 1.0
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("exponent", [0.0, 1.0])
+def test_sampling_of_power_sums_is_bounded_by_what_was_released(order: int, exponent: float) -> None:
+    p = np.arange(1.0, 301.0) ** -exponent
+    p /= p.sum()
+    rng = np.random.default_rng(6)
+    mechanism = PowerSumMechanism(100, relation=SUBSTITUTE, order=order)
+    weights = mechanism.weights(3000)
+    values = [weights.grid * weights.value(Profile.from_counts(rng.multinomial(3000, p))) for _ in range(300)]
+    bound = mechanism.sampling_error(weights, float((p**order).sum()), 0.0)
+    spread = float(np.std(values))
+    # Chance moves the spread of 300 samples by some 4 %.
+    assert 0.85 * spread <= bound
+    # A uniform distribution has hardly any spread of its own, which the sum alone does not say.
+    assert bound <= (4 if exponent else 30) * spread
+    assert bound < 0.5 * StatisticMechanism.sampling_error(mechanism, weights, 0.5, 0.0)
+    # Noise may hide a larger sum.
+    assert mechanism.sampling_error(weights, 0.001, 0.01) > 2 * mechanism.sampling_error(weights, 0.001, 0.0)
+
+
+def test_the_interval_of_a_private_collision_entropy_is_of_use() -> None:
+    profile = Profile.from_prevalences({1: 10**6, 100: 10**4, 10**5: 20})
+    found = ah.private_renyi_entropy(profile, epsilon=1)
+    assert found.interval[1] - found.interval[0] < 0.1

@@ -176,7 +176,7 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
 
 
 # Multiples of ln k; published are 1.2, 2 and 1.6.
-_DEGREES, _INTERVALS, _THRESHOLDS = (0.6, 0.9, 1.2, 1.6, 2.0), (1.0, 1.5, 2.0, 2.5, 3.5, 5.0), (0.8, 1.2, 1.6, 2.4)
+_DEGREES, _INTERVALS, _THRESHOLDS = (0.6, 0.9, 1.2, 1.6), (1.0, 1.5, 2.0, 2.5, 3.5, 5.0), (0.8, 1.2, 1.6, 2.4)
 
 
 def private_entropy(

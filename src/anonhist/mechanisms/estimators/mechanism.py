@@ -225,13 +225,17 @@ class StatisticMechanism(Setting, ABC):
             secret -= weights.middle * profile.n
             known += weights.middle * items
         noisy = secret + int(noise(self._statistic_epsilon / self._sensitivity(weights), 1)[0])
-        return Noised(
-            weights.grid * (noisy + known),
-            items,
-            self.scale_of(weights),
-            weights.grid * weights.added * items_error,
-            weights.grid * (weights.highest - weights.lowest) * math.sqrt(items) / 2,
-        )
+        value, scale = weights.grid * (noisy + known), self.scale_of(weights)
+        on_items = weights.grid * weights.added * items_error
+        return Noised(value, items, scale, on_items, self.sampling_error(weights, value, scale))
+
+    def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
+        """Return the most that sampling may do, from what was released and public numbers.
+
+        By default ``√n·Δ/2``, Δ the largest change by one item exchanged (Efron and Stein).
+        """
+        del value, scale
+        return weights.grid * (weights.highest - weights.lowest) * math.sqrt(weights.items) / 2
 
     def estimate_of(self, noised: Noised, *, level: float = 0.95) -> Estimate:
         """Turn a noisy statistic into an estimate; post-processing."""

@@ -20,7 +20,7 @@ class Noised:
     items_error
         Standard error that the noise on the number of items adds, at most; 0 where n is public.
     sampling_error
-        Standard error of sampling, at most: ``√n·Δ/2``, Δ the largest change by one item exchanged (Efron and Stein).
+        Standard error of sampling, at most.
     """
 
     value: float

@@ -13,6 +13,7 @@ from anonhist.properties.diversity.power_sum import PowerSum, power_sum_statisti
 from anonhist.properties.entropy.entropy import entropy_unit
 
 if TYPE_CHECKING:
+    from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties import Estimate, LinearStatistic
@@ -67,6 +68,18 @@ class PowerSumMechanism(StatisticMechanism):
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items; fewer than a are taken as a."""
         return power_sum_statistic(max(items, self.order), self.order)
+
+    def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
+        """Return the most that sampling may do to a power sum M no larger than was released, give or take the noise.
+
+        ``Var M_a = Σ_{c=1..a} C(a,c)·C(n−a,a−c)/C(n,a)·ζ_c`` (Hoeffding 1948, eq. 5.13) with
+        ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: of small M far less than for any distribution.
+        """
+        a, n = self.order, max(weights.items, 2 * self.order)
+        most = min(max(value, 0.0) + 3 * scale, 1.0)
+        shared = (math.comb(a, c) * math.comb(n - a, a - c) / math.comb(n, a) for c in range(1, a + 1))
+        variance = math.fsum(chance * most ** ((2 * a - c) / a) for c, chance in enumerate(shared, start=1))
+        return min(math.sqrt(variance), super().sampling_error(weights, value, scale))
 
     def ends(self, items: int) -> tuple[float, float]:
         """Return the least power sum there can be, and 1."""
