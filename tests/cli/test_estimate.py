@@ -295,6 +295,7 @@ _ITEM = ("--epsilon", "1")
         (("support-size", "--method", "chao1", *_ITEM), "which costs nothing more"),
         (("entropy", "--method", "pml", *_ITEM), "pml has no bounded sensitivity"),
         (("entropy", "--method", "grassberger", *_ITEM), "choose one of polynomial, jackknife, miller-madow, plug-in"),
+        (("support-coverage", "--draws", "1e30"), "--draws must be below 2^63, about 9.2e18, not '1e30'."),
         (("sample-coverage", "--method", "good-turing", *_ITEM), "--method does not belong to a private estimate"),
         (("renyi-entropy", *_ITEM), "needs --order"),
         (("renyi-entropy", "--order", "1.5", *_ITEM), "--order must be a whole number from 2 to 12"),

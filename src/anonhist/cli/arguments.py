@@ -39,7 +39,10 @@ def whole_number(text: str | None, *, name: str) -> int | None:
         number = Decimal(text.replace("_", "").replace(",", ""))
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or number < 1 or number > Decimal(2**63 - 1) or number != number.to_integral_value():
+    if number.is_finite() and number >= 2**63:
+        message = f"{name} must be below 2^63, about 9.2e18, not {text!r}."
+        raise UsageError(message)
+    if not number.is_finite() or number < 1 or number != number.to_integral_value():
         message = f"{name} must be a whole number of at least 1, such as 1000000 or 1e6, not {text!r}."
         raise UsageError(message)
     return int(number)
