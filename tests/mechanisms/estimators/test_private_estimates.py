@@ -269,3 +269,20 @@ def test_the_interval_of_a_private_collision_entropy_is_of_use() -> None:
     profile = Profile.from_prevalences({1: 10**6, 100: 10**4, 10**5: 20})
     found = ah.private_renyi_entropy(profile, epsilon=1)
     assert found.interval[1] - found.interval[0] < 0.1
+
+
+def test_what_is_cut_keeps_its_interval_and_says_why() -> None:
+    # 500 singletons cannot come from two labels.
+    found = ah.private_entropy(Profile([1], [500]), epsilon=1, alphabet_size=2, relation=SUBSTITUTE)
+    low, high = found.interval
+    assert found.value == high == pytest.approx(math.log(2))
+    assert low < 0.6
+    assert any("far beyond what there can be" in warning for warning in found.warnings)
+    assert ah.private_entropy(Profile([1], [500]), epsilon=1, alphabet_size=10**4).warnings == ()
+
+
+def test_rarefaction_beyond_the_items_says_what_was_taken_instead() -> None:
+    found = ah.private_support_coverage(PROFILE, epsilon=1, draws=5000, method="rarefaction", relation=SUBSTITUTE)
+    assert found.warnings
+    assert found.warnings[0].endswith(f"{found.method.removeprefix('private ')} was taken.")
+    assert ah.private_support_coverage(PROFILE, epsilon=1, draws=50, method="rarefaction").warnings == ()
