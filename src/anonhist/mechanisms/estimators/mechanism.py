@@ -130,7 +130,11 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def fineness(self) -> float:
-        """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget."""
+        """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget.
+
+        Sensitivities are at most twice that, and a few multiples, for each two cells: the rate of the noise stays above
+        twice the smallest.
+        """
         return min(FINEST, float(self._statistic_epsilon / (4 * self.cells * SMALLEST_GAMMA)))
 
     @property
@@ -162,13 +166,7 @@ class StatisticMechanism(Setting, ABC):
         return 2 * self.scale_of(self._on_grid(statistic, items)) ** 2
 
     def _on_grid(self, statistic: LinearStatistic, items: int) -> WholeWeights:
-        fineness = self.fineness
-        weights = WholeWeights.of(statistic, items, fineness=fineness)
-        # Where floats are coarse beside the steps the sensitivity is theirs, and the grid need not be finer.
-        while self._statistic_epsilon < SMALLEST_GAMMA * self._sensitivity(weights):
-            fineness /= 16
-            weights = WholeWeights.of(statistic, items, fineness=fineness)
-        return weights
+        return WholeWeights.of(statistic, items, fineness=self.fineness)
 
     def scale_of(self, weights: WholeWeights) -> float:
         """Return b for weights that are on their grid already."""
