@@ -137,7 +137,7 @@ def asked(profile: ah.Profile) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield from ((name, {**options, "share": share}) for share in (0.25, 0.5))
             else:
                 yield name, options
-            if method == "pml":
+            if method == "pml" and "alphabet_size" not in each.required:
                 yield name, {"method": method}
 
 

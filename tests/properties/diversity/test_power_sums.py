@@ -236,7 +236,7 @@ def test_nothing_is_an_interval_of_all_there_can_be() -> None:
 @pytest.mark.parametrize("order", [-1, 12.5, math.nan, "2", True, None])
 def test_impossible_orders_are_refused(order: object) -> None:
     with pytest.raises(UsageError, match="order must be"):
-        hill_number(GIRDLED, order=order)  # type: ignore[arg-type]
+        hill_number(GIRDLED, order=order)  # type: ignore[arg-type]  # refusing it is tested
 
 
 def test_other_impossible_things_are_refused() -> None:
@@ -247,6 +247,6 @@ def test_other_impossible_things_are_refused() -> None:
         tsallis_entropy(GIRDLED, method="chao1")
     for order in (1, 2.0, 13):
         with pytest.raises(UsageError, match="order"):
-            power_sum(GIRDLED, order=order)  # type: ignore[arg-type]
+            power_sum(GIRDLED, order=order)  # type: ignore[arg-type]  # refusing it is tested
     with pytest.raises(UsageError, match="n must be"):
         power_sum_statistic(2, 3)

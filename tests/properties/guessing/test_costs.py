@@ -204,7 +204,7 @@ def test_nothing_and_what_cannot_be() -> None:
     profile = Profile([1], [3])
     for share in (0, 1.5, -1, math.nan, True, "0.5"):
         with pytest.raises(UsageError, match="share must be"):
-            work_factor(profile, share=share)  # type: ignore[arg-type]
+            work_factor(profile, share=share)  # type: ignore[arg-type]  # refusing it is tested
     with pytest.raises(UsageError, match="guesses"):
         guessing_success(profile, guesses=0)
     for function in (work_factor, guesswork):

@@ -29,4 +29,4 @@ def test_nothing_much_and_impossible_numbers() -> None:
     with pytest.raises(UsageError, match="points"):
         guessing_curve(PROFILE, points=1)
     with pytest.raises(UsageError, match="Profile"):
-        guessing_curve([3, 1])  # type: ignore[arg-type]
+        guessing_curve([3, 1])  # type: ignore[arg-type]  # refusing it is tested

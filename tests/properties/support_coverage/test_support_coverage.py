@@ -174,7 +174,7 @@ def test_what_does_not_hold_is_said() -> None:
 @pytest.mark.parametrize("draws", [0, -1, 2.5, True, 2**64 + 1, None])
 def test_refuses_impossible_draws(draws: object) -> None:
     with pytest.raises(UsageError, match="draws"):
-        support_coverage(Profile.from_counts([3, 1]), draws=draws)  # type: ignore[arg-type]
+        support_coverage(Profile.from_counts([3, 1]), draws=draws)  # type: ignore[arg-type]  # refusing it is tested
 
 
 def test_refuses_unknown_methods_and_parameters() -> None:
@@ -184,13 +184,13 @@ def test_refuses_unknown_methods_and_parameters() -> None:
     with pytest.raises(UsageError, match="no more draws than there are items"):
         support_coverage(profile, draws=5, method="rarefaction")
     with pytest.raises(UsageError, match="Profile or a Release"):
-        support_coverage([3, 1], draws=5)  # type: ignore[arg-type]
+        support_coverage([3, 1], draws=5)  # type: ignore[arg-type]  # refusing it is tested
     for rate in (0.0, -1.0, math.nan, 1001.0, True):
         with pytest.raises(UsageError, match="rate"):
             smoothed_poisson(n=4, draws=10, rate=rate)
     for trials in (0, 4097, 1.5):
         with pytest.raises(UsageError, match="trials"):
-            smoothed_binomial_a(n=4, draws=10, trials=trials)  # type: ignore[arg-type]
+            smoothed_binomial_a(n=4, draws=10, trials=trials)  # type: ignore[arg-type]  # refusing it is tested
 
 
 def test_of_a_release_privacy_noise_is_a_part_of_the_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -75,7 +76,7 @@ class OrderSum:
 
 
 @dataclass(frozen=True)
-class SumEstimator:
+class SumEstimator(ABC):
     """A way to estimate the power sum of an order, reported on a scale.
 
     Attributes
@@ -91,9 +92,9 @@ class SumEstimator:
     name: ClassVar[str]
     assumes: ClassVar[str]
 
+    @abstractmethod
     def sum_of(self, profile: Profile) -> OrderSum:
         """Estimate the sum from a profile with at least one item."""
-        raise NotImplementedError
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.properties.estimator import Point, estimated
-from anonhist.properties.guessing.ranks import MostFrequent, exact_share
-from anonhist.properties.guessing.share_interval import ShareInterval
-from anonhist.properties.guessing.units import check_unit, times
+from anonhist.properties.estimator import Point
+from anonhist.properties.guessing.ranks import MostFrequent
+from anonhist.properties.guessing.share_interval import cost_of_share
+from anonhist.properties.guessing.units import times
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -141,9 +141,4 @@ def guesswork(data: Profile | Resimulated, *, share: float, unit: str = "guesses
     >>> guesswork(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
     1.6
     """
-    part = exact_share(share)
-    if check_unit(unit, ("guesses", "bits")) == "bits":
-        in_bits = GuessworkInBits(part)
-        return estimated(data, in_bits, ShareInterval(in_bits, 0.0), level=level, unit="bits")
-    in_guesses = Guesswork(part)
-    return estimated(data, in_guesses, ShareInterval(in_guesses, 1.0), level=level, unit="guesses")
+    return cost_of_share(data, share, unit=unit, level=level, in_guesses=Guesswork, in_bits=GuessworkInBits)

@@ -5,19 +5,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from anonhist.properties.guessing.ranks import MostFrequent
+from anonhist.properties.estimator import estimated
+from anonhist.properties.guessing.ranks import MostFrequent, exact_share
+from anonhist.properties.guessing.units import check_unit
 from anonhist.properties.intervals import quantile
 from anonhist.properties.sampling import sampling_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.profiles import Profile
-    from anonhist.properties.estimator import Weights
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Point, Resimulated, Weights
 
 
 class CostOfShare(Protocol):
-    """What it costs to break a share of all."""
+    """What it costs to break a share of all: an estimator of it."""
+
+    name: ClassVar[str]
+    assumes: ClassVar[str]
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
 
     @property
     def share(self) -> Fraction:
@@ -72,3 +83,25 @@ class ShareInterval:
     def of_nothing(self, *, scale: float) -> tuple[float, float]:
         """Return all that it can be."""
         return scale * self.least, math.inf
+
+
+def cost_of_share(
+    data: Profile | Resimulated,
+    share: float,
+    *,
+    unit: str,
+    level: float,
+    in_guesses: Callable[[Fraction], CostOfShare],
+    in_bits: Callable[[Fraction], CostOfShare],
+) -> Estimate:
+    """Estimate what a share costs, in guesses, of which there is one at least, or in bits.
+
+    Raises
+    ------
+    UsageError
+        If the share is impossible, or there is no such unit.
+    """
+    part = exact_share(share)
+    is_bits = check_unit(unit, ("guesses", "bits")) == "bits"
+    cost = in_bits(part) if is_bits else in_guesses(part)
+    return estimated(data, cost, ShareInterval(cost, 0.0 if is_bits else 1.0), level=level, unit=unit)

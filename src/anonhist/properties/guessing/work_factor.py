@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.properties.estimator import Point, estimated
-from anonhist.properties.guessing.ranks import MostFrequent, exact_share
-from anonhist.properties.guessing.share_interval import ShareInterval
-from anonhist.properties.guessing.units import check_unit, times
+from anonhist.properties.estimator import Point
+from anonhist.properties.guessing.ranks import MostFrequent
+from anonhist.properties.guessing.share_interval import cost_of_share
+from anonhist.properties.guessing.units import times
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -120,9 +120,4 @@ def work_factor(data: Profile | Resimulated, *, share: float, unit: str = "guess
     >>> work_factor(Profile.from_counts([40, 30, 20, 10]), share=0.5).value
     2.0
     """
-    part = exact_share(share)
-    if check_unit(unit, ("guesses", "bits")) == "bits":
-        in_bits = WorkFactorInBits(part)
-        return estimated(data, in_bits, ShareInterval(in_bits, 0.0), level=level, unit="bits")
-    in_guesses = WorkFactor(part)
-    return estimated(data, in_guesses, ShareInterval(in_guesses, 1.0), level=level, unit="guesses")
+    return cost_of_share(data, share, unit=unit, level=level, in_guesses=WorkFactor, in_bits=WorkFactorInBits)
