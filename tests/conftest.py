@@ -4,3 +4,28 @@ import os
 
 # Small matrices: threads of the linear algebra library would only wait for each other. Read when NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonhist.randomness import SystemSource
+from anonhist.testing.sources import SeededSource
+
+UNSEEDED = np.random.default_rng
+# They look at the entropy of the system itself.
+OF_ENTROPY = Path(__file__).parent / "randomness"
+
+
+@pytest.fixture(autouse=True)
+def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every run of a test the same: what would be drawn from the system is drawn from the test's name."""
+    name = request.node.nodeid.encode()
+    seeds = np.random.SeedSequence(list(name))
+    monkeypatch.setattr(
+        np.random, "default_rng", lambda seed=None: UNSEEDED(seeds.spawn(1)[0] if seed is None else seed)
+    )
+    if not Path(request.node.path).is_relative_to(OF_ENTROPY):
+        source = SeededSource(seeds.spawn(1)[0])
+        monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
