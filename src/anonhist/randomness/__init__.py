@@ -15,6 +15,7 @@ from anonhist.randomness.discrete_laplace import (
 )
 from anonhist.randomness.geometric import geometric, geometric_mean, geometric_pmf
 from anonhist.randomness.source import RandomSource, SystemSource
+from anonhist.randomness.uniform import uniform_integers, uniform_integers_pmf
 
 __all__ = [
     "RandomSource",
@@ -33,4 +34,6 @@ __all__ = [
     "geometric",
     "geometric_mean",
     "geometric_pmf",
+    "uniform_integers",
+    "uniform_integers_pmf",
 ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational
 
 from anonhist.errors import UsageError
+from anonhist.numeric.exponential_quotient import ExponentialQuotient
 
 # Below this rate a draw would come near the largest int64; no noise anybody would publish is that wide.
 SMALLEST_GAMMA = Fraction(1, 2**40)
+# Whole numbers below this are those of int64.
+LARGEST_BOUND = 1 << 63
 
 
 def checked_size(size: object, *, name: str = "size") -> int:
@@ -42,9 +45,24 @@ def checked_exponent(gamma: object) -> Fraction:
     return exact
 
 
-def checked_probability(probability: object) -> Fraction:
-    """Return an exact rational between 0 and 1, both included."""
-    exact = _exact(probability, name="probability")
+def checked_bound(bound: object) -> int:
+    """Return a whole number from 1 to 2^63."""
+    whole = int(bound) if isinstance(bound, Integral) and not isinstance(bound, bool) else 0
+    if not 1 <= whole <= LARGEST_BOUND:
+        message = f"bound must be a whole number from 1 to 2^63, not {bound!r}."
+        raise UsageError(message)
+    return whole
+
+
+def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
+    """Return an exact number between 0 and 1, both included: irrational only as an ExponentialQuotient."""
+    if isinstance(probability, ExponentialQuotient) and probability.rational is None:
+        if not 0 < probability < 1:
+            message = f"probability must be between 0 and 1, not {probability}."
+            raise UsageError(message)
+        return probability
+    rational = probability.rational if isinstance(probability, ExponentialQuotient) else probability
+    exact = _exact(rational, name="probability")
     if not 0 <= exact <= 1:
         message = f"probability must be between 0 and 1, not {probability}."
         raise UsageError(message)

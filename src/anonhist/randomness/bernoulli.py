@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.exponential import certified_floors, exp_bounds, float_rate
 from anonhist.randomness.arguments import checked_exponent, checked_probability, checked_size
-from anonhist.randomness.exponential import certified_floors, exp_bounds, float_rate
 from anonhist.randomness.inversion import CHUNK, SLOT_BITS, extend_slots, fresh_slots, resolve
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import ArrayLike, NDArray
 
+    from anonhist.numeric.exponential_quotient import ExponentialQuotient
     from anonhist.randomness.inversion import Thresholds
     from anonhist.randomness.source import RandomSource
 
 
-def bernoulli(probability: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
-    """Draw bits that are True with an exact rational probability.
+def bernoulli(probability: Fraction | ExponentialQuotient, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
+    """Draw bits that are True with an exact probability.
 
     Parameters
     ----------
     probability
-        An exact rational (Fraction or int) from 0 to 1.
+        From 0 to 1, exact: a rational (Fraction or int) or an ExponentialQuotient such as e/(e + 3).
     size
         How many draws, ≥ 0.
     source
@@ -54,9 +54,9 @@ def bernoulli(probability: Fraction, size: int, *, source: RandomSource) -> NDAr
     [True, True, True]
     """
     exact = checked_probability(probability)
-    if exact.denominator == 1:
+    if exact in (0, 1):
         return np.full(checked_size(size), bool(exact))
-    return _below(lambda bits: [(exact.numerator << bits) // exact.denominator], size, source=source)
+    return _below(lambda bits: [floor_of(exact, bits=bits)], size, source=source)
 
 
 def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np.bool_]:
@@ -102,7 +102,7 @@ def bernoulli_exp(gamma: Fraction, size: int, *, source: RandomSource) -> NDArra
     )
 
 
-def bernoulli_pmf(probability: Fraction, k: ArrayLike) -> NDArray[np.float64]:
+def bernoulli_pmf(probability: Fraction | ExponentialQuotient, k: ArrayLike) -> NDArray[np.float64]:
     """Return the probability of k: of 1 or True, of 0 or False, and 0 of anything else.
 
     Examples
@@ -126,6 +126,13 @@ def bernoulli_exp_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
     """
     rate = float_rate(checked_exponent(gamma))
     return _two_point_pmf(-math.expm1(-rate), math.exp(-rate), k)
+
+
+def floor_of(probability: Fraction | ExponentialQuotient, *, bits: int) -> int:
+    """Return ⌊p·2^bits⌋ for 0 < p < 1."""
+    if isinstance(probability, Fraction):
+        return (probability.numerator << bits) // probability.denominator
+    return certified_floors(lambda precision: [probability.bounds(precision)], bits=bits)[0]
 
 
 def _two_point_pmf(failure: float, success: float, k: ArrayLike) -> NDArray[np.float64]:

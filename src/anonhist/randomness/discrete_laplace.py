@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, multiply, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
-from anonhist.randomness.exponential import certified_floors, complement, divide, float_rate, multiply, powers
 from anonhist.randomness.geometric import low_digit_count, low_digit_tables, steps_before_tail
 from anonhist.randomness.inversion import InversionTable, draw_joined
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.randomness.exponential import Bounds
+    from anonhist.numeric.exponential import Bounds
     from anonhist.randomness.source import RandomSource
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
-from anonhist.randomness.exponential import certified_floors, complement, divide, float_rate, powers
 from anonhist.randomness.inversion import InversionTable, draw_joined
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.randomness.exponential import Bounds
+    from anonhist.numeric.exponential import Bounds
     from anonhist.randomness.source import RandomSource
 
 # A table with steps down to this rate leaves at most a thirtieth of its 65,536 slots undecided.

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from anonhist.randomness.exponential import (
+from anonhist.numeric.exponential import (
     certified_floors,
     complement,
     divide,

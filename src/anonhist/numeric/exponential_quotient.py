@@ -1,0 +1,352 @@
+"""Exact numbers made of e^γ: quotients of polynomials with whole coefficients."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Rational
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.numeric.exponential import exp_bounds
+from anonhist.numeric.integer_polynomial import (
+    Polynomial,
+    add,
+    common_divisor,
+    divide,
+    multiply,
+    power,
+    scale,
+    spread,
+    trimmed,
+)
+
+if TYPE_CHECKING:
+    from anonhist.numeric.exponential import Bounds
+
+# log2(e), rounded either way: e^γ has between 1.4426·γ and 1.4427·γ binary digits.
+LOG2_E = Fraction(14426, 10000), Fraction(14427, 10000)
+# Larger numbers are not written out in digits.
+LARGEST_LOG2 = 1 << 16
+# Two rates with no common multiple that is nearer would make polynomials that fill the memory.
+LARGEST_DEGREE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class ExponentialQuotient:
+    """The number ``x = (a_0 + a_1·t + a_2·t² + …)/(b_0 + b_1·t + b_2·t² + …)`` with ``t = e^γ``, exact.
+
+    e^γ is transcendental for every rational γ ≠ 0 (Lindemann), so two such numbers are equal only if they are equal as
+    quotients of polynomials: in lowest terms ``==`` just compares coefficients. Which of two different numbers is
+    larger is found with certified digits of e^γ, as many as it takes.
+
+    Parameters
+    ----------
+    numerator, denominator
+        Whole coefficients of 1, t, t² and so on; the denominator is not zero. They are kept in lowest terms, the last
+        coefficient of the denominator positive, and with the largest γ possible: t² is also e^γ′ with γ′ = 2γ, and is
+        kept so. Zero is ()/(1,), and a rational number has γ = 1.
+    gamma
+        γ, a rational greater than 0.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If the denominator is zero, as with fractions.
+    UsageError
+        If γ is not a rational greater than 0.
+
+    Notes
+    -----
+    ``+ - * / **`` (whole exponents) and ``== < <= > >=`` take ints, fractions and other quotients, whatever their
+    rates: γ and γ′ are whole multiples of a common rational. Floats are refused, for they are not what anybody meant. A
+    quotient that is rational equals that fraction and has its hash. ``float(x)`` is the nearest float or one beside it,
+    however small γ is; like that of a fraction it raises OverflowError for numbers beyond all floats.
+
+    Examples
+    --------
+    >>> root = ExponentialQuotient.exponential(Fraction(1, 2))
+    >>> (root**2 - 1) / (root - 1)
+    e^(1/2) + 1
+    >>> e = ExponentialQuotient.exponential(1)
+    >>> e == root**2, (e / (e + 3) + 3 / (e + 3)) == 1
+    (True, True)
+    >>> e / (e + 3) > Fraction(475, 1000), float(e / (e + 3))
+    (True, 0.4753668864186717)
+    """
+
+    numerator: Polynomial
+    denominator: Polynomial = (1,)
+    gamma: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.gamma, Rational) or self.gamma <= 0:
+            raise UsageError(f"gamma must be exact and greater than 0, a Fraction or an int, not {self.gamma!r}.")
+        above, below = trimmed(map(operator.index, self.numerator)), trimmed(map(operator.index, self.denominator))
+        if not below:
+            raise ZeroDivisionError("A quotient of exponentials has the denominator 0.")
+        above, below = _lowest_terms(above, below)
+        step = math.gcd(*(i for polynomial in (above, below) for i, a in enumerate(polynomial) if a))
+        gamma = Fraction(self.gamma) * step if step else Fraction(1)
+        object.__setattr__(self, "numerator", above[:: step or 1])
+        object.__setattr__(self, "denominator", below[:: step or 1])
+        object.__setattr__(self, "gamma", gamma)
+
+    @classmethod
+    def exponential(cls, gamma: Fraction | int) -> ExponentialQuotient:
+        """Return e^γ, for an exact rational γ > 0."""
+        return cls((0, 1), (1,), gamma)  # type: ignore[arg-type]  # an int is made a Fraction
+
+    @property
+    def rational(self) -> Fraction | None:
+        """The number as a Fraction, or None if it is irrational."""
+        if len(self.numerator) > 1 or len(self.denominator) > 1:
+            return None
+        return Fraction(self.numerator[0] if self.numerator else 0, self.denominator[0])
+
+    def bounds(self, bits: int) -> Bounds:
+        """Return whole numbers around x·2^bits, proved, with integer arithmetic only, and at most two apart.
+
+        Raises
+        ------
+        OverflowError
+            If |x| may exceed 2^65536.
+        """
+        exact = self.rational
+        if exact is not None:
+            scaled = exact * (1 << bits)
+            return math.floor(scaled), math.ceil(scaled)
+        reach = self._log2()
+        positive = self._sign() > 0
+        if reach + bits <= 0:
+            return (0, 1) if positive else (-1, 0)
+        if reach > LARGEST_LOG2:
+            raise OverflowError("The quotient of exponentials is too large to be written out.")
+        digits = reach + bits + 3
+        lower_above, upper_above, bits_above = _magnitude(self.numerator, self.gamma, digits)
+        lower_below, upper_below, bits_below = _magnitude(self.denominator, self.gamma, digits)
+        lag = self._lag()
+        bits_lag = digits + math.ceil(abs(lag) * LOG2_E[1]) + 3
+        lower_lag, upper_lag = exp_bounds(abs(lag), bits=bits_lag)
+        if lag >= 0:
+            lower_above, upper_above, bits_above = (
+                lower_above * lower_lag,
+                upper_above * upper_lag,
+                bits_above + bits_lag,
+            )
+        else:
+            lower_below, upper_below, bits_below = (
+                lower_below * lower_lag,
+                upper_below * upper_lag,
+                bits_below + bits_lag,
+            )
+        shift = bits_below - bits_above + bits
+        lower = _shifted(lower_above, shift) // _shifted(upper_below, -shift)
+        upper = -(-_shifted(upper_above, shift) // _shifted(lower_below, -shift))
+        return (lower, upper) if positive else (-upper, -lower)
+
+    def __float__(self) -> float:
+        exact = self.rational
+        if exact is not None:
+            return float(exact)
+        bits = min(max(64 - self._log2(), 0), 1200)
+        return self.bounds(bits)[0] / (1 << bits)
+
+    def __bool__(self) -> bool:
+        return bool(self.numerator)
+
+    def __hash__(self) -> int:
+        exact = self.rational
+        return hash((self.numerator, self.denominator, self.gamma)) if exact is None else hash(exact)
+
+    def __eq__(self, other: object) -> bool:
+        if (right := _quotient(other)) is None:
+            return NotImplemented
+        return (self.numerator, self.denominator, self.gamma) == (right.numerator, right.denominator, right.gamma)
+
+    def __lt__(self, other: object) -> bool:
+        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) < 0
+
+    def __le__(self, other: object) -> bool:
+        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) <= 0
+
+    def __gt__(self, other: object) -> bool:
+        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) > 0
+
+    def __ge__(self, other: object) -> bool:
+        return NotImplemented if (right := _quotient(other)) is None else _compare(self, right) >= 0
+
+    def __neg__(self) -> ExponentialQuotient:
+        return ExponentialQuotient(scale(self.numerator, -1), self.denominator, self.gamma)
+
+    def __abs__(self) -> ExponentialQuotient:
+        return -self if self < 0 else self
+
+    def __add__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (right := _quotient(other)) is None else _sum(self, right)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (right := _quotient(other)) is None else _sum(self, -right)
+
+    def __rsub__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (left := _quotient(other)) is None else _sum(left, -self)
+
+    def __mul__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (right := _quotient(other)) is None else _product(self, right)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (right := _quotient(other)) is None else _product(self, right**-1)
+
+    def __rtruediv__(self, other: object) -> ExponentialQuotient:
+        return NotImplemented if (left := _quotient(other)) is None else _product(left, self**-1)
+
+    def __pow__(self, exponent: int) -> ExponentialQuotient:
+        if isinstance(exponent, bool) or not isinstance(exponent, int):
+            return NotImplemented
+        above, below = (self.numerator, self.denominator) if exponent >= 0 else (self.denominator, self.numerator)
+        return ExponentialQuotient(power(above, abs(exponent)), power(below, abs(exponent)), self.gamma)
+
+    def __repr__(self) -> str:
+        above = _written(self.numerator, self.gamma)
+        if self.denominator == (1,):
+            return above
+        return f"{_in_brackets(above)}/{_in_brackets(_written(self.denominator, self.gamma))}"
+
+    def _lag(self) -> Fraction:
+        """γ·(deg denominator − deg numerator): x is e^(−lag) times a quotient of polynomials in e^(−γ)."""
+        return (len(self.denominator) - len(self.numerator)) * self.gamma
+
+    def _sign(self) -> int:
+        return _sign(self.numerator, self.gamma) * _sign(self.denominator, self.gamma)
+
+    def _log2(self) -> int:
+        """Return a whole number at least log2|x|, and hardly more, for x irrational."""
+        _, above, bits_above = _magnitude(self.numerator, self.gamma, 8)
+        below, _, bits_below = _magnitude(self.denominator, self.gamma, 8)
+        lag = self._lag()
+        leading = above.bit_length() - bits_above - (below.bit_length() - 1 - bits_below)
+        return leading + math.ceil(-lag * LOG2_E[lag < 0])
+
+
+def _quotient(value: object) -> ExponentialQuotient | None:
+    if isinstance(value, ExponentialQuotient):
+        return value
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return ExponentialQuotient((int(value.numerator),), (int(value.denominator),))
+    return None
+
+
+def _lowest_terms(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
+    if not above:
+        return (), (1,)
+    shared = common_divisor(above, below)
+    if below[-1] < 0:
+        shared = scale(shared, -1)
+    if shared != (1,):
+        above, below = divide(above, shared) or (), divide(below, shared) or ()
+    return above, below
+
+
+def _aligned(
+    left: ExponentialQuotient, right: ExponentialQuotient
+) -> tuple[Polynomial, Polynomial, Polynomial, Polynomial, Fraction]:
+    """Return both numerators and denominators as polynomials in one t = e^γ, and γ."""
+    fields = left.numerator, left.denominator, right.numerator, right.denominator
+    if left.gamma == right.gamma or right.rational is not None:
+        return *fields, left.gamma
+    if left.rational is not None:
+        return *fields, right.gamma
+    ratio = left.gamma / right.gamma
+    above, below = ratio.numerator, ratio.denominator
+    largest = max(
+        above * max(len(left.numerator), len(left.denominator)),
+        below * max(len(right.numerator), len(right.denominator)),
+    )
+    if largest > LARGEST_DEGREE:
+        raise UsageError("Exponentials of these rates have no common root of reasonable degree: use rates that do.")
+    wide = [spread(f, above) for f in fields[:2]] + [spread(f, below) for f in fields[2:]]
+    return wide[0], wide[1], wide[2], wide[3], left.gamma / above
+
+
+def _sum(left: ExponentialQuotient, right: ExponentialQuotient) -> ExponentialQuotient:
+    a, b, c, d, gamma = _aligned(left, right)
+    if b == d:
+        return ExponentialQuotient(add(a, c), b, gamma)
+    return ExponentialQuotient(add(multiply(a, d), multiply(c, b)), multiply(b, d), gamma)
+
+
+def _product(left: ExponentialQuotient, right: ExponentialQuotient) -> ExponentialQuotient:
+    a, b, c, d, gamma = _aligned(left, right)
+    return ExponentialQuotient(multiply(a, c), multiply(b, d), gamma)
+
+
+def _compare(left: ExponentialQuotient, right: ExponentialQuotient) -> int:
+    """Return a whole number with the sign of left − right."""
+    a, b, c, d, gamma = _aligned(left, right)
+    difference = add(multiply(a, d), scale(multiply(c, b), -1))
+    return _sign(difference, gamma) * _sign(b, gamma) * _sign(d, gamma)
+
+
+def _sign(f: Polynomial, gamma: Fraction) -> int:
+    if all(a >= 0 for a in f):
+        return int(bool(f))
+    return 1 if _value(f, gamma, 1)[0] > 0 else -1
+
+
+def _magnitude(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
+    lower, upper, bits = _value(f, gamma, digits)
+    return (lower, upper, bits) if lower > 0 else (-upper, -lower, bits)
+
+
+def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
+    """Return lower, upper and bits: lower ≤ v·2^bits ≤ upper, of one sign, v = f(e^γ)·e^(−γ·deg f), f ≠ 0.
+
+    The two differ by at most 2^−digits of either. v is not 0, e^γ being transcendental, so the precision that is enough
+    is reached. As a polynomial in s = e^(−γ) < 1, v has no large terms, whatever γ.
+    """
+    bits = digits + 32
+    while True:
+        lower = upper = 0
+        least, most = _shrinking(gamma, bits)
+        for a in f:
+            lower = (lower * (least if lower >= 0 else most) >> bits) + (a << bits)
+            upper = (a << bits) - (-upper * (most if upper >= 0 else least) >> bits)
+        if (upper - lower) << digits <= max(lower, -upper):
+            return lower, upper, bits
+        bits *= 2
+
+
+@lru_cache(maxsize=256)
+def _shrinking(gamma: Fraction, bits: int) -> Bounds:
+    return exp_bounds(gamma, bits=bits)
+
+
+def _shifted(value: int, shift: int) -> int:
+    return value << shift if shift > 0 else value
+
+
+def _written(f: Polynomial, gamma: Fraction) -> str:
+    terms = [(a, gamma * i) for i, a in enumerate(f) if a]
+    text = ""
+    for a, exponent in reversed(terms):
+        sign = " - " if a < 0 else " + "
+        text += (sign if text else sign.strip(" +")) + _term(abs(a), exponent)
+    return text or "0"
+
+
+def _term(factor: int, exponent: Fraction) -> str:
+    if not exponent:
+        return str(factor)
+    shown = "e" if exponent == 1 else f"e^{exponent}" if exponent.denominator == 1 else f"e^({exponent})"
+    return shown if factor == 1 else f"{factor}*{shown}"
+
+
+def _in_brackets(text: str) -> str:
+    return f"({text})" if " " in text or "*" in text else text

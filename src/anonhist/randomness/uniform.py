@@ -1,0 +1,90 @@
+"""Whole numbers that are all equally likely, drawn exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.randomness.arguments import checked_bound, checked_size
+from anonhist.randomness.inversion import CHUNK
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.randomness.source import RandomSource
+
+# Up to these bounds at most one slot of 16 in 65,536 or 2^32 values, or one word in eight, has to be drawn again.
+SLOTS = ((1 << 12, "<u2"), (1 << 28, "<u4"), (1 << 63, "<u8"))
+
+
+def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+    """Draw whole numbers, each of 0, 1, …, bound − 1 with probability ``1/bound``.
+
+    Parameters
+    ----------
+    bound
+        A whole number from 1 to 2^63.
+    size
+        How many draws, ≥ 0.
+    source
+        Where the random words come from.
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+        Independent draws.
+
+    Raises
+    ------
+    UsageError
+        If the bound is not a whole number from 1 to 2^63, or the size is not a whole number ≥ 0.
+
+    Guarantees
+    ----------
+    The law is exact. A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X < bound·⌊2^b/bound⌋, and
+    the draw is then X mod bound; else a fresh slot is drawn. That happens with probability below 1/16 for bounds up to
+    2^28, below bound/2^64 for larger ones, and never for powers of two. No words are used for the bound 1.
+
+    Examples
+    --------
+    >>> from anonhist.randomness import SystemSource
+    >>> draws = uniform_integers(6, 1000, source=SystemSource())
+    >>> draws.size, sorted(set(draws.tolist()))
+    (1000, [0, 1, 2, 3, 4, 5])
+    """
+    below, count = checked_bound(bound), checked_size(size)
+    out = np.zeros(count, dtype=np.int64)
+    if below > 1:
+        for start in range(0, count, CHUNK):
+            _fill(out[start : start + CHUNK], below, source=source)
+    return out
+
+
+def uniform_integers_pmf(bound: int, k: ArrayLike) -> NDArray[np.float64]:
+    """Return the probability of k: ``1/bound`` of 0, 1, …, bound − 1, and 0 of anything else.
+
+    Examples
+    --------
+    >>> uniform_integers_pmf(4, [-1, 0, 3, 4]).tolist()
+    [0.0, 0.25, 0.25, 0.0]
+    """
+    below, at = checked_bound(bound), np.asarray(k)
+    return np.where((at >= 0) & (at < below), 1 / below, 0.0)
+
+
+def _fill(out: NDArray[np.int64], bound: int, *, source: RandomSource) -> None:
+    slot = np.dtype(next(name for largest, name in SLOTS if bound <= largest))
+    per_word, bits = 8 // slot.itemsize, 8 * slot.itemsize
+    words = source.words(-(-out.size // per_word))
+    slots = words.astype("<u8", copy=False).view(slot)[: out.size]
+    # Division by one number is a multiplication in NumPy, which the remainder is not.
+    quotients = slots // slot.type(bound)
+    np.subtract(slots, quotients * slot.type(bound), out=out, casting="unsafe")
+    whole = (1 << bits) // bound
+    if bound * whole < 1 << bits:
+        again = np.flatnonzero(quotients == whole)
+        if again.size:
+            fresh = np.empty(again.size, dtype=np.int64)
+            _fill(fresh, bound, source=source)
+            out[again] = fresh
