@@ -6,6 +6,7 @@ draw that its first bits leave open needs more of them; it does not vary with an
 """
 
 from anonhist.randomness.bernoulli import bernoulli, bernoulli_exp, bernoulli_exp_pmf, bernoulli_pmf
+from anonhist.randomness.bit_rows import bernoulli_bits
 from anonhist.randomness.categorical import categorical, categorical_pmf, categorical_rows
 from anonhist.randomness.discrete_laplace import (
     discrete_laplace,
@@ -21,6 +22,7 @@ __all__ = [
     "RandomSource",
     "SystemSource",
     "bernoulli",
+    "bernoulli_bits",
     "bernoulli_exp",
     "bernoulli_exp_pmf",
     "bernoulli_pmf",

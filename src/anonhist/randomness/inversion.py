@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,40 +66,44 @@ class InversionTable:
     ----------
     thresholds
         ``T_1 < … < T_J``, the distribution function at the steps, as floors at any precision.
-    values : ndarray of int64, shape (J + 1,)
+    values : ndarray of int64 or a smaller type, shape (J + 1,)
         ``values[j]`` is drawn when exactly j thresholds are at or below U.
     tail_step
         0, or the step s > 0 of a memoryless tail: with all J thresholds at or below U, the draw is a new draw Z of the
         same law moved outwards, Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must weigh less
         than 2^−16, so that no slot is decided to be tail.
+    undecided
+        What the look-up table holds where 16 bits leave the draw open. It may be one of the values, better a rare one:
+        more bits, drawn where they are not needed, do not change the draw.
     """
 
     thresholds: Thresholds
-    values: NDArray[np.int64]
+    values: NDArray[Any]
     tail_step: int = 0
+    undecided: int = UNDECIDED
     _floors: NDArray[np.uint64] = field(init=False)
-    _lookup: NDArray[np.int64] = field(init=False)
+    _lookup: NDArray[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         floors = np.array(self.thresholds(64), dtype=np.uint64)
         holding = (floors >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
         up_to = np.cumsum(np.bincount(holding, minlength=1 << SLOT_BITS))
         lookup = self.values[up_to]
-        lookup[holding] = UNDECIDED
+        lookup[holding] = self.undecided
         for array in (floors, lookup):
             array.setflags(write=False)
         object.__setattr__(self, "_floors", floors)
         object.__setattr__(self, "_lookup", lookup)
 
-    def fill(self, out: NDArray[np.int64], *, source: RandomSource) -> None:
-        """Overwrite a contiguous ``out`` with independent draws."""
+    def fill(self, out: NDArray[Any], *, source: RandomSource) -> None:
+        """Overwrite a contiguous ``out``, of the type of the values, with independent draws."""
         slots = fresh_slots(out.size, source=source)
         np.take(self._lookup, slots, out=out, mode="clip")
-        undecided = np.flatnonzero(out == UNDECIDED)
+        undecided = np.flatnonzero(out == self.undecided)
         if undecided.size:
             out[undecided] = self._decide(slots[undecided], source=source)
 
-    def _decide(self, slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[np.int64]:
+    def _decide(self, slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[Any]:
         prefix = extend_slots(slots, source=source)
         count = self._floors.searchsorted(prefix, side="right")
         tied = np.flatnonzero(self._floors[np.maximum(count, 1) - 1] == prefix)
