@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import (
     SystemSource,
     bernoulli,
+    bernoulli_bits,
     bernoulli_exp,
     bernoulli_exp_pmf,
     bernoulli_pmf,
@@ -22,9 +24,13 @@ from anonhist.randomness import (
     geometric,
     geometric_mean,
     geometric_pmf,
+    random_subsets,
+    uniform_integers,
+    uniform_integers_pmf,
 )
 from anonhist.testing.sources import TapeSource
 
+E = ExponentialQuotient.exponential(1)
 NOTHING = TapeSource([])
 RATED = [
     partial(geometric, size=3, source=NOTHING),
@@ -52,8 +58,17 @@ def test_an_exponent_must_be_exact_and_not_negative(call: Callable[[object], obj
         call(gamma)
 
 
-@pytest.mark.parametrize("call", [partial(bernoulli, size=3, source=NOTHING), partial(bernoulli_pmf, k=0)])
-@pytest.mark.parametrize("probability", [-1, 2, Fraction(-1, 10**30), Fraction(10**30 + 1, 10**30), *NOT_EXACT])
+@pytest.mark.parametrize(
+    "call",
+    [
+        partial(bernoulli, size=3, source=NOTHING),
+        partial(bernoulli_bits, rows=3, columns=9, source=NOTHING),
+        partial(bernoulli_pmf, k=0),
+    ],
+)
+@pytest.mark.parametrize(
+    "probability", [-1, 2, Fraction(-1, 10**30), Fraction(10**30 + 1, 10**30), E, -1 / E, 3 * E / E, *NOT_EXACT]
+)
 def test_a_probability_must_be_exact_and_from_0_to_1(call: Callable[[object], object], probability: object) -> None:
     with pytest.raises(UsageError, match="probability must be"):
         call(probability)
@@ -65,6 +80,36 @@ def test_a_size_must_be_a_whole_number(sampler: Callable[..., object], size: obj
     for parameter in (1, Fraction(1, 3)):
         with pytest.raises(UsageError, match="size must be a whole number of at least 0"):
             sampler(parameter, size, source=NOTHING)
+    with pytest.raises(UsageError, match="size must be a whole number of at least 0"):
+        uniform_integers(1, size, source=NOTHING)
+
+
+BOUNDED = [partial(uniform_integers, size=3, source=NOTHING), partial(uniform_integers_pmf, k=0)]
+
+
+@pytest.mark.parametrize("call", BOUNDED)
+@pytest.mark.parametrize("bound", [0, -1, 2**63 + 1, 6.0, "6", None, True, Fraction(6)])
+def test_a_bound_must_be_a_whole_number_that_fits(call: Callable[[object], object], bound: object) -> None:
+    with pytest.raises(UsageError, match="bound must be a whole number from 1 to 2"):
+        call(bound)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.0, None, True])
+def test_rows_columns_and_subsets_are_counted_in_whole_numbers(wrong: object) -> None:
+    for name in ("rows", "columns"):
+        shape = {"rows": 1, "columns": 1, name: wrong}
+        with pytest.raises(UsageError, match=f"{name} must be a whole number of at least 0"):
+            bernoulli_bits(1, **shape, source=NOTHING)
+    for name in ("population", "chosen", "size"):
+        counts = {"population": 3, "chosen": 0, "size": 0, name: wrong}
+        with pytest.raises(UsageError, match=f"{name} must be a whole number of at least 0"):
+            random_subsets(**counts, source=NOTHING)
+
+
+@pytest.mark.parametrize(("population", "chosen"), [(3, 4), (0, 1), (2**63 + 1, 1)])
+def test_a_subset_is_of_a_population_that_fits(population: int, chosen: int) -> None:
+    with pytest.raises(UsageError, match="chosen must be at most the population and that at most 2"):
+        random_subsets(population, chosen, 1, source=NOTHING)
 
 
 def test_a_count_of_words_must_be_a_whole_number() -> None:

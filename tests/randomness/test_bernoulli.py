@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli, bernoulli_exp
 from anonhist.testing.sources import SeededSource, TapeSource
 
@@ -20,8 +21,11 @@ def exp_digits(gamma: Fraction, bits: int) -> int:
         return int((-Decimal(gamma.numerator) / gamma.denominator).exp() * 2**bits)
 
 
+E = ExponentialQuotient.exponential(Fraction(1, 2))
+TINY = ExponentialQuotient.exponential(Fraction(1, 10**9))
 CASES = [
     *[(bernoulli, p, int(p * 2**256)) for p in map(Fraction, ("1/3", "2/7", "1e-30", "0.999999", "1/2", "5/8"))],
+    *[(bernoulli, p, sum(p.bounds(300)) >> 45) for p in (E / (E + 999), (TINY - 1) / TINY, E**9 / (E**9 + 1))],
     *[(bernoulli_exp, g, exp_digits(g, 256)) for g in map(Fraction, ("1e-9", "1/3", "1", "22/7", "50"))],
 ]
 EVERY_CASE = pytest.mark.parametrize(
@@ -71,6 +75,8 @@ def test_certain_bits_use_no_words() -> None:
     assert bernoulli(Fraction(0), 3, source=nothing).tolist() == [False] * 3
     assert bernoulli(Fraction(1), 3, source=nothing).tolist() == [True] * 3
     assert bernoulli_exp(Fraction(0), 3, source=nothing).tolist() == [True] * 3
+    assert bernoulli(E / E, 3, source=nothing).tolist() == [True] * 3
+    assert bernoulli(E - E, 3, source=nothing).tolist() == [False] * 3
 
 
 def test_a_gamma_beyond_all_digits_is_still_drawn_exactly() -> None:

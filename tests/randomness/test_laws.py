@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import (
     bernoulli,
     bernoulli_exp,
@@ -33,11 +34,13 @@ from anonhist.testing.statistics import (
     pmf_discrepancy,
 )
 
+E = ExponentialQuotient.exponential(1)
 LAWS = [
     *[(discrete_laplace, discrete_laplace_pmf, Fraction(text)) for text in ("3", "1", "0.1", "1/65", "0.0005")],
     *[(geometric, geometric_pmf, Fraction(text)) for text in ("3", "1", "0.1", "1/65", "0.0005")],
     *[(bernoulli_exp, bernoulli_exp_pmf, Fraction(text)) for text in ("2", "0.3")],
     (bernoulli, bernoulli_pmf, Fraction(2, 7)),
+    (bernoulli, bernoulli_pmf, E / (E + 9)),
 ]
 IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in LAWS]
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import (
     bernoulli_exp_pmf,
     bernoulli_pmf,
@@ -69,6 +70,8 @@ def test_a_huge_rate_puts_all_mass_at_zero() -> None:
 def test_bernoulli_pmfs() -> None:
     assert bernoulli_pmf(Fraction(1, 4), [True, False]).tolist() == [0.25, 0.75]
     assert bernoulli_pmf(Fraction(1, 4), [-1, 2]).tolist() == [0.0, 0.0]
+    small = ExponentialQuotient.exponential(Fraction(1, 10**12))
+    assert bernoulli_pmf(1 / small, [0, 1]).tolist() == [-math.expm1(-1e-12), math.exp(-1e-12)]
     assert bernoulli_exp_pmf(Fraction(0), [0, 1]).tolist() == [0.0, 1.0]
     tiny = Fraction(1, 10**12)
     assert bernoulli_exp_pmf(tiny, [0, 1]).tolist() == [-math.expm1(-1e-12), math.exp(-1e-12)]

@@ -1,4 +1,4 @@
-"""The only door for entropy: secure bits and exact samplers, each with its pmf beside it.
+"""The only door for entropy: secure bits and exact samplers, those of single numbers with their pmf beside them.
 
 Every sampler takes its random words from an explicit ``source``; for privacy that is :class:`SystemSource`. The laws
 are exact, as docs/proofs/randomness.md proves. How long a draw takes varies a little with the random words, because a
@@ -16,6 +16,7 @@ from anonhist.randomness.discrete_laplace import (
 )
 from anonhist.randomness.geometric import geometric, geometric_mean, geometric_pmf
 from anonhist.randomness.source import RandomSource, SystemSource
+from anonhist.randomness.subsets import random_subsets
 from anonhist.randomness.uniform import uniform_integers, uniform_integers_pmf
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "geometric",
     "geometric_mean",
     "geometric_pmf",
+    "random_subsets",
     "uniform_integers",
     "uniform_integers_pmf",
 ]

@@ -54,10 +54,8 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
     (1000, [0, 1, 2, 3, 4, 5])
     """
     below, count = checked_bound(bound), checked_size(size)
-    out = np.zeros(count, dtype=np.int64)
-    if below > 1:
-        for start in range(0, count, CHUNK):
-            _fill(out[start : start + CHUNK], below, source=source)
+    out = np.empty(count, dtype=np.int64)
+    fill_uniform(out, below, source=source)
     return out
 
 
@@ -73,7 +71,16 @@ def uniform_integers_pmf(bound: int, k: ArrayLike) -> NDArray[np.float64]:
     return np.where((at >= 0) & (at < below), 1 / below, 0.0)
 
 
-def _fill(out: NDArray[np.int64], bound: int, *, source: RandomSource) -> None:
+def fill_uniform(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -> None:
+    """Overwrite an array of one dimension, of a type that holds bound − 1, with independent draws below the bound."""
+    if bound == 1:
+        out[:] = 0
+        return
+    for start in range(0, out.size, CHUNK):
+        _fill(out[start : start + CHUNK], bound, source=source)
+
+
+def _fill(out: NDArray[np.signedinteger], bound: int, *, source: RandomSource) -> None:
     slot = np.dtype(next(name for largest, name in SLOTS if bound <= largest))
     per_word, bits = 8 // slot.itemsize, 8 * slot.itemsize
     words = source.words(-(-out.size // per_word))
@@ -85,6 +92,6 @@ def _fill(out: NDArray[np.int64], bound: int, *, source: RandomSource) -> None:
     if bound * whole < 1 << bits:
         again = np.flatnonzero(quotients == whole)
         if again.size:
-            fresh = np.empty(again.size, dtype=np.int64)
+            fresh = np.empty(again.size, dtype=out.dtype)
             _fill(fresh, bound, source=source)
             out[again] = fresh
