@@ -3,7 +3,17 @@
 from anonhist.numeric.best_polynomial import BestPolynomial, best_polynomial
 from anonhist.numeric.block_floating import BlockMatrix, BlockVector, aligned
 from anonhist.numeric.exponential_quotient import ExponentialQuotient
+from anonhist.numeric.hash_support import support_counts, support_of, weighted_support
 from anonhist.numeric.isotonic import decreasing_fit
+from anonhist.numeric.keyed_hash import hash_buffer, hash_words, keyed_hash
+from anonhist.numeric.multiply_shift import (
+    bucket_widths,
+    buckets,
+    index_words,
+    label_words,
+    paired_buckets,
+    seed_coefficients,
+)
 
 __all__ = [
     "BestPolynomial",
@@ -12,5 +22,17 @@ __all__ = [
     "ExponentialQuotient",
     "aligned",
     "best_polynomial",
+    "bucket_widths",
+    "buckets",
     "decreasing_fit",
+    "hash_buffer",
+    "hash_words",
+    "index_words",
+    "keyed_hash",
+    "label_words",
+    "paired_buckets",
+    "seed_coefficients",
+    "support_counts",
+    "support_of",
+    "weighted_support",
 ]
