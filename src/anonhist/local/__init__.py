@@ -1,0 +1,1 @@
+"""Privacy without a trusted server: each person randomises, the server decodes."""

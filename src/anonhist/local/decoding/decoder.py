@@ -1,0 +1,111 @@
+"""What every decoder is given and gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.local.decoding.channel import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """Frequencies, and how they were come by.
+
+    Attributes
+    ----------
+    frequencies
+        float64, shape (k,), or (k + 1,) with "other" last.
+    iterations
+        Steps taken, 0 where there is a formula.
+    converged
+        Whether the stopping rule was met; if not, the note says what was.
+    note
+        A sentence for the reader, or nothing.
+    """
+
+    frequencies: NDArray[np.float64]
+    iterations: int = 0
+    converged: bool = True
+    note: str = ""
+
+
+class Decoder(ABC):
+    """From what was counted to frequencies; a frozen value without data.
+
+    Attributes
+    ----------
+    name
+        How the decoder is called in files and on the command line.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def decode(
+        self,
+        raw: NDArray[np.float64],
+        channel: Channel | None = None,
+        counts: NDArray[np.float64] | None = None,
+        *,
+        other: bool = False,
+    ) -> Decoded:
+        """Return the frequencies.
+
+        Parameters
+        ----------
+        raw
+            The unbiased estimates of the items, shape (k,), k ≥ 1.
+        channel
+            How items become cells; needed by the decoders that fit the counts.
+        counts
+            How many observations fell into each cell, shape (cells,), at least 0; they need not be whole.
+        other
+            Whether there may be items that are not on the list: then the result has one more entry, the last, and so
+            has the channel, while ``raw`` has not.
+
+        Raises
+        ------
+        UsageError
+            If shapes do not agree, a number is not finite or a count is below 0, or a channel is needed and missing.
+        DataError
+            If there are no reports, or some that the channel says nobody can send.
+        """
+
+
+def checked_raw(raw: ArrayLike) -> NDArray[np.float64]:
+    """Return raw estimates as an array of at least one finite number."""
+    values = np.asarray(raw, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
+        raise UsageError("Decoding needs a one-dimensional list of at least one finite estimate.")
+    return values
+
+
+def checked_shares(
+    channel: Channel | None, counts: ArrayLike | None, *, items: int
+) -> tuple[Channel, NDArray[np.float64], float]:
+    """Return the channel, the share of the observations in each cell, and their number."""
+    if channel is None or counts is None:
+        raise UsageError("This decoder fits the counts: give it the channel and the counts of its cells.")
+    if channel.items != items:
+        message = f"The channel has {channel.items} items and there are {items} to decode: they must be the same."
+        raise UsageError(message)
+    observed = np.asarray(counts, dtype=np.float64)
+    if observed.shape != (channel.cells,) or not bool((np.isfinite(observed) & (observed >= 0)).all()):
+        message = f"The counts must be {channel.cells} finite numbers of at least 0, one for each cell of the channel."
+        raise UsageError(message)
+    total = float(observed.sum())
+    if total == 0.0:
+        raise DataError("There are no reports to decode: collect some first.")
+    possible = channel.forward(np.full(items, 1.0 / items)) > 0
+    if bool(observed[~possible].any()):
+        raise DataError("There are reports that no item can give: check that they belong to this survey.")
+    return channel, observed / total, total

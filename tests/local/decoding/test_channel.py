@@ -1,0 +1,76 @@
+"""Channels: both products against the matrix written out, and what is not a channel is refused."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from anonhist.errors import UsageError
+from anonhist.local.decoding import AffineChannel, Channel, ChannelWithOther, MatrixChannel
+from anonhist.testing.channels import bit_channel, hashed_channel, k_ary_matrix, written_out
+
+LISTED = hashed_channel(9, 4, 3, 1.0)
+CHANNELS: dict[str, Channel] = {
+    "dense": MatrixChannel(k_ary_matrix(5, 1.0)),
+    "sparse": MatrixChannel(sparse.csr_array(k_ary_matrix(5, 1.0))),
+    "hashes": LISTED,
+    "bits": bit_channel(6, 2.0),
+    "other": ChannelWithOther(LISTED, np.full(LISTED.cells, 1.0 / LISTED.cells)),
+}
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_products_belong_to_one_matrix_whose_columns_add_up(name: str) -> None:
+    channel = CHANNELS[name]
+    matrix = np.column_stack([channel.forward(row) for row in np.eye(channel.items)])
+    transposed = np.column_stack([channel.adjoint(row) for row in np.eye(channel.cells)])
+    assert matrix.shape == (channel.cells, channel.items)
+    np.testing.assert_allclose(transposed, matrix.T, atol=1e-15)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, rtol=1e-12)
+    assert matrix.min() >= 0
+    rng = np.random.default_rng(3)
+    frequencies, weights = rng.random(channel.items), rng.random(channel.cells)
+    np.testing.assert_allclose(channel.forward(frequencies), matrix @ frequencies, rtol=1e-12)
+    np.testing.assert_allclose(channel.adjoint(weights), matrix.T @ weights, rtol=1e-12)
+
+
+def test_bits_and_hashes_have_the_probabilities_of_their_mechanism() -> None:
+    truth = np.exp(1.0) / (np.exp(1.0) + 3)
+    assert np.unique(written_out(LISTED).matrix * 3).round(12).tolist() == pytest.approx([(1 - truth) / 3, truth])
+    kept = np.exp(1.0) / (1 + np.exp(1.0))
+    np.testing.assert_allclose(
+        CHANNELS["bits"].forward(np.eye(6)[2])[[2, 8, 3, 9]] * 6, [kept, 1 - kept, 1 - kept, kept]
+    )
+
+
+def test_other_has_its_own_column() -> None:
+    channel = CHANNELS["other"]
+    assert channel.items == LISTED.items + 1
+    last = np.eye(channel.items)[-1]
+    np.testing.assert_allclose(channel.forward(last), 1.0 / LISTED.cells)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [np.eye(2) * 0.9, np.array([[1.5, 0.0], [-0.5, 1.0]]), np.ones(3), np.ones((0, 2)), np.full((1, 1), np.nan)],
+)
+def test_a_matrix_that_is_no_channel_is_refused(matrix: object) -> None:
+    with pytest.raises(UsageError, match="matrix of a channel"):
+        MatrixChannel(matrix)
+
+
+@pytest.mark.parametrize(
+    ("base", "gain"),
+    [([0.5, 0.5], [0.5, 0.5]), ([-0.1, 0.6], [0.5, 0.5]), ([1.2, 0.2], [-0.4, -0.4]), ([np.nan] * 2, [1.0] * 2)],
+)
+def test_an_affine_map_that_is_no_channel_is_refused(base: list[float], gain: list[float]) -> None:
+    with pytest.raises(UsageError, match="probabilities of at least 0 that add up to 1"):
+        AffineChannel(np.eye(2), np.array(base), np.array(gain))
+
+
+def test_shapes_that_do_not_agree_are_refused() -> None:
+    with pytest.raises(UsageError, match="row for each entry"):
+        AffineChannel(np.eye(2), np.full(3, 0.2), np.full(2, 0.4))
+    with pytest.raises(UsageError, match="law of other items"):
+        ChannelWithOther(LISTED, np.full(3, 1 / 3))
+    with pytest.raises(UsageError, match="law of other items"):
+        ChannelWithOther(LISTED, np.full(LISTED.cells, 1.0))
