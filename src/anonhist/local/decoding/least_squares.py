@@ -1,0 +1,141 @@
+"""Least squares over all distributions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.local.decoding.decoder import Decoded, Decoder, checked_raw, checked_shares
+from anonhist.local.decoding.descent import ROUNDING, largest_curvature, minimize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding.channel import Channel
+
+# Of the power iteration, to know what the ridge is a share of.
+_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class ConstrainedLeastSquares(Decoder):
+    """``argmin_{f ≥ 0, Σf = 1} n/2·Σ_c (Qf − m)_c²/u_c``, m the shares observed, u those expected if f is uniform.
+
+    The weights are nearly those of Pearson's χ², so that the objective is measured in nats, as a likelihood is. For
+    k-RR it is the projection of the raw estimates. It needs no inverse of Q and stays put where least squares without
+    constraints would be ill-conditioned.
+
+    Parameters
+    ----------
+    ridge
+        How hard the listed frequencies are pulled to their mean, at least 0, as a share of how strongly the objective
+        bends where it bends most: where it bends less than that, they mostly follow the pull. It does not vanish as n
+        grows.
+    tolerance
+        Stop when the objective is proved to be within so many nats of its least value; half a nat is one standard
+        error.
+    iterations
+        Take so many steps at most.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> from anonhist.local.decoding.channel import MatrixChannel
+    >>> channel = MatrixChannel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> ConstrainedLeastSquares().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(3)
+    array([0.7, 0.3])
+    """
+
+    name: ClassVar[str] = "least-squares"
+    ridge: float = 0.0
+    tolerance: float = 0.01
+    iterations: int = 5_000
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.ridge < math.inf and 0.0 <= self.tolerance < math.inf and self.iterations >= 1):
+            raise UsageError("Least squares need a ridge and a tolerance of at least 0 and at least one iteration.")
+
+    def decode(
+        self,
+        raw: NDArray[np.float64],
+        channel: Channel | None = None,
+        counts: NDArray[np.float64] | None = None,
+        *,
+        other: bool = False,
+    ) -> Decoded:
+        """Return the frequencies; see :meth:`Decoder.decode`."""
+        known, shares, total = checked_shares(channel, counts, items=checked_raw(raw).size + other)
+        uniform = known.forward(np.full(known.items, 1.0 / known.items))
+        weights = np.divide(1.0, uniform, out=np.zeros(known.cells), where=uniform > 0)
+        fit = Squares(shares, weights)
+        if self.ridge > 0.0:
+            listed = known.items - other
+            pull = self.ridge * largest_curvature(fit, known, uniform, rounds=_ROUNDS)
+            fit = Squares(np.append(shares, np.zeros(listed)), np.append(weights, np.full(listed, pull)))
+            known = _WithDeviations(known, listed)
+        tolerance = max(self.tolerance / total, ROUNDING)
+        least = minimize(fit, known, tolerance=tolerance, iterations=self.iterations)
+        converged = least.gap <= tolerance
+        note = "" if converged else f"The fit is not proved nearer than {least.gap * total:.2g} nats to the best one."
+        return Decoded(least.frequencies, least.iterations, converged, note)
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """``φ(c) = ½ Σ w (c − m)²``."""
+
+    shares: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def slopes(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``w (c − m)``."""
+        return self.weights * (expected - self.shares)
+
+    def curvatures(self, expected: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w."""
+        del expected
+        return self.weights
+
+    def excess(self, expected: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+        """Return ``½ Σ w s²``."""
+        del expected
+        return float((self.weights * step) @ step) / 2.0
+
+    def allows(self, expected: NDArray[np.float64]) -> bool:
+        """Return True: squares are defined everywhere."""
+        del expected
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class _WithDeviations:
+    """Q, and below it how far each listed frequency is from their mean: a ridge is one more square for each."""
+
+    channel: Channel
+    listed: int
+
+    @property
+    def items(self) -> int:
+        return self.channel.items
+
+    @property
+    def cells(self) -> int:
+        return self.channel.cells + self.listed
+
+    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        listed = frequencies[: self.listed]
+        return np.append(self.channel.forward(frequencies), listed - listed.mean())
+
+    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        cells = self.channel.cells
+        result = self.channel.adjoint(weights[:cells])
+        result[: self.listed] += weights[cells:] - weights[cells:].mean()
+        return result
