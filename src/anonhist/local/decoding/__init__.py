@@ -1,0 +1,41 @@
+"""From what was counted to frequencies: decoders, the channels they invert, and tests of what is there at all."""
+
+from anonhist.local.decoding.channel import AffineChannel, Channel, ChannelWithOther, MatrixChannel
+from anonhist.local.decoding.decoder import Decoded, Decoder
+from anonhist.local.decoding.early import EarlyStopped
+from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
+from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist.local.decoding.normalized import Normalized
+from anonhist.local.decoding.projected import Projected
+from anonhist.local.decoding.significance import (
+    BenjaminiHochberg,
+    Bonferroni,
+    Correction,
+    Holm,
+    p_values,
+    p_values_normal,
+    simultaneous_quantile,
+)
+from anonhist.local.decoding.unbiased import Unbiased
+
+__all__ = [
+    "AffineChannel",
+    "BenjaminiHochberg",
+    "Bonferroni",
+    "Channel",
+    "ChannelWithOther",
+    "ConstrainedLeastSquares",
+    "Correction",
+    "Decoded",
+    "Decoder",
+    "EarlyStopped",
+    "Holm",
+    "MatrixChannel",
+    "MaximumLikelihood",
+    "Normalized",
+    "Projected",
+    "Unbiased",
+    "p_values",
+    "p_values_normal",
+    "simultaneous_quantile",
+]

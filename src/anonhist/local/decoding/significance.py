@@ -1,0 +1,229 @@
+"""Which items are there at all: p-values, corrected for how many are tested, and quantiles for intervals of all."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.float64]:
+    """Return the probability of so much support or more for an item that nobody has: ``P(Bin(n, q) ≥ c)``.
+
+    ``= I_q(c, n − c + 1)``, the regularised incomplete beta function; 1 at c = 0. Support c of an item without users is
+    binomial, whatever the others have, because each of them supports it with probability q.
+
+    Parameters
+    ----------
+    supports
+        c, whole numbers between 0 and n, shape (k,).
+    users
+        n, at least 0.
+    probability
+        q, between 0 and 1, both excluded.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        One-sided p-values; those below about 1e-308 are 0.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> p_values([0, 1, 2], 2, 0.5).tolist()
+    [1.0, 0.75, 0.25]
+    """
+    from scipy.special import betainc
+
+    counts = np.asarray(supports, dtype=np.int64)
+    if users < 0 or counts.ndim != 1 or bool(((counts < 0) | (counts > users)).any()):
+        raise UsageError("Supports must be a one-dimensional list of whole numbers between 0 and the number of users.")
+    if not 0.0 < probability < 1.0:
+        message = f"The probability of support must be between 0 and 1, both excluded, not {probability}."
+        raise UsageError(message)
+    tails = betainc(np.maximum(counts, 1).astype(np.float64), (users - counts).astype(np.float64) + 1.0, probability)
+    return np.asarray(np.where(counts == 0, 1.0, tails), dtype=np.float64)
+
+
+def p_values_normal(raw: ArrayLike, standard_errors: ArrayLike) -> NDArray[np.float64]:
+    """Return ``P(N(0, 1) ≥ raw/error)``: for estimates that are not counts of supports.
+
+    Parameters
+    ----------
+    raw
+        The unbiased estimates, shape (k,).
+    standard_errors
+        What each standard error would be if nobody had the item, above 0, shape (k,) or ().
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        One-sided p-values; far in the tail they are rougher than those of :func:`p_values`.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> p_values_normal([0.0, 1.645], 1.0).round(3).tolist()
+    [0.5, 0.05]
+    """
+    from scipy.special import ndtr
+
+    values, errors = np.asarray(raw, dtype=np.float64), np.asarray(standard_errors, dtype=np.float64)
+    if values.ndim != 1 or not bool(np.isfinite(values).all()) or errors.shape not in {(), values.shape}:
+        raise UsageError("Tests need a one-dimensional list of finite estimates, and an error for each or one for all.")
+    if not bool(((errors > 0) & np.isfinite(errors)).all()):
+        raise UsageError("Tests need standard errors above 0.")
+    with np.errstate(over="ignore"):
+        return np.asarray(ndtr(-values / errors), dtype=np.float64)
+
+
+class Correction(ABC):
+    """A way to keep the errors of many tests in bounds; a frozen value.
+
+    Attributes
+    ----------
+    name
+        How the correction is called in files and on the command line.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+        """Return for each test the least level at which it is rejected, at most 1, shape (k,)."""
+
+    def reject(self, p_values: ArrayLike, level: float) -> NDArray[np.bool_]:
+        """Return which tests are rejected at the level, bool, shape (k,).
+
+        Raises
+        ------
+        UsageError
+            If the level is not between 0 and 1, or the p-values are not a list of numbers from 0 to 1.
+        """
+        if not 0.0 < level < 1.0:
+            message = f"The level of a test must be between 0 and 1, both excluded, not {level}."
+            raise UsageError(message)
+        return np.asarray(self.adjusted(p_values) <= level)
+
+
+@dataclass(frozen=True)
+class Bonferroni(Correction):
+    """``k p``: the chance of any false finding is at most the level, however the tests depend on each other.
+
+    Examples
+    --------
+    >>> Bonferroni().reject([0.01, 0.02, 0.5], 0.05).tolist()
+    [True, False, False]
+    """
+
+    name: ClassVar[str] = "bonferroni"
+
+    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+        """Return ``min(k p, 1)``."""
+        values = _checked(p_values)
+        return np.asarray(np.minimum(values * values.size, 1.0))
+
+
+@dataclass(frozen=True)
+class Holm(Correction):
+    """``max_{j ≤ i} (k − j + 1) p_(j)``: the promise of Bonferroni, and never fewer findings (Holm 1979).
+
+    Examples
+    --------
+    >>> Holm().reject([0.01, 0.02, 0.5], 0.05).tolist()
+    [True, True, False]
+    """
+
+    name: ClassVar[str] = "holm"
+
+    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+        """Return the adjusted p-values; equal ones stay equal."""
+        values = _checked(p_values)
+        order = np.argsort(values, kind="stable")
+        factors = np.arange(values.size, 0, -1)
+        result = np.empty(values.size)
+        result[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+        return result
+
+
+@dataclass(frozen=True)
+class BenjaminiHochberg(Correction):
+    """``min_{j ≥ i} k p_(j)/j``: of the findings, on average at most the level are false (Benjamini, Hochberg 1995).
+
+    That holds for tests that are independent or positively dependent. The supports of the items of one survey are
+    weakly negatively dependent, for which no proof is known that covers all cases.
+
+    Examples
+    --------
+    >>> BenjaminiHochberg().reject([0.02, 0.03, 0.04], 0.05).tolist()
+    [True, True, True]
+    """
+
+    name: ClassVar[str] = "benjamini-hochberg"
+
+    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+        """Return the adjusted p-values; equal ones stay equal."""
+        values = _checked(p_values)
+        order = np.argsort(values, kind="stable")
+        scaled = values[order] * (values.size / np.arange(1, values.size + 1))
+        result = np.empty(values.size)
+        result[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+        return result
+
+
+def simultaneous_quantile(level: float, items: int) -> float:
+    """Return z so that k normal intervals of z standard errors hold all at once with probability ``level`` at least.
+
+    ``P(|N(0, 1)| ≤ z) = level^(1/k)``: enough for normal errors however they depend on each other (Šidák 1967).
+
+    Parameters
+    ----------
+    level
+        Between 0 and 1, both excluded.
+    items
+        k, at least 1; with 1 it is the quantile for a single interval.
+
+    Returns
+    -------
+    float
+        z.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> round(simultaneous_quantile(0.95, 1), 3), round(simultaneous_quantile(0.95, 1000), 3)
+    (1.96, 4.05)
+    """
+    if not 0.0 < level < 1.0 or items < 1:
+        message = f"Intervals need a level between 0 and 1, not {level}, and at least one item, not {items}."
+        raise UsageError(message)
+    outside = -math.expm1(math.log(level) / items)
+    return -NormalDist().inv_cdf(outside / 2.0)
+
+
+def _checked(p_values: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(p_values, dtype=np.float64)
+    if values.ndim != 1 or not bool(((values >= 0) & (values <= 1)).all()):
+        raise UsageError("A correction needs a one-dimensional list of p-values from 0 to 1.")
+    return values
