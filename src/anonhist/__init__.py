@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from anonhist import local
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
     from anonhist.ingest import read_profile
@@ -105,6 +106,7 @@ __all__ = [
     "guesswork",
     "hill_curve",
     "hill_number",
+    "local",
     "min_entropy",
     "plan",
     "plot",
@@ -189,11 +191,15 @@ _ROOMS = {
     "releases": ("Release",),
     "report": ("plot", "write_report"),
 }
+# A room whose own front door is part of this one: ah.local.KRR.
+_OPEN_ROOMS = ("local",)
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
     """Load a public name from its room when it is first asked for."""
+    if name in _OPEN_ROOMS:
+        return import_module(f"anonhist.{name}")
     if name not in _ROOM_OF:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

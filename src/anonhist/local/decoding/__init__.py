@@ -5,6 +5,7 @@ from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.early import EarlyStopped
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
+from anonhist.local.decoding.names import CORRECTIONS, DECODERS, correction_named, decoder_named
 from anonhist.local.decoding.normalized import Normalized
 from anonhist.local.decoding.projected import Projected
 from anonhist.local.decoding.significance import (
@@ -19,6 +20,8 @@ from anonhist.local.decoding.significance import (
 from anonhist.local.decoding.unbiased import Unbiased
 
 __all__ = [
+    "CORRECTIONS",
+    "DECODERS",
     "AffineChannel",
     "BenjaminiHochberg",
     "Bonferroni",
@@ -35,6 +38,8 @@ __all__ = [
     "Normalized",
     "Projected",
     "Unbiased",
+    "correction_named",
+    "decoder_named",
     "p_values",
     "p_values_normal",
     "simultaneous_quantile",

@@ -45,9 +45,12 @@ class Decoder(ABC):
     ----------
     name
         How the decoder is called in files and on the command line.
+    fits_counts
+        Whether it needs the channel and the counts, or only the unbiased estimates.
     """
 
     name: ClassVar[str]
+    fits_counts: ClassVar[bool] = False
 
     @abstractmethod
     def decode(

@@ -56,6 +56,7 @@ class EarlyStopped(Decoder):
     """
 
     name: ClassVar[str] = "em"
+    fits_counts: ClassVar[bool] = True
     shortfall: float = 0.25
     iterations: int = 5_000
 

@@ -55,6 +55,7 @@ class ConstrainedLeastSquares(Decoder):
     """
 
     name: ClassVar[str] = "least-squares"
+    fits_counts: ClassVar[bool] = True
     ridge: float = 0.0
     tolerance: float = 0.01
     iterations: int = 5_000

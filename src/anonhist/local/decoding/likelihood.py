@@ -49,6 +49,7 @@ class MaximumLikelihood(Decoder):
     """
 
     name: ClassVar[str] = "mle"
+    fits_counts: ClassVar[bool] = True
     tolerance: float = 0.01
     iterations: int = 5_000
 

@@ -1,0 +1,141 @@
+"""Speed of local mechanisms beside pure-ldp, multi-freq-ldpy and plain NumPy. Run as ``python bench/local_speed.py``.
+
+k = 1,000 and ε = 1 but where said. Medians; the pairs are timed in turns. The peers need an xxhash below 4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI
+from pure_ldp.frequency_oracles.direct_encoding import DEClient
+from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+from pure_ldp.frequency_oracles.unary_encoding import UEClient
+
+from anonhist import local
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+K, EPSILON = 1000, 1
+
+
+@dataclass(frozen=True)
+class Race:
+    """One job for two: how long each takes for so many reports, and how the ratio should come out."""
+
+    what: str
+    ours: Callable[[], Any]
+    our_users: int
+    peer: str
+    theirs: Callable[[], Any]
+    their_users: int
+    aim: float
+    is_factor: bool = True
+
+    def run(self, repeats: int) -> str:
+        """Return a row of the table."""
+        mine, other = [], []
+        for _ in range(repeats):
+            mine.append(seconds(self.ours))
+            other.append(seconds(self.theirs))
+        rate = self.our_users / statistics.median(mine)
+        their_rate = self.their_users / statistics.median(other)
+        ratio = rate / their_rate if self.is_factor else their_rate / rate
+        met = ratio >= self.aim if self.is_factor else ratio <= self.aim
+        word = "at least" if self.is_factor else "at most"
+        shown = f"{ratio:,.0f}" if ratio >= 20 else f"{ratio:.2f}"
+        return (
+            f"| {self.what} | {spelled(rate)} | {self.peer} {spelled(their_rate)} | {shown} | {word} {self.aim:g} | "
+            f"{'yes' if met else 'no'} |"
+        )
+
+
+def seconds(act: Callable[[], Any]) -> float:
+    """Return how long it takes."""
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+def spelled(rate: float) -> str:
+    """Write a rate with three digits."""
+    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f"{rate / size:.3g} {sign}/s"
+    return f"{rate:.3g} /s"
+
+
+def naive(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Randomise by k-RR as one would write it with NumPy: fast, and not secure."""
+    kept = rng.random(values.size) < math.e**EPSILON / (math.e**EPSILON + K - 1)
+    others = rng.integers(0, K - 1, values.size)
+    others += others >= values
+    return np.where(kept, values, others)
+
+
+def races() -> list[Race]:
+    """Return all pairs."""
+    rng = np.random.default_rng(1)
+    values = rng.zipf(1.05, 10**7) % K
+    krr = local.KRR(alphabet=K, epsilon=EPSILON)
+    unary = local.OptimizedUnary(alphabet=K, epsilon=EPSILON)
+    hashing = local.LocalHashing(alphabet=K, epsilon=EPSILON)
+    few, some = values[:10_000], values[:100_000]
+    de = DEClient(EPSILON, K, index_mapper=int)
+    ue = UEClient(EPSILON, K, use_oue=True, index_mapper=int)
+    lh = LHClient(EPSILON, K, use_olh=True, index_mapper=int)
+    answers = [lh.privatise(int(value)) for value in few[:2000]]
+    reports = krr.randomize(values[: 10**6])
+    column = reports.columns["report"]
+    GRR_Aggregator_MI(column[:100], K, EPSILON)  # compiled on first use
+    hashed = hashing.randomize(values[: 10**6])
+
+    def server() -> Any:
+        made = LHServer(EPSILON, K, use_olh=True, index_mapper=int)
+        for answer in answers:
+            made.aggregate(answer)
+        return made.estimate_all(range(K))
+
+    return [
+        Race("k-RR, randomize", lambda: krr.randomize(values), values.size, "pure-ldp",
+             lambda: [de.privatise(int(value)) for value in some], some.size, 10),
+        Race("optimized unary, randomize", lambda: unary.randomize(some), some.size, "pure-ldp",
+             lambda: [ue.privatise(int(value)) for value in few], few.size, 40),
+        Race("local hashing, tally + estimate", lambda: hashing.estimate(hashing.tally(hashed)), len(hashed),
+             "pure-ldp", server, len(answers), 500),
+        Race("k-RR, tally + estimate", lambda: krr.estimate(krr.tally(reports)), len(reports), "multi-freq-ldpy",
+             lambda: GRR_Aggregator_MI(column, K, EPSILON), column.size, 3),
+        Race("10^7 k-RR reports, time over NumPy's", lambda: krr.randomize(values), values.size, "naive NumPy",
+             lambda: naive(values, rng), values.size, 3, is_factor=False),
+    ]  # fmt: skip
+
+
+def decoding() -> str:
+    """Return the row of decoding the projective geometry for k = 10^5."""
+    survey = local.ProjectiveGeometry(alphabet=100_000, epsilon=EPSILON)
+    tally = survey.tally(survey.randomize(np.random.default_rng(2).integers(0, 100_000, 10**6)))
+    took = statistics.median(seconds(lambda: survey.estimate(tally)) for _ in range(5))
+    met = "yes" if took <= 1 else "no"
+    return f"| projective geometry, estimate of k = 10^5 | {took:.2g} s | | | at most 1 s | {met} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    print("| job | anonhist, reports | peer | ratio | aim | met |\n|---|---|---|---|---|---|")
+    for race in races():
+        print(race.run(arguments.repeats), flush=True)
+    print(decoding())
+
+
+if __name__ == "__main__":
+    main()

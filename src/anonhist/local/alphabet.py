@@ -1,0 +1,157 @@
+"""What people may answer: labels everybody knows beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST_ALPHABET = 2**32
+
+_OUTSIDE = (
+    "A value is not in the alphabet; leave such values out, or declare a label that stands for all of them (other)."
+)
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """A closed alphabet: k ≥ 2 labels, known to everybody, and what becomes of values that are none of them.
+
+    Parameters
+    ----------
+    labels
+        Distinct texts, in the order in which estimates are given; or their number k, from 2 to 2^32: the labels are
+        then the whole numbers 0 to k − 1.
+    other
+        The label that stands for every value outside; it is put last if it is not among the labels. Without one, a
+        value outside is refused, on the device: that a device refuses then says something about its value.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two labels, a label twice, or a label that is not text.
+
+    Examples
+    --------
+    >>> Alphabet(["cat", "dog"], other="another").codes(["dog", "emu", "cat"]).tolist()
+    [1, 2, 0]
+    >>> Alphabet(10).codes([3, 9]).tolist()
+    [3, 9]
+    """
+
+    labels: Sequence[str] | int
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.labels, str | bytes):
+            raise UsageError("An alphabet is a list of labels or their number, not one text.")
+        if not isinstance(self.labels, Iterable):
+            object.__setattr__(self, "labels", self._counted())
+            return
+        labels = tuple(self.labels)
+        if self.other is not None and self.other not in labels:
+            labels = (*labels, self.other)
+        if len(labels) < 2:
+            message = f"An alphabet needs at least two labels; with {len(labels)} there is nothing to ask."
+            raise UsageError(message)
+        if not all(isinstance(label, str) for label in labels):
+            raise UsageError(
+                "The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k."
+            )
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
+            raise UsageError(message)
+        # Texts out of NumPy are of a kind of their own, which JSON need not know.
+        object.__setattr__(self, "labels", tuple(map(str, labels)))
+
+    def _counted(self) -> int:
+        if self.other is not None:
+            raise UsageError("An alphabet of whole numbers has no label for other values; list the labels instead.")
+        return parse_whole_number(self.labels, name="alphabet", least=2, most=LARGEST_ALPHABET)
+
+    @classmethod
+    def of(cls, value: Alphabet | Iterable[str] | int) -> Alphabet:
+        """Return an alphabet as it is, or make one of labels or of their number."""
+        if isinstance(value, Alphabet):
+            return value
+        return cls(tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else value)
+
+    @property
+    def size(self) -> int:
+        """How many labels there are, k."""
+        return self.labels if isinstance(self.labels, int) else len(self.labels)
+
+    def names(self, codes: Iterable[int] | None = None) -> tuple[str, ...]:
+        """Return the labels of the codes, or all labels in their order."""
+        chosen = range(self.size) if codes is None else codes
+        if isinstance(self.labels, int):
+            return tuple(map(str, chosen))
+        return tuple(self.labels[code] for code in chosen)
+
+    def codes(self, values: Any) -> NDArray[np.int64]:
+        """Return the place of every value among the labels, from 0.
+
+        Parameters
+        ----------
+        values
+            Texts; whole numbers, too, where the labels are whole numbers.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+
+        Raises
+        ------
+        DataError
+            If a value is outside and no label stands for others. The message does not say which.
+        """
+        if isinstance(self.labels, int):
+            return self._whole_codes(values)
+        places = self._places
+        if self.other is None:
+            try:
+                return np.fromiter(map(places.__getitem__, values), dtype=np.int64)
+            except (KeyError, TypeError):
+                raise DataError(_OUTSIDE) from None
+        beyond = places[self.other]
+        try:
+            return np.fromiter((places.get(value, beyond) for value in values), dtype=np.int64)
+        except TypeError:
+            raise DataError("Values must be texts.") from None
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {label: place for place, label in enumerate(self.names())}
+
+    def _whole_codes(self, values: Any) -> NDArray[np.int64]:
+        given = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        if given.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if given.ndim != 1 or given.dtype.kind not in "iuUO":
+            raise DataError("Values must be whole numbers, one for each person.")
+        try:
+            if given.dtype.kind in "UO":
+                given = np.array([int(value) for value in given.tolist()])
+            inside = bool(given.dtype.kind in "iu" and given.min() >= 0 and given.max() < self.size)
+        except (ValueError, TypeError, OverflowError):
+            inside = False
+        if not inside:
+            message = f"A value is not one of the whole numbers from 0 to {self.size - 1:,}; leave such values out."
+            raise DataError(message)
+        return given.astype(np.int64, copy=False)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What describes the alphabet, as JSON values."""
+        own: dict[str, Any] = {"size": self.labels} if isinstance(self.labels, int) else {"labels": list(self.labels)}
+        return own if self.other is None else own | {"other": self.other}

@@ -1,0 +1,205 @@
+"""How frequent each value is: the raw estimates with their uncertainty, and what a decoder makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.local.decoding import correction_named, decoder_named, simultaneous_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.privacy import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """Unbiased estimates before any decoder, shape (k,) each.
+
+    Attributes
+    ----------
+    frequencies
+        Unbiased; some may be below 0 or above 1.
+    standard_errors
+        What the randomisation does to them, the people taken as they are.
+    p_values
+        The probability of so large an estimate where nobody has the value.
+    """
+
+    frequencies: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyEstimate:
+    """How frequent each value is among the people who reported.
+
+    Attributes
+    ----------
+    labels
+        The values, in the order of the alphabet or of the candidates.
+    users
+        How many people reported.
+    frequencies : ndarray of float64, shape (k,)
+        Shares of the people, as the decoder gives them.
+    raw : ndarray of float64, shape (k,)
+        The unbiased estimates from which they were made: some are below 0, and they need not add up to 1. Decoders err
+        less and are biased, so intervals and tests rest on these.
+    standard_errors : ndarray of float64, shape (k,)
+        Of the raw estimates, the people taken as they are; :attr:`population_standard_errors` is larger.
+    p_values : ndarray of float64, shape (k,)
+        Probability of a raw estimate as large as this if nobody had the value.
+    significant : ndarray of bool, shape (k,)
+        Where somebody has the value, beyond reasonable doubt: after correction for so many tests, errors of the kind
+        that the correction limits happen with probability 1 − ``level`` at most. Choose candidates before you look.
+    level
+        Of intervals and tests, in (0, 1).
+    decoder, correction
+        Their names.
+    other
+        The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
+    other_standard_error
+        Of the raw share of others; 0 where the values are the whole alphabet.
+    note
+        Anything a decoder has to say, such as that it stopped early; empty if nothing.
+    guarantee
+        What each report promised.
+    """
+
+    labels: Sequence[str]
+    users: int
+    frequencies: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+    level: float
+    decoder: str
+    correction: str
+    other: float
+    other_standard_error: float
+    note: str
+    guarantee: Guarantee
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """How many people have each value: ``users · frequencies``."""
+        return self.users * self.frequencies
+
+    @property
+    def intervals(self) -> NDArray[np.float64]:
+        """Normal intervals of each share by itself, within [0, 1], shape (k, 2); they rest on the raw estimates."""
+        return self._intervals(NormalDist().inv_cdf((1 + self.level) / 2))
+
+    @property
+    def simultaneous_intervals(self) -> NDArray[np.float64]:
+        """Intervals that hold all shares at once with probability ``level`` (Šidák), shape (k, 2)."""
+        return self._intervals(simultaneous_quantile(self.level, max(1, len(self.labels))))
+
+    @property
+    def population_standard_errors(self) -> NDArray[np.float64]:
+        """Errors as estimates of the population that the people were drawn from: chance of the draw included."""
+        share = np.clip(self.raw, 0, 1)
+        return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
+
+    def only(self, places: NDArray[np.int64]) -> FrequencyEstimate:
+        """Return the estimate of some of the values alone, the most frequent first; the rest are others.
+
+        Parameters
+        ----------
+        places
+            Where they stand among :attr:`labels`.
+        """
+        chosen = places[np.argsort(-self.raw[places], kind="stable")]
+        rest = self.frequencies.sum() - self.frequencies[chosen].sum()
+        dropped = np.delete(self.standard_errors, chosen)
+        return replace(
+            self,
+            labels=tuple(self.labels[place] for place in chosen.tolist()),
+            frequencies=self.frequencies[chosen],
+            raw=self.raw[chosen],
+            standard_errors=self.standard_errors[chosen],
+            p_values=self.p_values[chosen],
+            significant=self.significant[chosen],
+            other=self.other + float(rest),
+            other_standard_error=float(np.hypot(self.other_standard_error, np.sqrt((dropped**2).sum()))),
+        )
+
+    def _intervals(self, quantile: float) -> NDArray[np.float64]:
+        half = quantile * self.standard_errors
+        return np.clip(np.stack((self.raw - half, self.raw + half), axis=1), 0, 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"FrequencyEstimate(users={self.users:,}, labels={len(self.labels):,}, "
+            f"significant={int(self.significant.sum()):,}, decoder={self.decoder!r})"
+        )
+
+
+def estimated(
+    raw: Raw,
+    *,
+    labels: Sequence[str],
+    users: int,
+    complete: bool,
+    channel: Callable[[], tuple[Channel, NDArray[np.int64]]],
+    decoder: str | Decoder,
+    correction: str | Correction,
+    level: float,
+    guarantee: Guarantee,
+) -> FrequencyEstimate:
+    """Decode raw estimates and say which values somebody has.
+
+    Parameters
+    ----------
+    raw
+        Of the labels.
+    labels
+        The values estimated.
+    users
+        How many people reported, ≥ 1.
+    complete
+        Whether nobody can have another value; if not, the decoders work with one more: all others together.
+    channel
+        Returns what likelihood and least squares need, which takes time to make.
+    decoder, correction
+        Themselves or their names.
+    level
+        Of intervals and tests, in (0, 1).
+    guarantee
+        What each report promised.
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        message = f"level must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
+        raise UsageError(message)
+    decoding, correcting = decoder_named(decoder), correction_named(correction)
+    law, counts = channel() if decoding.fits_counts else (None, None)
+    observed = None if counts is None else counts.astype(np.float64)
+    decoded = decoding.decode(raw.frequencies, law, observed, other=not complete)
+    shares = decoded.frequencies if complete else decoded.frequencies[:-1]
+    return FrequencyEstimate(
+        labels=labels,
+        users=users,
+        frequencies=shares,
+        raw=raw.frequencies,
+        standard_errors=raw.standard_errors,
+        p_values=raw.p_values,
+        significant=correcting.reject(raw.p_values, level=1 - level),
+        level=float(level),
+        decoder=decoding.name,
+        correction=correcting.name,
+        other=0.0 if complete else float(decoded.frequencies[-1]),
+        # Noises of different values are independent or pull against each other: the sum errs no more than this.
+        other_standard_error=0.0 if complete else float(np.sqrt((raw.standard_errors**2).sum())),
+        note=decoded.note,
+        guarantee=guarantee,
+    )

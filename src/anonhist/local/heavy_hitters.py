@@ -1,0 +1,255 @@
+"""Frequent values of an unknown alphabet: prefixes grow byte by byte, each length asked of other people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.candidates import distinct_candidates
+from anonhist.local.estimate import estimated
+from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
+from anonhist.local.reports import WholeColumn
+from anonhist.local.survey import Survey
+from anonhist.local.tally import Tally, counted
+from anonhist.numeric import hash_buffer, label_words
+from anonhist.privacy import parse_whole_number
+from anonhist.randomness import uniform_integers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Column
+    from anonhist.randomness import RandomSource
+
+MOST_BYTES = 64
+# How many prefixes of each length are followed further.
+BEAM = 64
+# A prefix whose estimate is less than so many standard errors above 0 is not followed.
+_FOLLOWED = 1.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeavyHitters(Survey):
+    """The prefix extending method: each person answers, by local hashing, about a prefix of their value.
+
+    A value is its UTF-8 bytes, filled up with zeros to L = ``max_bytes``. On the device a length ℓ is drawn,
+    independent of the value: L with probability 1/2, each shorter one with ``1/(2(L − 1))``; the first ℓ bytes are
+    reported by local hashing at the full ε. The budget is not divided: the people are. The server follows the most
+    frequent prefixes of each length to the next, and tests those of full length on people who had no part in choosing
+    them.
+
+    Parameters
+    ----------
+    epsilon
+        What a report costs.
+    max_bytes
+        L, from 1 to 64. Values that are longer are answered with as many of their first characters as fit.
+    characters
+        Characters of which values consist, such as ``"0123456789"``; empty for any. Fewer make for fewer chance finds;
+        values with other characters can be answered with, but not be found.
+    buckets, key
+        As of :class:`LocalHashing`.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Wang, Li, Jha 2021, "Locally Differentially Private Heavy Hitter Identification" (PEM), with half of the people
+    instead of an equal part on the full length.
+
+    Examples
+    --------
+    >>> survey = HeavyHitters(epsilon=4, max_bytes=3)
+    >>> tally = survey.tally(survey.randomize(["ant"] * 4000 + ["bee"] * 3000))
+    >>> survey.estimate(tally).labels
+    ('ant', 'bee')
+    """
+
+    name: ClassVar[str] = "heavy-hitters"
+    max_bytes: int
+    characters: str = ""
+    buckets: int | None = None
+    key: str = "anonhist"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "max_bytes", parse_whole_number(self.max_bytes, name="max_bytes", most=MOST_BYTES))
+        if not isinstance(self.characters, str) or "\0" in self.characters:
+            raise UsageError("The characters of values must be a text without the character 0.")
+        object.__setattr__(self, "buckets", self._hashing.num_buckets)
+
+    @cached_property
+    def _hashing(self) -> LocalHashing:
+        """How a prefix is answered about."""
+        return LocalHashing(epsilon=self.epsilon, buckets=self.buckets, key=self.key, title=self.title)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Length, characters, buckets and key, as JSON values."""
+        return {
+            "max_bytes": self.max_bytes,
+            "characters": self.characters,
+            "buckets": self._hashing.num_buckets,
+            "key": self.key,
+        }
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Three columns: ``length`` of the prefix less one, ``seed`` and ``report`` as of :class:`LocalHashing`."""
+        return (WholeColumn("length", self.max_bytes), *self._hashing.columns)
+
+    @property
+    def cells(self) -> int:
+        """One cell a triple: ``length·2^32·g + seed·g + bucket``."""
+        return self.max_bytes * self._hashing.cells
+
+    def _codes(self, values: Any) -> NDArray[np.uint8]:
+        rows = [self._padded(value) for value in values]
+        return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), self.max_bytes)
+
+    def _padded(self, value: object) -> bytes:
+        if not isinstance(value, str) or "\0" in value:
+            raise DataError("Values must be texts without the character 0.")
+        try:
+            whole = value.encode()
+        except UnicodeEncodeError:
+            raise DataError("A value is no text that UTF-8 can write; leave it out.") from None
+        if len(whole) > self.max_bytes:
+            # Not within a character: bytes that go on one begin with the bits 10.
+            end = self.max_bytes
+            while whole[end] & 0xC0 == 0x80:
+                end -= 1
+            whole = whole[:end]
+        return whole.ljust(self.max_bytes, b"\0")
+
+    @property
+    def _working_bytes(self) -> int:
+        return 64 + self.max_bytes
+
+    def _draw(self, codes: NDArray[np.uint8], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        longest = self.max_bytes - 1
+        lengths = np.minimum(uniform_integers(max(1, 2 * longest), len(codes), source=source), longest)
+        prefixes = np.where(np.arange(self.max_bytes) <= lengths[:, np.newaxis], codes, 0).astype(np.uint8)
+        return {"length": lengths} | self._hashing.draw_words(self._words(prefixes), source=source)
+
+    def _words(self, prefixes: NDArray[np.uint8]) -> NDArray[np.uint16]:
+        offsets = np.arange(len(prefixes) + 1) * self.max_bytes
+        return label_words(hash_buffer(prefixes.ravel(), offsets, key=self.key.encode()), OPEN_WORDS)
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        buckets = self._hashing.num_buckets
+        cells = (columns["length"] * SEEDS + columns["seed"]) * buckets + columns["report"]
+        return counted(cells, size=self.cells)
+
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str | Decoder = "projected",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+        beam: int = BEAM,
+        progress: Callable[[float], None] | None = None,
+    ) -> FrequencyEstimate:
+        """Find the frequent values and estimate how frequent they are.
+
+        Parameters
+        ----------
+        tally
+            Of this survey, of one person at least.
+        candidates
+            Values to look at instead of looking for any.
+        decoder, correction, level
+            As of :meth:`PureSurvey.estimate`. Without candidates all values tested count in the correction, and the
+            estimate has those that are significant, the most frequent first.
+        beam
+            How many prefixes of each length are followed, ≥ 1.
+        progress
+            Called with the share done, in (0, 1], after each length.
+
+        Raises
+        ------
+        UsageError, DataError
+            If the tally is of another survey, or nobody has answered about whole values.
+        """
+        self.check_tally(tally)
+        width = parse_whole_number(beam, name="beam")
+        last = self._of_length(tally, self.max_bytes - 1)
+        if not last.users:
+            raise DataError("Nobody has answered about whole values yet; there is nothing to estimate from.")
+        if candidates is not None:
+            names = distinct_candidates(candidates)
+            tested = self._codes(names)
+        else:
+            tested = self._grown(tally, width, progress)
+            names = _names(tested)
+        words = self._words(tested)
+        found = estimated(
+            self._hashing.raw_of(last, words),
+            labels=names,
+            users=last.users,
+            complete=False,
+            channel=lambda: self._hashing.channel_of(last, words),
+            decoder=decoder,
+            correction=correction,
+            level=level,
+            guarantee=self.guarantee,
+        )
+        return found if candidates is not None else found.only(np.flatnonzero(found.significant))
+
+    def _of_length(self, tally: Tally, length: int) -> Tally:
+        """Return the part of a tally that is about prefixes of one length, as one of local hashing."""
+        size = self._hashing.cells
+        start, end = np.searchsorted(tally.cells, [length * size, (length + 1) * size])
+        counts = tally.counts[start:end]
+        return Tally(self._hashing.digest, int(counts.sum()), tally.cells[start:end] - length * size, counts)
+
+    def _grown(self, tally: Tally, beam: int, progress: Callable[[float], None] | None) -> NDArray[np.uint8]:
+        """Return the values of full length that are worth a test, shape (m, max_bytes)."""
+        kept = np.zeros((1, self.max_bytes), dtype=np.uint8)
+        for length in range(self.max_bytes):
+            kept = self._extended(kept, length)
+            if progress is not None:
+                progress((length + 1) / self.max_bytes)
+            asked = self._of_length(tally, length)
+            if length == self.max_bytes - 1 or not asked.users:
+                # Where nobody was asked all go on: few people, few prefixes that matter.
+                continue
+            raw = self._hashing.raw_of(asked, self._words(kept))
+            best = np.argsort(-raw.frequencies, kind="stable")[:beam]
+            kept = kept[best[raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]]]
+        return kept
+
+    def _extended(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
+        """Return the prefixes with every next byte; those that have ended stay as they are."""
+        ended = prefixes[prefixes[:, length - 1] == 0] if length else prefixes[:0]
+        going = prefixes[prefixes[:, length - 1] != 0] if length else prefixes
+        longer = np.repeat(going, self._bytes.size, axis=0)
+        longer[:, length] = np.tile(self._bytes, len(going))
+        return np.concatenate((ended, longer))
+
+    @cached_property
+    def _bytes(self) -> NDArray[np.uint8]:
+        """The bytes that may come next, the end of the value among them."""
+        used = set(self.characters.encode()) or set(range(256))
+        return np.array(sorted(used | {0}), dtype=np.uint8)
+
+
+def _names(rows: NDArray[np.uint8]) -> tuple[str, ...]:
+    # Bytes that are no text can only be chance finds; they are shown as such.
+    return tuple(bytes(row).rstrip(b"\0").decode(errors="backslashreplace") for row in rows)

@@ -1,0 +1,139 @@
+"""Mechanisms whose reports support some values and not others: one estimator for all of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.candidates import distinct_candidates
+from anonhist.local.decoding import p_values
+from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
+from anonhist.local.survey import ClosedSurvey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+
+# Estimating every label of a larger alphabet would fill the memory; name candidates.
+_MOST_LABELS = 2**26
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureSurvey(ClosedSurvey):
+    """A survey whose report y supports the values x with y ∈ S_x.
+
+    With ``p = P(y ∈ S_x | x)``, ``q = P(y ∈ S_x | x')`` for x' ≠ x, and c_x supports among n reports, the estimate
+    ``(c_x/n − q)/(p − q)`` is unbiased, and n times its variance is ``q(1 − q)/(p − q)² + f·(1 − p − q)/(p − q)`` for
+    a value of frequency f (Wang, Blocki, Li, Jha 2017, Theorem 2).
+    """
+
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, the probability that a report supports the value it was made from, exact."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, the probability that a report supports another value, exact."""
+
+    @abstractmethod
+    def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
+        """Return how many reports support each of the values, or of all values, shape (m,)."""
+
+    @cached_property
+    def _probabilities(self) -> tuple[float, float, float]:
+        p, q = self.true_support_probability, self.false_support_probability
+        # The difference first, exactly: for a small ε nothing would be left of it in floats.
+        return float(p), float(q), float(p - q)
+
+    def variance(self, frequency: float = 0.0) -> float:
+        """Return n times the variance of the raw estimate of a value with this frequency."""
+        p, q, gap = self._probabilities
+        return q * (1 - q) / gap**2 + frequency * (1 - p - q) / gap
+
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str | Decoder = "projected",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each value is among those who reported.
+
+        Parameters
+        ----------
+        tally
+            Of this survey, of one person at least.
+        candidates
+            The labels of interest; all by default.
+        decoder
+            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
+        correction
+            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
+        level
+            Of intervals and tests.
+
+        Raises
+        ------
+        UsageError, DataError
+            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
+            choice is unknown.
+        """
+        self.check_tally(tally)
+        if not tally.users:
+            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
+        codes, names = self._chosen(candidates)
+        return estimated(
+            self.raw_of(tally, codes),
+            labels=names,
+            users=tally.users,
+            complete=codes is None,
+            channel=lambda: self.channel_of(tally, codes),
+            decoder=decoder,
+            correction=correction,
+            level=level,
+            guarantee=self.guarantee,
+        )
+
+    def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
+        """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
+        _, q, gap = self._probabilities
+        supports = self._supports(tally, codes)
+        raw = (supports / tally.users - q) / gap
+        share = np.clip(raw, 0, 1)
+        errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
+        return Raw(raw, errors, p_values(supports, users=tally.users, probability=q))
+
+    @abstractmethod
+    def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met, for all values or for these and the others."""
+
+    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+        """Return the codes of the candidates, None for all labels, and their names."""
+        if candidates is None:
+            if self.size > _MOST_LABELS:
+                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
+                raise UsageError(message)
+            return None, self.labels.names()
+        names = distinct_candidates(candidates)
+        try:
+            codes = self.labels.codes(names)
+        except DataError:
+            codes = np.empty(0, dtype=np.int64)
+        # One that stands for all other values names none of them.
+        if self.labels.names(codes.tolist()) != names:
+            raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
+        return codes, names

@@ -1,0 +1,90 @@
+"""What devices send: one row a person, columns of two kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class WholeColumn:
+    """A column of whole numbers from 0 to ``size`` − 1: int64, shape (n,)."""
+
+    name: str
+    size: int
+
+    @property
+    def bits(self) -> int:
+        """Bits that a value needs."""
+        return (self.size - 1).bit_length()
+
+    def empty(self, users: int) -> NDArray[np.int64]:
+        """Return room for so many reports."""
+        return np.empty(users, dtype=np.int64)
+
+    def admits(self, values: NDArray[np.generic], users: int) -> bool:
+        """Say whether these can be reports of so many people."""
+        if values.shape != (users,) or values.dtype.kind not in "iu":
+            return False
+        return users == 0 or bool(values.min() >= 0 and values.max() < self.size)
+
+
+@dataclass(frozen=True)
+class BytesColumn:
+    """A column of texts of exactly ``width`` bytes each: uint8, shape (n, width)."""
+
+    name: str
+    width: int
+
+    @property
+    def bits(self) -> int:
+        """Bits that a value needs."""
+        return 8 * self.width
+
+    def empty(self, users: int) -> NDArray[np.uint8]:
+        """Return room for so many reports."""
+        return np.empty((users, self.width), dtype=np.uint8)
+
+    def admits(self, values: NDArray[np.generic], users: int) -> bool:
+        """Say whether these can be reports of so many people."""
+        return values.shape == (users, self.width) and values.dtype == np.uint8
+
+
+Column = WholeColumn | BytesColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """What so many devices sent; each row is private by itself, whoever reads it.
+
+    Attributes
+    ----------
+    survey
+        The digest of the survey that they answer.
+    columns
+        Name to array; the first axis is the person. Whole numbers are int64, shape (n,); bytes are uint8,
+        shape (n, width).
+    """
+
+    survey: str
+    columns: Mapping[str, NDArray[np.generic]]
+
+    def __post_init__(self) -> None:
+        lengths = {len(column) for column in self.columns.values()}
+        if len(lengths) != 1:
+            raise DataError("The columns of reports must have one row for each person, all the same number.")
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __repr__(self) -> str:
+        return f"Reports(survey={self.survey!r}, users={len(self):,}, columns={tuple(self.columns)})"

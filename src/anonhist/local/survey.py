@@ -1,0 +1,283 @@
+"""A survey: what everybody knows of how answers are randomised, and what each side does with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.alphabet import Alphabet
+from anonhist.local.reports import Reports
+from anonhist.local.shuffling import shuffled_guarantee
+from anonhist.local.tally import Tally
+from anonhist.numeric import ExponentialQuotient
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.randomness import SystemSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Column
+    from anonhist.randomness import RandomSource
+
+SYSTEM = SystemSource()
+# Above, a report says nearly everything; below, nearly nothing: 10^18 people would be needed to learn a share.
+LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
+# Reports are made so many bytes at a time, which stay in a level-2 cache.
+_CHUNK_BYTES = 1 << 18
+
+ARITHMETIC = (
+    "every answer is randomised on the device of the person who gives it, with exact probabilities, so nobody need be "
+    "trusted with it"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey(ABC):
+    """The public configuration of a local mechanism: frozen, printable, the same on every device and server.
+
+    For all values x, x' and every report y: ``Q(y | x) ≤ e^ε · Q(y | x')``, exactly.
+
+    Attributes
+    ----------
+    epsilon
+        What one report costs the person who sends it; from 10^−9 to 64, kept as an exact Fraction. Whoever answers
+        twice pays twice.
+    title
+        Any text; surveys with different titles do not take each other's reports.
+    """
+
+    name: ClassVar[str]
+    epsilon: EpsilonLike
+    title: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        epsilon = parse_epsilon(self.epsilon)
+        if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+            message = (
+                f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; beyond it promises nothing of use."
+            )
+            raise UsageError(message)
+        object.__setattr__(self, "epsilon", epsilon)
+        if not isinstance(self.title, str) or not self.title.isprintable():
+            raise UsageError("The title of a survey must be plain text on one line.")
+
+    # What everybody knows
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[Column, ...]:
+        """What a report consists of."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many different things a tally counts; cells are numbered from 0."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Everything that describes the survey but its name, epsilon and title, as JSON values."""
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that stand for the whole configuration."""
+        described = {"mechanism": self.name, "epsilon": str(self.epsilon), "title": self.title, **self.parameters}
+        text = json.dumps(described, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @cached_property
+    def odds(self) -> ExponentialQuotient:
+        """E = e^ε, exact."""
+        return ExponentialQuotient.exponential(Fraction(self.epsilon))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What each report promises the person who sends it."""
+        unit = PrivacyUnit.user(max_items=1)
+        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, Fraction(self.epsilon), arithmetic=ARITHMETIC)
+
+    def shuffled(self, users: int, delta: EpsilonLike) -> Guarantee:
+        """Return what the survey promises where somebody trusted mixes the reports of so many people.
+
+        Parameters
+        ----------
+        users
+            How many people report, all honestly.
+        delta
+            Probability mass that the promise may miss, in (0, 1).
+
+        Raises
+        ------
+        UsageError
+            If a number is not as said.
+        """
+        return shuffled_guarantee(self.epsilon, users=users, delta=delta)
+
+    @property
+    def report_bytes(self) -> int:
+        """Bytes that a report needs, packed."""
+        return -(-sum(column.bits for column in self.columns) // 8)
+
+    # The device
+
+    def randomize(self, values: Any, *, source: RandomSource = SYSTEM) -> Reports:
+        """Return what devices with these values would send, one report each, independent.
+
+        Parameters
+        ----------
+        values
+            One value a person: labels of the alphabet, or whole numbers where the alphabet is their number.
+        source
+            Where the random words come from.
+
+        Raises
+        ------
+        DataError
+            If a value cannot be answered with. The message does not hold it.
+        """
+        codes = self._codes(values)
+        users = len(codes)
+        columns = {column.name: column.empty(users) for column in self.columns}
+        step = max(1, _CHUNK_BYTES // max(8, self._working_bytes))
+        for start in range(0, users, step):
+            part = slice(start, start + step)
+            drawn = self._draw(codes[part], source=source)
+            for name, column in columns.items():
+                column[part] = drawn[name]
+        return Reports(self.digest, columns)
+
+    @property
+    def _working_bytes(self) -> int:
+        """Bytes of memory that drawing one report takes, about."""
+        return 8 * len(self.columns)
+
+    @abstractmethod
+    def _codes(self, values: Any) -> NDArray[Any]:
+        """Return what is drawn from: one number, or row of numbers, for each value."""
+
+    @abstractmethod
+    def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        """Return one report for each code, as columns."""
+
+    # The server
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count reports.
+
+        Raises
+        ------
+        UsageError
+            If they answer another survey.
+        DataError
+            If one of them is no report of this survey.
+        """
+        if not isinstance(reports, Reports):
+            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
+            raise UsageError(message)
+        if reports.survey != self.digest:
+            raise UsageError(
+                "These reports answer another survey; tally them with the configuration they were made by."
+            )
+        users = len(reports)
+        names = {column.name for column in self.columns}
+        if set(reports.columns) != names:
+            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
+            raise DataError(message)
+        if not all(column.admits(reports.columns[column.name], users) for column in self.columns):
+            raise DataError("A report is none that this survey can make; nothing was counted.")
+        cells, counts = self._counted(reports.columns, users)
+        return Tally(self.digest, users, cells, counts)
+
+    @abstractmethod
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the cells met in the reports, ascending, and how often."""
+
+    def empty_tally(self) -> Tally:
+        """Return the tally of nobody."""
+        return Tally(self.digest, 0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def check_tally(self, tally: Tally) -> None:
+        """Refuse a tally that is none of this survey.
+
+        Raises
+        ------
+        UsageError
+            If it is of another survey.
+        DataError
+            If this survey cannot have made it.
+        """
+        if tally.survey != self.digest:
+            raise UsageError("This tally is of another survey; estimate with the configuration it was made by.")
+        if tally.cells.size and tally.cells[-1] >= self.cells:
+            raise DataError("The tally counts cells that this survey does not have.")
+        if not self._is_possible(tally):
+            raise DataError("The counts of the tally do not add up to its number of users.")
+
+    def _is_possible(self, tally: Tally) -> bool:
+        """Say whether the counts fit the number of users; by default, everybody reports one cell."""
+        total: int = sum(tally.counts.tolist())
+        return total == tally.users
+
+    @abstractmethod
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str = "projected",
+        correction: str = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each value is among those who reported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedSurvey(Survey):
+    """A survey whose possible values everybody knows beforehand.
+
+    Attributes
+    ----------
+    alphabet
+        The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
+    """
+
+    alphabet: Alphabet | Iterable[str] | int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alphabet", Alphabet.of(self.alphabet))
+
+    @property
+    def labels(self) -> Alphabet:
+        """The alphabet, as such."""
+        alphabet = self.alphabet
+        assert isinstance(alphabet, Alphabet)  # noqa: S101  # made one above
+        return alphabet
+
+    @property
+    def size(self) -> int:
+        """How many labels there are, k."""
+        return self.labels.size
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The alphabet, as JSON values."""
+        return {"alphabet": self.labels.parameters}
+
+    def _codes(self, values: Any) -> NDArray[np.int64]:
+        return self.labels.codes(values)
+
+    @abstractmethod
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""

@@ -1,0 +1,130 @@
+"""How often each thing was reported: all that an estimate needs, mergeable in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Sums of two stay below 2^63.
+MOST_USERS = 2**62
+# Up to so many cells, counting into an array beats sorting.
+_DENSE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of cells; a cell is a report, a bit or a (cohort, bucket), as the survey numbers them.
+
+    Parameters
+    ----------
+    survey
+        The digest of the survey whose reports were counted.
+    users
+        How many people reported, from 0 to 2^62.
+    cells : ndarray of int64, shape (m,)
+        The cells met, ascending, each once.
+    counts : ndarray of int64, shape (m,)
+        How often each was met, from 1 to ``users``.
+
+    Raises
+    ------
+    DataError
+        If the numbers are not as said.
+
+    Notes
+    -----
+    Adding tallies is associative and commutative; it costs no privacy, like all that is done with reports.
+
+    Examples
+    --------
+    >>> one = Tally("d", 2, np.array([0, 4]), np.array([1, 1]))
+    >>> (one + one).counts.tolist()
+    [2, 2]
+    """
+
+    survey: str
+    users: int
+    cells: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if type(self.users) is not int or not 0 <= self.users <= MOST_USERS:
+            raise DataError("A tally counts from 0 to 2^62 users.")
+        cells, counts = (np.array(each, dtype=np.int64) for each in (self.cells, self.counts))
+        if cells.ndim != 1 or cells.shape != counts.shape:
+            raise DataError("A tally has one count for each cell.")
+        if cells.size and (cells[0] < 0 or not (cells[1:] > cells[:-1]).all()):
+            raise DataError("The cells of a tally must be ascending whole numbers, each once.")
+        if cells.size and (counts.min() < 1 or counts.max() > self.users):
+            raise DataError("The counts of a tally must lie between 1 and the number of its users.")
+        for name, array in (("cells", cells), ("counts", counts)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __add__(self, other: object) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.survey != other.survey:
+            raise UsageError("These tallies are of different surveys; only those of one survey can be added.")
+        if self.users + other.users > MOST_USERS:
+            raise UsageError("A tally counts at most 2^62 users; these two together have more.")
+        cells, counts = summed(np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts)))
+        return Tally(self.survey, self.users + other.users, cells, counts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return (
+            (self.survey, self.users) == (other.survey, other.users)
+            and np.array_equal(self.cells, other.cells)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.survey, self.users, self.cells.tobytes(), self.counts.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Tally(survey={self.survey!r}, users={self.users:,}, cells={self.cells.size:,})"
+
+    def dense(self, size: int) -> NDArray[np.int64]:
+        """Return the counts of cells 0 to ``size`` − 1, zeros included, shape (size,)."""
+        out = np.zeros(size, dtype=np.int64)
+        out[self.cells] = self.counts
+        return out
+
+    def at(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the counts of these cells, zeros included, same shape."""
+        if not self.cells.size:
+            return np.zeros(cells.shape, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.cells, cells), self.cells.size - 1)
+        return np.where(self.cells[places] == cells, self.counts[places], 0)
+
+
+def counted(cells: NDArray[np.int64], *, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct cells among numbers from 0 to ``size`` − 1, ascending, and how often each occurs."""
+    if size <= max(_DENSE, cells.size):
+        return met(np.bincount(cells, minlength=1))
+    return cast("tuple[NDArray[np.int64], NDArray[np.int64]]", np.unique(cells, return_counts=True))
+
+
+def met(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells whose count is not zero, and their counts."""
+    cells = np.flatnonzero(counts)
+    return cells, counts[cells]
+
+
+def summed(cells: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Add up the counts of cells that occur more than once; the cells come out ascending."""
+    order = np.argsort(cells, kind="stable")
+    ordered = cells[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    if not starts.size:
+        return ordered, counts[order]
+    return ordered[starts], np.add.reduceat(counts[order], starts)

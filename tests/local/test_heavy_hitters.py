@@ -1,0 +1,87 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local import HeavyHitters
+from anonhist.testing.sources import SeededSource
+
+
+def population() -> list[str]:
+    rng = np.random.default_rng(1)
+    rare = [f"{number:05d}" for number in rng.integers(0, 100_000, 4000)]
+    return ["apple"] * 8000 + ["apply"] * 5000 + ["é"] * 3000 + [""] * 2000 + rare
+
+
+def test_frequent_values_are_found_without_a_list() -> None:
+    survey = HeavyHitters(epsilon=4, max_bytes=6)
+    tally = survey.tally(survey.randomize(population(), source=SeededSource(7)))
+    seen: list[float] = []
+    estimate = survey.estimate(tally, progress=seen.append)
+    assert estimate.labels == ("apple", "apply", "é", "")
+    truth = np.array([8, 5, 3, 2]) / 22
+    assert np.abs(estimate.raw - truth).max() < 5 * estimate.standard_errors.max()
+    assert abs(estimate.other - 4 / 22) < 5 * estimate.other_standard_error
+    assert estimate.significant.all()
+    assert seen == [pytest.approx(step / 6) for step in range(1, 7)]
+
+
+def test_half_of_the_people_answer_about_the_whole_value_and_the_rest_about_each_length() -> None:
+    survey = HeavyHitters(epsilon=1, max_bytes=5)
+    lengths = survey.randomize(["abcde"] * 40_000, source=SeededSource(7)).columns["length"]
+    shares = np.bincount(lengths) / 40_000
+    expected = np.array([1, 1, 1, 1, 4]) / 8
+    assert (np.abs(shares - expected) < 5 * np.sqrt(expected * (1 - expected) / 40_000)).all()
+    assert set(HeavyHitters(epsilon=1, max_bytes=1).randomize(["a"] * 9).columns["length"].tolist()) == {0}
+
+
+def test_what_is_reported_depends_on_the_prefix_alone() -> None:
+    survey = HeavyHitters(epsilon=1, max_bytes=4)
+    one, other = (survey.randomize([value] * 5000, source=SeededSource(7)) for value in ("abcd", "abzz"))
+    short = one.columns["length"] < 2
+    assert (one.columns["report"][short] == other.columns["report"][short]).all()
+    assert (one.columns["report"][~short] != other.columns["report"][~short]).any()
+
+
+def test_nothing_is_found_where_nothing_is_frequent() -> None:
+    rng = np.random.default_rng(2)
+    values = [f"{number:04x}" for number in rng.integers(0, 65_536, 20_000)]
+    survey = HeavyHitters(epsilon=2, max_bytes=4, characters="0123456789abcdef")
+    finds = []
+    for seed in range(10):
+        tally = survey.tally(survey.randomize(values, source=SeededSource(seed)))
+        finds.append(len(survey.estimate(tally).labels))
+    # A false find in 5 % of the runs at most.
+    assert sum(finds) <= 3
+
+
+def test_characters_narrow_the_search() -> None:
+    survey = HeavyHitters(epsilon=4, max_bytes=3, characters="0123456789")
+    tally = survey.tally(survey.randomize(["17"] * 3000 + ["xyz"] * 3000, source=SeededSource(7)))
+    assert survey.estimate(tally).labels == ("17",)
+    assert survey.estimate(tally, candidates=["xyz", "17"]).significant.all()
+
+
+def test_long_values_are_cut_between_characters() -> None:
+    survey = HeavyHitters(epsilon=5, max_bytes=4)
+    tally = survey.tally(survey.randomize(["aéé€"] * 3000, source=SeededSource(7)))
+    assert survey.estimate(tally).labels == ("aé",)
+
+
+@pytest.mark.parametrize("values", [["a\0b"], [3], [None], ["\ud800"]])
+def test_values_that_cannot_be_written_are_refused_without_being_named(values: Any) -> None:
+    with pytest.raises(DataError, match="text"):
+        HeavyHitters(epsilon=1, max_bytes=4).randomize(values)
+
+
+def test_a_tally_without_whole_values_is_not_estimated_from() -> None:
+    survey = HeavyHitters(epsilon=1, max_bytes=4)
+    with pytest.raises(DataError, match="whole values"):
+        survey.estimate(survey.empty_tally())
+
+
+@pytest.mark.parametrize("arguments", [{"max_bytes": 0}, {"max_bytes": 65}, {"max_bytes": 4, "characters": "\0"}])
+def test_impossible_parameters_are_refused(arguments: Any) -> None:
+    with pytest.raises(UsageError):
+        HeavyHitters(epsilon=1, **arguments)

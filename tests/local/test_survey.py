@@ -1,0 +1,210 @@
+"""What every survey does alike: configuration, reports, tallies, estimates."""
+
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, Reports, SubsetSelection, Tally, WarnerRR
+from anonhist.testing.sources import SeededSource
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon"]
+CLOSED: list[Any] = [KRR, KRAPPOR, OptimizedUnary, SubsetSelection]
+
+
+@pytest.fixture(params=CLOSED, ids=lambda each: each.name)
+def survey(request: Any) -> Any:
+    return request.param(alphabet=WORDS, epsilon="1.5")
+
+
+def test_surveys_are_frozen_values(survey: Any) -> None:
+    again = type(survey)(alphabet=Alphabet(WORDS), epsilon=Fraction(3, 2))
+    assert again == survey
+    assert hash(again) == hash(survey)
+    assert again.digest == survey.digest
+    with pytest.raises(FrozenInstanceError):
+        survey.epsilon = 2
+
+
+def test_everything_in_the_configuration_is_in_the_digest(survey: Any) -> None:
+    others = [
+        replace(survey, epsilon=2),
+        replace(survey, title="another"),
+        replace(survey, alphabet=WORDS[::-1]),
+        replace(survey, alphabet=Alphabet(WORDS, other="delta")),
+        *(each(alphabet=WORDS, epsilon="1.5") for each in CLOSED if not isinstance(survey, each)),
+    ]
+    assert len({survey.digest, *(other.digest for other in others)}) == len(others) + 1
+    assert len(survey.digest) == 32
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), "1e-10", 65, "x", None, True])
+def test_impossible_epsilons_are_refused(epsilon: Any) -> None:
+    with pytest.raises(UsageError, match="epsilon"):
+        KRR(alphabet=WORDS, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", 64])
+def test_extreme_epsilons_work(epsilon: Any) -> None:
+    for each in CLOSED:
+        survey = each(alphabet=WORDS, epsilon=epsilon)
+        estimate = survey.estimate(survey.tally(survey.randomize(WORDS * 3, source=SeededSource(7))))
+        assert np.isfinite(estimate.standard_errors).all()
+        assert estimate.frequencies.sum() == pytest.approx(1)
+
+
+def test_titles_are_one_line_of_text() -> None:
+    with pytest.raises(UsageError, match="title"):
+        KRR(alphabet=2, epsilon=1, title="two\nlines")
+
+
+def test_tallies_of_parts_add_up_to_that_of_the_whole(survey: Any) -> None:
+    reports = survey.randomize(WORDS * 400, source=SeededSource(7))
+    parts = [Reports(reports.survey, {n: c[start::3] for n, c in reports.columns.items()}) for start in range(3)]
+    tally = survey.empty_tally()
+    for part in parts:
+        tally += survey.tally(part)
+    assert tally == survey.tally(reports)
+    assert tally.users == len(reports) == 2000
+
+
+def test_reports_of_another_survey_are_refused(survey: Any) -> None:
+    other = replace(survey, title="next year")
+    reports = other.randomize(WORDS, source=SeededSource(7))
+    with pytest.raises(UsageError, match="another survey"):
+        survey.tally(reports)
+    with pytest.raises(UsageError, match="another survey"):
+        survey.estimate(other.tally(reports))
+    with pytest.raises(UsageError, match="Only reports"):
+        survey.tally(WORDS)
+
+
+def test_forged_reports_are_refused(survey: Any) -> None:
+    if survey.name == "subset-selection":
+        survey = replace(survey, chosen=2)
+    reports = survey.randomize(WORDS, source=SeededSource(7))
+    column = reports.columns["report"]
+    worse: list[Any] = [column[:, :-1] if column.ndim == 2 else column + 5, column.astype(float)]
+    if survey.name == "subset-selection":
+        twice = column.copy().view("<u2")
+        twice[0] = twice[0, 0]
+        worse += [twice.view(np.uint8), np.full_like(column, 255)]
+    for forged in worse:
+        with pytest.raises(DataError, match="A report is n"):
+            survey.tally(Reports(survey.digest, {"report": forged}))
+    with pytest.raises(DataError, match="columns"):
+        survey.tally(Reports(survey.digest, {"answer": column}))
+    with pytest.raises(DataError, match="one row for each person"):
+        Reports(survey.digest, {"report": column, "seed": column[1:]})
+
+
+def test_a_tally_of_nobody_has_nothing_to_estimate_from(survey: Any) -> None:
+    with pytest.raises(DataError, match="Nobody"):
+        survey.estimate(survey.tally(survey.randomize([])))
+
+
+def test_tallies_that_cannot_be_are_refused() -> None:
+    survey = KRR(alphabet=WORDS, epsilon=1)
+    for users, cells, counts in ((3, [0], [2]), (3, [5], [3])):
+        with pytest.raises(DataError):
+            survey.estimate(Tally(survey.digest, users, np.array(cells), np.array(counts)))
+    subsets = SubsetSelection(alphabet=WORDS, epsilon=1, chosen=2)
+    with pytest.raises(DataError, match="add up"):
+        subsets.estimate(Tally(subsets.digest, 3, np.array([0, 1]), np.array([3, 2])))
+
+
+def test_errors_are_those_of_the_closed_form(survey: Any) -> None:
+    shares = np.array([0.5, 0.3, 0.2, 0.0, 0.0])
+    values = np.repeat(WORDS, (shares * 1000).astype(int))
+    source = SeededSource(7)
+    runs = 300
+    raws, errors = [], []
+    for _ in range(runs):
+        estimate = survey.estimate(survey.tally(survey.randomize(values, source=source)), decoder="unbiased")
+        raws.append(estimate.raw)
+        errors.append(estimate.standard_errors)
+    predicted = np.sqrt([survey.variance(share) / 1000 for share in shares])
+    # Unbiased within 5 standard errors; the spread of 300 runs is known within 4 %, five times that is allowed.
+    assert np.abs(np.mean(raws, axis=0) - shares).max() < 5 * predicted.max() / runs**0.5
+    assert np.std(raws, axis=0) == pytest.approx(predicted, rel=0.2)
+    assert np.mean(errors, axis=0) == pytest.approx(predicted, rel=0.05)
+
+
+def test_intervals_hold_what_they_say(survey: Any) -> None:
+    shares = np.array([0.5, 0.3, 0.2, 0.0, 0.0])
+    values = np.repeat(WORDS, (shares * 1000).astype(int))
+    source = SeededSource(7)
+    single, all_at_once, false_finds = [], [], []
+    for _ in range(400):
+        estimate = survey.estimate(survey.tally(survey.randomize(values, source=source)), level=0.9)
+        for found, intervals in ((single, estimate.intervals), (all_at_once, estimate.simultaneous_intervals)):
+            found.append((intervals[:, 0] <= shares) & (shares <= intervals[:, 1]))
+        false_finds.append(estimate.significant[3:].any())
+    # 2,000 and 400 trials: standard errors of 0.007 and 0.015.
+    assert np.mean(single) > 0.9 - 4 * 0.007
+    assert np.mean(single) < 0.96
+    assert np.mean(np.all(all_at_once, axis=1)) > 0.9 - 4 * 0.015
+    assert np.mean(false_finds) < 0.1 + 4 * 0.015
+
+
+def test_candidates_leave_the_rest_to_others(survey: Any) -> None:
+    values = ["alpha"] * 5000 + ["beta"] * 3000 + ["gamma"] * 2000
+    tally = survey.tally(survey.randomize(values, source=SeededSource(7)))
+    whole, part = survey.estimate(tally), survey.estimate(tally, candidates=["beta", "epsilon"])
+    assert part.labels == ("beta", "epsilon")
+    assert part.raw.tolist() == [whole.raw[1], whole.raw[4]]
+    assert part.frequencies.sum() + part.other == pytest.approx(1)
+    assert abs(part.other - 0.7) < 5 * part.other_standard_error
+    assert whole.other == 0
+
+
+@pytest.mark.parametrize(
+    ("candidates", "said"),
+    [([], "empty"), (["beta", "beta"], "twice"), (["zeta"], "not in the alphabet"), ("beta", "texts"), ([3], "texts")],
+)
+def test_impossible_candidates_are_refused(survey: Any, candidates: Any, said: str) -> None:
+    tally = survey.tally(survey.randomize(WORDS, source=SeededSource(7)))
+    with pytest.raises(UsageError, match=said):
+        survey.estimate(tally, candidates=candidates)
+
+
+def test_a_candidate_is_not_taken_for_the_label_of_others() -> None:
+    survey = KRR(alphabet=Alphabet(WORDS, other="rest"), epsilon=1)
+    tally = survey.tally(survey.randomize([*WORDS, "omega"], source=SeededSource(7)))
+    with pytest.raises(UsageError, match="not in the alphabet"):
+        survey.estimate(tally, candidates=["omega"])
+    assert survey.estimate(tally, candidates=["rest"]).labels == ("rest",)
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, "x", None, True])
+def test_impossible_levels_are_refused(level: Any) -> None:
+    survey = KRR(alphabet=WORDS, epsilon=1)
+    with pytest.raises(UsageError, match="level"):
+        survey.estimate(survey.tally(survey.randomize(WORDS)), level=level)
+
+
+def test_the_guarantee_says_whom_it_protects_and_that_nobody_is_trusted() -> None:
+    said = str(KRR(alphabet=WORDS, epsilon="0.5").guarantee)
+    assert said.startswith("0.5-differentially private (δ = 0) when one user with at most 1 item is exchanged")
+    assert "nobody need be trusted" in said
+
+
+def test_warner_asks_for_two_answers() -> None:
+    survey = WarnerRR(epsilon=1)
+    assert survey.labels.names() == ("no", "yes")
+    with pytest.raises(UsageError, match="one of two"):
+        WarnerRR(alphabet=3, epsilon=1)
+
+
+def test_larger_matrices_are_refused(survey: Any) -> None:
+    with pytest.raises(UsageError, match="2\\^20"):
+        replace(survey, alphabet=5000).matrix()
+
+
+def test_shares_of_a_population_are_less_certain_than_those_of_the_people_asked(survey: Any) -> None:
+    estimate = survey.estimate(survey.tally(survey.randomize(WORDS * 100, source=SeededSource(7))))
+    assert (estimate.population_standard_errors > estimate.standard_errors)[estimate.raw > 0].all()
+    assert estimate.counts.sum() == pytest.approx(500)
