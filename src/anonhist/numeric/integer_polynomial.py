@@ -67,12 +67,9 @@ def divide(f: Polynomial, g: Polynomial) -> Polynomial | None:
     rest, lead = list(f), g[-1]
     found = [0] * max(len(f) - len(g) + 1, 0)
     for i in reversed(range(len(found))):
-        found[i], over = divmod(rest[i + len(g) - 1], lead)
-        if over:
-            return None
-        if found[i]:
-            for j, b in enumerate(g):
-                rest[i + j] -= found[i] * b
+        found[i] = rest[i + len(g) - 1] // lead
+        for j, b in enumerate(g):
+            rest[i + j] -= found[i] * b
     return None if any(rest) else tuple(found)
 
 
