@@ -1,11 +1,12 @@
 """Polynomial arithmetic against school methods."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from anonhist.numeric.integer_polynomial import add, common_divisor, divide, multiply, power, scale, spread, trimmed
+from anonhist.numeric.integer_polynomial import add, divide, lowest_terms, multiply, power, scale, spread, trimmed
 
 GENERATOR = np.random.default_rng(7)
 
@@ -66,23 +67,22 @@ def test_a_quotient_that_is_not_whole_is_none() -> None:
 
 @pytest.mark.parametrize("largest", [1, 5, 10**12])
 @pytest.mark.parametrize("degrees", [(0, 1, 1), (0, 6, 4), (1, 2, 2), (3, 5, 2), (8, 8, 8)])
-def test_common_divisors_are_those_of_euclid(degrees: tuple[int, int, int], largest: int) -> None:
+def test_lowest_terms_have_nothing_in_common(degrees: tuple[int, int, int], largest: int) -> None:
     for _ in range(20):
         shared, a, b = (some_polynomial(degree, largest) for degree in degrees)
         f, g = multiply(shared, a), multiply(shared, b)
-        found = common_divisor(f, g)
-        assert tuple(Fraction(c, found[-1]) for c in found) == euclid(f, g)
-        # The content is right as well: the cofactors have none in common.
-        left, right = divide(f, found), divide(g, found)
-        assert left is not None
-        assert right is not None
-        assert np.gcd.reduce(np.array([*left, *right], dtype=object)) == 1
+        left, right = lowest_terms(f, g)
+        assert multiply(left, g) == multiply(right, f)
+        assert right[-1] > 0
+        # Nothing is left in common, neither a polynomial nor a whole number.
+        assert len(euclid(left, right)) == 1
+        assert math.gcd(*left, *right) == 1
 
 
 def test_values_with_a_factor_in_common_are_tried_at_another_point() -> None:
     # The first point is 31: the values 32 and 64 have 32 in common, which reads as t + 1; that does not divide t + 33.
-    assert common_divisor((1, 1), (33, 1)) == (1,)
-    assert common_divisor((3, 3), (99, 3)) == (3,)
+    assert lowest_terms((1, 1), (33, 1)) == ((1, 1), (33, 1))
+    assert lowest_terms((3, 3), (-99, -3)) == ((-1, -1), (33, 1))
 
 
 def test_powers_sums_and_spreading() -> None:

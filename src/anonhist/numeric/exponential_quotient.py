@@ -15,8 +15,7 @@ from anonhist.numeric.exponential import exp_bounds
 from anonhist.numeric.integer_polynomial import (
     Polynomial,
     add,
-    common_divisor,
-    divide,
+    lowest_terms,
     multiply,
     power,
     scale,
@@ -88,7 +87,7 @@ class ExponentialQuotient:
         above, below = trimmed(map(operator.index, self.numerator)), trimmed(map(operator.index, self.denominator))
         if not below:
             raise ZeroDivisionError("A quotient of exponentials has the denominator 0.")
-        above, below = _lowest_terms(above, below)
+        above, below = lowest_terms(above, below) if above else ((), (1,))
         step = math.gcd(*(i for polynomial in (above, below) for i, a in enumerate(polynomial) if a))
         gamma = Fraction(self.gamma) * step if step else Fraction(1)
         object.__setattr__(self, "numerator", above[:: step or 1])
@@ -241,17 +240,6 @@ def _quotient(value: object) -> ExponentialQuotient | None:
     if isinstance(value, Rational) and not isinstance(value, bool):
         return ExponentialQuotient((int(value.numerator),), (int(value.denominator),))
     return None
-
-
-def _lowest_terms(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
-    if not above:
-        return (), (1,)
-    shared = common_divisor(above, below)
-    if below[-1] < 0:
-        shared = scale(shared, -1)
-    if shared != (1,):
-        above, below = divide(above, shared) or (), divide(below, shared) or ()
-    return above, below
 
 
 def _aligned(

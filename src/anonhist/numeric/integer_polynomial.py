@@ -73,8 +73,8 @@ def divide(f: Polynomial, g: Polynomial) -> Polynomial | None:
     return None if any(rest) else tuple(found)
 
 
-def common_divisor(f: Polynomial, g: Polynomial) -> Polynomial:
-    """Return the greatest common divisor of f ≠ 0 and g ≠ 0, its content included.
+def lowest_terms(f: Polynomial, g: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Return f and g, neither 0, divided by their greatest common divisor; the last coefficient of g becomes positive.
 
     Notes
     -----
@@ -90,16 +90,19 @@ def common_divisor(f: Polynomial, g: Polynomial) -> Polynomial:
        computation", J. Symbolic Computation 7, 1989.
     """
     content_f, content_g = math.gcd(*f), math.gcd(*g)
-    content = math.gcd(content_f, content_g)
+    content = math.gcd(content_f, content_g) * (1 if g[-1] > 0 else -1)
     if len(f) == 1 or len(g) == 1:
-        return (content,)
+        return _over(f, content), _over(g, content)
     primitive_f, primitive_g = _over(f, content_f), _over(g, content_g)
     point = 2 * min(_norm(primitive_f), _norm(primitive_g)) + 29
     while True:
         shared = _digits(math.gcd(_value(primitive_f, point), _value(primitive_g, point)), point)
+        if len(shared) == 1:
+            return _over(f, content), _over(g, content)
         divisor = _over(shared, math.gcd(*shared))
-        if len(divisor) == 1 or (divide(primitive_f, divisor) is not None and divide(primitive_g, divisor) is not None):
-            return scale(divisor, content)
+        rest_f, rest_g = divide(primitive_f, divisor), divide(primitive_g, divisor)
+        if rest_f is not None and rest_g is not None:
+            return scale(rest_f, content_f // content), scale(rest_g, content_g // content)
         point *= point
 
 
