@@ -180,6 +180,7 @@ def _checked(
 ) -> NDArray[np.int64]:
     """Return what was reported, as int64."""
     check_shapes(words, coefficients)
+    bucket_starts(g)
     if not reported.shape == weights.shape == (len(coefficients),):
         raise UsageError("There must be one bucket and one weight for each report.")
     if reported.dtype.kind not in "iu" or bool(((reported < 0) | (reported >= g)).any()):
