@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from anonhist.local.recommendation import recommend
 
 from anonhist import local
-from anonhist.local.recommendation import recommend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,9 +122,8 @@ def squared_errors(runs: int) -> None:
 
 def absolute_errors(runs: int) -> None:
     """Print the table of ℓ1 errors, truncated and renormalised."""
-    print(
-        "\n| data | k | ε | people | mechanism | published | ours | ratio | met |\n|---|---|---|---|---|---|---|---|---|"
-    )
+    print("\n| data | k | ε | people | mechanism | published | ours | ratio | met |")
+    print("|---|---|---|---|---|---|---|---|---|")
     rng = np.random.default_rng(2)
     for (data, k), rows in ABSOLUTE.items():
         law = law_of(data, k)

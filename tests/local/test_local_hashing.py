@@ -6,7 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local import LocalHashing
 from anonhist.numeric import bucket_widths
-from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
+from anonhist.testing.local import largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
 
