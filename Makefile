@@ -34,7 +34,7 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (about two hours)
+bench: $(DEV) ## measure accuracy and speed (about three hours)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python bench/accuracy.py
 	$(BIN)/python bench/shapes.py
@@ -46,9 +46,12 @@ bench: $(DEV) ## measure accuracy and speed (about two hours)
 	$(BIN)/python bench/end_to_end.py
 	$(BIN)/python bench/estimators.py
 	$(BIN)/python bench/estimators.py --accuracy
-	$(BIN)/python bench/coverage.py
+	$(BIN)/python bench/intervals.py
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/inspectre.py --plots docs/images
+	$(BIN)/python bench/local_speed.py
+	$(BIN)/python bench/local_accuracy.py
+	$(BIN)/python bench/kairouz.py --plots docs/images
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

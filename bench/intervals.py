@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth: ``python bench/coverage.py [--runs R] [--labels K] [--items N …]``.
+"""How often 95 % intervals hold the truth: ``python bench/intervals.py [--runs R] [--labels K] [--items N …]``.
 
 Samples are drawn from a uniform and from Zipf's law over k labels, and every estimator is applied to each. The truth is
 that of the distribution; that of a sample coverage is the share that the labels of the very sample make up.
