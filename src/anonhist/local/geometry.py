@@ -1,0 +1,65 @@
+"""Which projective space has room for an alphabet, and which field errs least."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from anonhist.numeric.primes import prime_at_least, prime_at_most
+from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+LARGEST_FIELD = (1 << 31) - 1
+# A space with more points than this, and than twice the values, is not taken unless asked for.
+MANY_POINTS = 1 << 24
+
+
+def space_for(field: int, size: int) -> ProjectiveSpace:
+    """Return the smallest space over a field with so many points or more.
+
+    Raises
+    ------
+    UsageError
+        If the field is no prime from 2 to 2^31 − 1, or F^t is 2^62 or more.
+    """
+    prime = parse_whole_number(field, name="field", least=2, most=LARGEST_FIELD)
+    return ProjectiveSpace(prime, _length(prime, size))
+
+
+def best_field(size: int, epsilon: Fraction) -> int:
+    """Return the field with which projective geometry errs least: one near e^ε + 1, or one with few points to spare."""
+    aim = int(min(math.exp(epsilon) + 1, LARGEST_FIELD))
+    below, above = prime_at_most(aim), prime_at_least(aim + 1)
+    near = {2, below, prime_at_most(max(2, below - 1)), above, prime_at_least(above + 1)}
+    # With vectors of each length, the first field that has room for all values.
+    near |= {prime_at_least(_least_field(size, length)) for length in range(2, size.bit_length() + 2)}
+    possible = [field for field in near if field <= LARGEST_FIELD and field ** _length(field, size) < 1 << 62]
+    spaces = [space_for(field, size) for field in sorted(possible)]
+    few = [space for space in spaces if space.points <= max(MANY_POINTS, 2 * size)]
+    return min(few, key=lambda space: _variance(space, math.expm1(epsilon))).field
+
+
+def _length(field: int, size: int) -> int:
+    """Return the smallest t ≥ 2 with (F^t − 1)/(F − 1) ≥ size."""
+    length, points = 2, field + 1
+    while points < size:
+        length, points = length + 1, field * points + 1
+    return length
+
+
+def _least_field(size: int, length: int) -> int:
+    """Return the smallest F ≥ 2, prime or not, with (F^t − 1)/(F − 1) ≥ size."""
+    field = max(2, int(size ** (1 / (length - 1))) - 2)
+    while (field**length - 1) // (field - 1) < size:
+        field += 1
+    return field
+
+
+def _variance(space: ProjectiveSpace, gain: float) -> float:
+    """Return n times the variance of a value that nobody has, given e^ε − 1."""
+    base = 1 / (gain * space.support + space.points)
+    q = (gain * space.shared + space.support) * base
+    return q * (1 - q) / (gain * (space.support - space.shared) * base) ** 2

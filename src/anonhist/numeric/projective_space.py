@@ -1,0 +1,155 @@
+"""Points of a projective space over a prime field, numbered, and which of them are orthogonal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.numeric.primes import is_prime
+from anonhist.numeric.singer import cyclic_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ProjectiveSpace:
+    """The ``K = (F^t − 1)/(F − 1)`` points of the projective space of vectors of length t over the field of F elements.
+
+    A point is a polynomial ``v = z^m + v_{m−1}·z^{m−1} + … + v_0`` with 0 ≤ m < t and coefficients from 0 to F − 1. Its
+    number is ``(F^m − 1)/(F − 1) + v_{m−1}·F^{m−1} + … + v_0``: the degree counts first, then the coefficients, that of
+    the highest power first. Items are numbered like points. Point y supports item x if the coefficient of z^{t−1} in
+    x·y is zero modulo F, ``x_0·y_{t−1} + x_1·y_{t−2} + … + x_{t−1}·y_0 ≡ 0``: this is orthogonality with one of the
+    vectors read backwards, and symmetric. ``(F^{t−1} − 1)/(F − 1)`` points support an item, and
+    ``(F^{t−2} − 1)/(F − 1)`` support two different ones.
+
+    Parameters
+    ----------
+    field
+        F, a prime.
+    dimension
+        t ≥ 2, with F^t < 2^62.
+
+    Raises
+    ------
+    UsageError
+        If F is no prime, t < 2, or F^t is too large.
+
+    Examples
+    --------
+    >>> fano = ProjectiveSpace(2, 3)
+    >>> fano.points, fano.support, fano.shared
+    (7, 3, 1)
+    >>> fano.supporter(np.array([6, 6, 6]), np.array([0, 1, 2])).tolist()
+    [2, 4, 5]
+    """
+
+    field: int
+    dimension: int
+
+    def __post_init__(self) -> None:
+        if self.dimension < 2 or self.field < 2 or self.field**self.dimension >= 1 << 62:
+            message = (
+                f"A projective space needs F ≥ 2, t ≥ 2 and F^t < 2^62, not F = {self.field}, t = {self.dimension}."
+            )
+            raise UsageError(message)
+        if not is_prime(self.field):
+            message = f"The field of a projective space must have a prime number of elements, not {self.field}."
+            raise UsageError(message)
+
+    @property
+    def points(self) -> int:
+        """K."""
+        return _points(self.field, self.dimension)
+
+    @property
+    def items(self) -> int:
+        """As many as points."""
+        return self.points
+
+    @property
+    def support(self) -> int:
+        """How many points support an item."""
+        return _points(self.field, self.dimension - 1)
+
+    @property
+    def shared(self) -> int:
+        """How many points support two different items."""
+        return _points(self.field, self.dimension - 2)
+
+    def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say whether the points support the items; the arrays are broadcast."""
+        return np.asarray(self._middle(self._vectors(points)[0], self._vectors(items)[0]) == 0)
+
+    def supporter(self, items: NDArray[np.int64], choices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one of the points that support each item: another one for each choice from 0 to ``support`` − 1.
+
+        The choice numbers a point z of the space with one coefficient less. Where x has degree m, y is z with one more
+        coefficient put in, that of z^p, p = t − 1 − m, and the equation determines it, since x_m = 1:
+        ``y_p = −(x_0·y_{t−1} + … + x_{m−1}·y_{p+1})``. It is 0 where all above it are, so y is monic like z.
+        """
+        x, highest = self._vectors(items)
+        place = self.field ** (self.dimension - 1) // highest
+        above, below = np.divmod(self._vectors(choices)[0], place)
+        y = above * (place * self.field) + below
+        y += place * (-self._middle(x, y) % self.field)
+        return np.asarray(y - self._gaps[np.searchsorted(self._powers, y, side="right") - 1])
+
+    def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Return, for every item, the sum of the weights of the points that support it.
+
+        The points are put into the order of a cycle that moves all of them, in which the sums are a convolution (see
+        :mod:`anonhist.numeric.singer`): O(K log K).
+
+        Parameters
+        ----------
+        weights : ndarray of int64 or float64, shape (…, K)
+            Whole numbers must be ≥ 0 and add up to at most 2^62; their sums are exact.
+
+        Returns
+        -------
+        ndarray of the same shape and type
+        """
+        return cyclic_order(self.field, self.dimension).sums(weights)
+
+    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return, for every point, the sum of the shares of the items that it supports: the relation is symmetric."""
+        spread: NDArray[np.float64] = self.sums(shares)
+        return spread
+
+    @cached_property
+    def _powers(self) -> NDArray[np.int64]:
+        return np.array([self.field**m for m in range(self.dimension)], dtype=np.int64)
+
+    @cached_property
+    def _first(self) -> NDArray[np.int64]:
+        """The number of the first polynomial of each degree."""
+        return np.array([_points(self.field, m) for m in range(self.dimension)], dtype=np.int64)
+
+    @cached_property
+    def _gaps(self) -> NDArray[np.int64]:
+        """What is taken from the polynomials of each degree, read as numbers to the base F."""
+        return self._powers - self._first
+
+    def _vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the coefficients of each point, as digits of one number to the base F, and F to its degree."""
+        degrees = np.searchsorted(self._first, numbers, side="right") - 1
+        return numbers + self._gaps[degrees], self._powers[degrees]
+
+    def _middle(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the coefficient of z^{t−1} in the product, modulo F."""
+        total: NDArray[np.int64] = np.zeros((), dtype=np.int64)
+        for power in self._powers[::-1]:
+            digit, y = np.divmod(y, power)
+            x, other = np.divmod(x, self.field)
+            total = (total + digit * other) % self.field
+        return total
+
+
+def _points(field: int, dimension: int) -> int:
+    points: int = (field**dimension - 1) // (field - 1)
+    return points
