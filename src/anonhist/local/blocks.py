@@ -1,0 +1,144 @@
+"""Surveys whose values come in blocks: one estimator for Hadamard response and hybrid projective geometry."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.local.block_law import BlockLaw
+from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
+from anonhist.local.pure import PureSurvey
+from anonhist.local.reports import WholeColumn
+from anonhist.local.survey import ClosedSurvey
+from anonhist.local.tally import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.block_design import BlockDesign
+    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.reports import Column
+    from anonhist.local.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSurvey(ClosedSurvey):
+    """A survey whose report is a cell, in the block of the value more often than in others.
+
+    A report supports some values of its block. Among the values of another block it says nothing, so its law depends
+    on whether two values are of one block: the survey is not pure.
+    """
+
+    @property
+    @abstractmethod
+    def block_design(self) -> BlockDesign:
+        """The blocks."""
+
+    @cached_property
+    def law(self) -> BlockLaw:
+        """The estimator and its variance."""
+        return BlockLaw(self.block_design, self.size, cast("Fraction", self.epsilon))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column, ``report``: the cell, ``block·b + point``."""
+        return (WholeColumn("report", self.cells),)
+
+    @property
+    def cells(self) -> int:
+        """One cell a report."""
+        return self.block_design.cells
+
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value), shape (k, cells)."""
+        return self.block_design.matrix(self.size, self.odds)
+
+    def variance(self, frequency: float = 0.0, neighbours: float | None = None) -> float:
+        """Return n times the variance of the raw estimate of a value with this frequency.
+
+        Parameters
+        ----------
+        frequency
+            The share of people with the value.
+        neighbours
+            The share of people with other values of its block; by default what it is on average if all values but this
+            one are equally frequent.
+        """
+        return float(self.law.variance(frequency, neighbours))
+
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str | Decoder = "projected",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each value is among those who reported.
+
+        Parameters
+        ----------
+        tally
+            Of this survey, of one person at least.
+        candidates
+            The labels of interest; all by default.
+        decoder
+            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
+        correction
+            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
+        level
+            Of intervals and tests.
+
+        Raises
+        ------
+        UsageError, DataError
+            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
+            choice is unknown.
+        """
+        self.check_tally(tally)
+        if not tally.users:
+            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
+        # It asks for nothing but the alphabet.
+        codes, names = PureSurvey._chosen(self, candidates)  # type: ignore[arg-type]  # noqa: SLF001
+        return estimated(
+            self._raw(tally, np.arange(self.size) if codes is None else codes),
+            labels=names,
+            users=tally.users,
+            complete=codes is None,
+            channel=lambda _: self.block_design.channel(tally, codes, size=self.size, odds=self.odds),
+            decoder=decoder,
+            correction=correction,
+            level=level,
+            guarantee=self.guarantee,
+        )
+
+    def _raw(self, tally: Tally, codes: NDArray[np.int64]) -> Raw:
+        from scipy.special import betainc
+
+        supports = self.block_design.counts(tally, codes)
+        beside = self.block_design.block_counts(tally, codes)
+        raw = self.law.raw(supports, beside, tally.users)
+        share = np.clip(raw, 0, 1)
+        neighbours = np.clip(self.law.block_share(beside, tally.users) - share, 0, 1 - share)
+        errors = np.sqrt(self.law.variance(share, neighbours) / tally.users)
+        # Given how many reports are in the block, those that support a value nobody has are at most binomial.
+        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.law.null_probability)
+        return Raw(raw, errors, np.where(supports == 0, 1.0, tails))
+
+    def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        return {"report": self.block_design.drawn(codes, self.odds, source=source)}
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return counted(columns["report"], size=self.cells)
