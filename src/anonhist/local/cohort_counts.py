@@ -1,0 +1,279 @@
+"""What was counted in each cohort, which counts each label raises, and the law of it all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Supports:
+    """Which cells of a table of C cohorts by k places each of m labels supports.
+
+    Attributes
+    ----------
+    places
+        Place of each label under each function, int32, shape (C·h, m).
+    cohorts, buckets
+        C and k.
+    """
+
+    places: NDArray[np.int32]
+    cohorts: int
+    buckets: int
+
+    @property
+    def hashes(self) -> int:
+        """How many functions a cohort has, h."""
+        return len(self.places) // self.cohorts
+
+    @property
+    def values(self) -> int:
+        """How many labels, m."""
+        return int(self.places.shape[1])
+
+    @cached_property
+    def distinct(self) -> NDArray[np.int32]:
+        """The places, each at most once in a cohort: where a label is met again stands k, no place."""
+        if self.hashes == 1:
+            return self.places
+        out = self.places.copy()
+        for cohort in range(self.cohorts):
+            first = cohort * self.hashes
+            for function in range(first + 1, first + self.hashes):
+                met = (self.places[first:function] == self.places[function]).any(axis=0)
+                out[function, met] = self.buckets
+        return out
+
+    def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the share of the labels that support each cell, shape (C, k)."""
+        out = np.zeros((self.cohorts, self.buckets + 1))
+        for function, places in enumerate(self.distinct):
+            out[function // self.hashes] += np.bincount(places, shares, minlength=self.buckets + 1)
+        return out[:, :-1]
+
+    def gather(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weight of the cells that each label supports, shape (m,), from weights of shape (C, k)."""
+        padded = np.pad(weights, ((0, 0), (0, 1)))
+        out = np.zeros(self.values)
+        for function, places in enumerate(self.distinct):
+            out += padded[function // self.hashes].take(places)
+        return out
+
+    def gather_each(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what :meth:`gather` adds up, cohort by cohort, shape (m, C)."""
+        padded = np.pad(weights, ((0, 0), (0, 1)))
+        out = np.zeros((self.values, self.cohorts))
+        for function, places in enumerate(self.distinct):
+            cohort = function // self.hashes
+            out[:, cohort] += padded[cohort].take(places)
+        return out
+
+    def total(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum over all functions of what stands where they put each label, shape (m,)."""
+        out = np.zeros(self.values, dtype=table.dtype)
+        for function, places in enumerate(self.places):
+            out += table[function // self.hashes].take(places)
+        return out
+
+    def matrix(self) -> Any:
+        """Return the supports as a sparse matrix of zeros and ones, shape (C·k, m)."""
+        from scipy.sparse import csr_array
+
+        rows = self.distinct + self.buckets * (np.arange(len(self.places)) // self.hashes)[:, np.newaxis]
+        columns = np.broadcast_to(np.arange(self.values), rows.shape)
+        real = self.distinct < self.buckets
+        shape = (self.cohorts * self.buckets, self.values)
+        return csr_array((np.ones(int(real.sum())), (rows[real], columns[real])), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class CohortCounts(ABC):
+    """How many of the reports of each cohort support each place: with probability p if the value is there, else q.
+
+    Attributes
+    ----------
+    counts
+        int64, shape (C, k).
+    users
+        Reports of each cohort, int64, shape (C,), not all 0.
+    supports
+        Of the labels to estimate.
+    other_probability, gap
+        q and p − q, not 0.
+    shares
+        How likely each place is for a label, shape (k,).
+    complete
+        Whether nobody can have another label.
+    collision
+        How likely, over the keys, one label's place is among those of another.
+    """
+
+    counts: NDArray[np.int64]
+    users: NDArray[np.int64]
+    supports: Supports
+    other_probability: float
+    gap: float
+    shares: NDArray[np.float64]
+    complete: bool
+    collision: float
+
+    @property
+    def total(self) -> int:
+        """How many reports, n."""
+        return sum(self.users.tolist())
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The share of each cohort in the reports, shape (C, 1)."""
+        return (self.users / self.total)[:, np.newaxis]
+
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """How likely each place is supported by a label that nobody listed, shape (k,); 0 if there are none."""
+        if self.complete:
+            return np.zeros(self.supports.buckets)
+        return np.asarray(-np.expm1(self.supports.hashes * np.log1p(-self.shares)))
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """Unbiased estimates of the share of people who support each cell, shape (C, k); 0 without reports."""
+        shares = self.counts / np.maximum(self.users, 1)[:, np.newaxis]
+        return np.where(self.users[:, np.newaxis] > 0, (shares - self.other_probability) / self.gap, 0.0)
+
+    @property
+    @abstractmethod
+    def free(self) -> int:
+        """How many independent numbers the cells of cohorts with reports are."""
+
+    @abstractmethod
+    def variances(self, supported: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return D of a report: the covariance of the table is ``(D − BBᵀ)/n_c`` for supported shares B.
+
+        What would be the same for all places of a cohort is left out, for estimates do not see it.
+        """
+
+    @abstractmethod
+    def channel(self) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells, with others if there may be any, and how often each was met."""
+
+    def _of_supports(self) -> SupportedCells:
+        others = None if self.complete else self.chances
+        return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, others)
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolCounts(CohortCounts):
+    """Counts of reports that are one place each."""
+
+    @property
+    def free(self) -> int:
+        """All but one of each cohort."""
+        return int(np.count_nonzero(self.users)) * (self.supports.buckets - 1)
+
+    def variances(self, supported: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``π/(p − q)²``, ``π = q + (p − q)B``: reports of a cohort are multinomial."""
+        return (self.other_probability + self.gap * supported) / self.gap**2
+
+    def channel(self) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the pairs (cohort, place)."""
+        return self._of_supports(), self.counts.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class BitCounts(CohortCounts):
+    """Counts of reports that have one bit for each place."""
+
+    @property
+    def free(self) -> int:
+        """All of them."""
+        return int(np.count_nonzero(self.users)) * self.supports.buckets
+
+    def variances(self, supported: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``π(1 − π)/(p − q)² + B²``: bits are independent given the label."""
+        ones = self.other_probability + self.gap * supported
+        return ones * (1 - ones) / self.gap**2 + supported**2
+
+    def channel(self) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the triples (cohort, place, bit), the ones before the zeros."""
+        zeros = self.users[:, np.newaxis] - self.counts
+        return Bits(self._of_supports()), np.concatenate((self.counts.ravel(), zeros.ravel()))
+
+
+@dataclass(frozen=True, eq=False)
+class SupportedCells:
+    """``w_c·(q + (p − q)·[cell supports x])`` for every cell (c, j), row after row.
+
+    ``others`` says how likely each place is supported by other labels, which are one item more; None if there are none.
+    """
+
+    supports: Supports
+    weights: NDArray[np.float64]
+    other_probability: float
+    gap: float
+    others: NDArray[np.float64] | None
+
+    @property
+    def items(self) -> int:
+        """How many shares there are to decode."""
+        return self.supports.values + (self.others is not None)
+
+    @property
+    def cells(self) -> int:
+        """C·k."""
+        return self.supports.cohorts * self.supports.buckets
+
+    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what is expected in every cell, shape (C·k,)."""
+        supported = self.supports.spread(frequencies[: self.supports.values])
+        if self.others is not None:
+            supported = supported + self.others * frequencies[-1]
+        ones: NDArray[np.float64] = self.weights * (self.other_probability * frequencies.sum() + self.gap * supported)
+        return ones.ravel()
+
+    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the expected weight for every item."""
+        weighted = weights.reshape(self.supports.cohorts, -1) * self.weights
+        own = self.other_probability * float(weighted.sum()) + self.gap * self.supports.gather(weighted)
+        if self.others is None:
+            return own
+        return np.append(own, float((weighted * (self.other_probability + self.gap * self.others)).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Bits:
+    """Every bit as an observation by itself: the ones of all cells, then the zeros, each divided by k."""
+
+    ones: SupportedCells
+
+    @property
+    def items(self) -> int:
+        """How many shares there are to decode."""
+        return self.ones.items
+
+    @property
+    def cells(self) -> int:
+        """2·C·k."""
+        return 2 * self.ones.cells
+
+    def forward(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of every cell."""
+        ones = self.ones.forward(frequencies)
+        both = np.repeat(self.ones.weights * frequencies.sum(), self.ones.supports.buckets)
+        return np.concatenate((ones, both - ones)) / self.ones.supports.buckets
+
+    def adjoint(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the expected weight for every item."""
+        ones, zeros = weights.reshape(2, self.ones.supports.cohorts, -1)
+        rest = float((zeros * self.ones.weights).sum())
+        out: NDArray[np.float64] = (rest + self.ones.adjoint((ones - zeros).ravel())) / self.ones.supports.buckets
+        return out
