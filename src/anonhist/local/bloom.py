@@ -118,7 +118,7 @@ class BloomSurvey(CohortSurvey):
         source: RandomSource,
     ) -> NDArray[np.uint8]:
         """Return one packed row for each value, bits that are its own 1 with the first probability, else the second."""
-        bits = bernoulli_bits(false_probability, len(codes), self.places, source=source)
+        bits: NDArray[np.uint8] = bernoulli_bits(false_probability, len(codes), self.places, source=source)
         # A bit that two functions share is drawn twice, and the last draw stands.
         for places in self.functions.own_places(codes, cohorts).T:
             overwrite_bits(bits, places, bernoulli(true_probability, len(codes), source=source))
@@ -142,7 +142,7 @@ class BloomSurvey(CohortSurvey):
     def _table(self, tally: Tally) -> NDArray[np.int64]:
         return tally.dense(self.cells).reshape(self.cohorts, self.places + 1)
 
-    def _counts(self, tally: Tally, supports: Supports, *, complete: bool) -> BitCounts:
+    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> BitCounts:
         table = self._table(tally)
         p, q = self.true_support_probability, self.false_support_probability
         return BitCounts(
@@ -152,6 +152,6 @@ class BloomSurvey(CohortSurvey):
             other_probability=float(q),
             gap=float(p - q),
             shares=self.functions.shares,
-            complete=complete,
+            others=others,
             collision=self._collision,
         )

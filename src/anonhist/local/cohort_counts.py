@@ -112,8 +112,8 @@ class CohortCounts(ABC):
         q and p − q, not 0.
     shares
         How likely each place is for a label, shape (k,).
-    complete
-        Whether nobody can have another label.
+    others
+        How likely each cell is supported by a label that nobody listed, shape (C, k); None if there are none.
     collision
         How likely, over the keys, one label's place is among those of another.
     """
@@ -124,7 +124,7 @@ class CohortCounts(ABC):
     other_probability: float
     gap: float
     shares: NDArray[np.float64]
-    complete: bool
+    others: NDArray[np.float64] | None
     collision: float
 
     @property
@@ -136,13 +136,6 @@ class CohortCounts(ABC):
     def weights(self) -> NDArray[np.float64]:
         """The share of each cohort in the reports, shape (C, 1)."""
         return (self.users / self.total)[:, np.newaxis]
-
-    @property
-    def chances(self) -> NDArray[np.float64]:
-        """How likely each place is supported by a label that nobody listed, shape (k,); 0 if there are none."""
-        if self.complete:
-            return np.zeros(self.supports.buckets)
-        return np.asarray(-np.expm1(self.supports.hashes * np.log1p(-self.shares)))
 
     @property
     def table(self) -> NDArray[np.float64]:
@@ -167,8 +160,7 @@ class CohortCounts(ABC):
         """Return the law of the cells, with others if there may be any, and how often each was met."""
 
     def _of_supports(self) -> SupportedCells:
-        others = None if self.complete else self.chances
-        return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, others)
+        return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, self.others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +205,7 @@ class BitCounts(CohortCounts):
 class SupportedCells:
     """``w_c·(q + (p − q)·[cell supports x])`` for every cell (c, j), row after row.
 
-    ``others`` says how likely each place is supported by other labels, which are one item more; None if there are none.
+    ``others`` says how likely each cell is supported by other labels, which are one item more; None if there are none.
     """
 
     supports: Supports

@@ -114,7 +114,8 @@ def _by_least_squares(counts: CohortCounts) -> _Estimate | None:
     from scipy.linalg import eigh
 
     supports = counts.supports
-    matrix, chances = supports.matrix(), np.tile(counts.chances, supports.cohorts)
+    others = np.zeros(counts.counts.shape) if counts.others is None else counts.others
+    matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
     rest = counts.table.ravel() - chances
     gram = _gram(matrix, chances, weights)
@@ -134,7 +135,7 @@ def _by_least_squares(counts: CohortCounts) -> _Estimate | None:
     misfit = max(1.0, float((left**2 / cells)[weights > 0].sum()) / free) if free > 0 else 1.0
     # What people add to the covariance, one column for each cohort.
     drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
-    common = supports.gather_each(drawn) - drawn @ counts.chances
+    common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
     middle = misfit * _gram(matrix, chances, weights**2 * cells) - common @ common.T
     variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
     share = np.clip(raw, 0, 1)

@@ -129,8 +129,8 @@ class CohortSurvey(Survey):
         """Return the matrix of labels with these places, shape (C, h, m)."""
 
     @abstractmethod
-    def _counts(self, tally: Tally, supports: Supports, *, complete: bool) -> CohortCounts:
-        """Return the tally as a table, with the law of it."""
+    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> CohortCounts:
+        """Return the tally as a table, with the law of it; others are as in :class:`CohortCounts`."""
 
     def _codes(self, values: Any) -> NDArray[Any]:
         return self.functions.codes(values)
@@ -181,14 +181,14 @@ class CohortSurvey(Survey):
         if len(names) * self.cohorts * self._hashes > MOST_PLACES:
             raise UsageError("So many candidates times cohorts fill the memory; estimate them in parts of fewer.")
         supports = Supports(self.functions.all_places(self._codes_of(names)), self.cohorts, self.places)
-        complete = self.labels is not None and candidates is None
-        counts = self._counts(tally, supports, complete=complete)
+        others = self._others(supports, None if candidates is None else names)
+        counts = self._counts(tally, supports, others)
         fits = counts.collision > 0 and supports.places.size <= _MOST_FITTED_PLACES
         return estimated(
             raw_estimates(counts),
             labels=names,
             users=tally.users,
-            complete=complete,
+            complete=others is None,
             channel=lambda _: counts.channel(),
             decoder=decoder or ("least-squares" if fits else "projected"),
             correction=correction,
@@ -202,6 +202,17 @@ class CohortSurvey(Survey):
         if self.labels is None:
             raise UsageError("Any text may have been answered in this survey; name the candidates to look for.")
         return self.labels.names()
+
+    def _others(self, supports: Supports, names: tuple[str, ...] | None) -> NDArray[np.float64] | None:
+        """Return how likely other labels than those named support each cell, all equally frequent; None if none are."""
+        if self.labels is None:
+            return np.tile(self._chances, (self.cohorts, 1))
+        rest = self.labels.size - supports.values
+        if names is None or not rest:
+            return None
+        unlisted = np.delete(np.arange(self.labels.size), self._codes_of(names))
+        places = self.functions.all_places(unlisted)
+        return Supports(places, self.cohorts, self.places).spread(np.full(rest, 1 / rest))
 
     def _codes_of(self, names: tuple[str, ...]) -> NDArray[Any]:
         if self.labels is None:
@@ -221,5 +232,9 @@ class CohortSurvey(Survey):
         if self.labels is not None:
             # The same permutation keeps them apart; the others do not.
             return 1 - (1 - 1 / self.places) ** (self._hashes - 1)
-        shares = self.functions.shares
-        return float(shares @ -np.expm1(self._hashes * np.log1p(-shares)))
+        return float(self.functions.shares @ self._chances)
+
+    @property
+    def _chances(self) -> NDArray[np.float64]:
+        """How likely, over the keys, each place is among those of a text."""
+        return np.asarray(1 - (1 - self.functions.shares) ** self._hashes)

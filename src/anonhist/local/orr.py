@@ -108,7 +108,7 @@ class ORR(CohortSurvey):
         cells = columns["cohort"].astype(np.int64) * self.places + columns["report"].astype(np.int64)
         return counted(cells, size=self.cells)
 
-    def _counts(self, tally: Tally, supports: Supports, *, complete: bool) -> SymbolCounts:
+    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> SymbolCounts:
         counts = tally.dense(self.cells).reshape(self.cohorts, self.places)
         p, q = self.true_support_probability, self.false_support_probability
         return SymbolCounts(
@@ -118,6 +118,6 @@ class ORR(CohortSurvey):
             other_probability=float(q),
             gap=float(p - q),
             shares=self.functions.shares,
-            complete=complete,
+            others=others,
             collision=self._collision,
         )

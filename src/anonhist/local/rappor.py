@@ -111,7 +111,7 @@ class RAPPOR(BloomSurvey):
         if self.zero == self.one:
             raise UsageError("zero and one must differ: else reports say nothing.")
         bound = ((1 - self._half) / self._half) ** 2
-        object.__setattr__(self, "epsilon", _logarithm(bound, _whole(self.hashes)))
+        object.__setattr__(self, "epsilon", logarithm(bound, _whole(self.hashes)))
         super().__post_init__()
 
     @property
@@ -146,7 +146,7 @@ class RAPPOR(BloomSurvey):
         assert q is not None  # noqa: S101  # made of fractions
         assert p is not None  # noqa: S101
         odds = q * (1 - p) / (p * (1 - q))
-        epsilon = _logarithm(max(odds, 1 / odds), self.hashes)
+        epsilon = logarithm(max(odds, 1 / odds), self.hashes)
         return self._promise(epsilon, ARITHMETIC.replace("all reports together", "a single report"))
 
     @staticmethod
@@ -232,7 +232,7 @@ def _quotient(value: Fraction) -> ExponentialQuotient:
     return ExponentialQuotient((value.numerator,), (value.denominator,))
 
 
-def _logarithm(odds: Fraction, times: int) -> Fraction:
+def logarithm(odds: Fraction, times: int) -> Fraction:
     """Return ``times · ln(odds)`` for odds > 1, rounded up to a billionth, proved."""
     steps = ceil(times * (log(odds.numerator) - log(odds.denominator)) / float(_STEP)) - 2
     power = odds**times

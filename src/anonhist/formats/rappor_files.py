@@ -1,0 +1,134 @@
+"""Reading the CSV files of google/rappor: parameters, counts and the map of candidates."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import AnonhistError, DataError
+from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_NAMES = ["k", "h", "m", "p", "q", "f"]
+# What a candidate is called whose text is empty.
+_EMPTY = "Empty"
+
+
+def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) -> tuple[RapporCounts, RapporMap]:
+    r"""Read what google/rappor collected, to be decoded without it.
+
+    Parameters
+    ----------
+    params
+        One line of names, ``k,h,m,p,q,f``, and one of numbers.
+    counts
+        One line for each of the m cohorts, no names: how many reports, then in how many of them each of the k bits
+        is set.
+    candidates
+        The map: one line for each candidate, no names: its text, then h bits for each cohort, cohort after cohort;
+        bit j, from 1, of cohort c, from 0, is the number c·k + j. An empty text is called "Empty".
+
+    Returns
+    -------
+    RapporCounts, RapporMap
+        ``counts.estimate(map)`` decodes them.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or not as said; the message says in which line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [Path(folder, name) for name in ("params.csv", "counts.csv", "map.csv")]
+    ...     _ = paths[0].write_text("k,h,m,p,q,f\n2,1,1,0.25,0.75,0\n")
+    ...     _ = paths[1].write_text("1000,700,310\n")
+    ...     _ = paths[2].write_text("cat,1\ndog,2\n")
+    ...     counts, candidates = read_rappor(*paths)
+    >>> counts.estimate(candidates).raw.round(2).tolist()
+    [0.9, 0.12]
+    """
+    given = _parameters(params)
+    return _counts(counts, given), _map(candidates, given)
+
+
+def _parameters(path: str | Path) -> RapporParameters:
+    rows = [row for _, row in _rows(path)]
+    if len(rows) != 2 or [name.strip() for name in rows[0]] != _NAMES or len(rows[1]) != len(_NAMES):
+        raise _refused(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
+    try:
+        k, h, m = (int(text) for text in rows[1][:3])
+        p, q, f = (Fraction(text.strip()) for text in rows[1][3:])
+    except (ValueError, ZeroDivisionError):
+        raise _refused(path, "k, h and m must be whole numbers, p, q and f decimals") from None
+    try:
+        return RapporParameters(k, h, m, p, q, f)
+    except AnonhistError as error:
+        raise _refused(path, str(error).removesuffix(".")) from None
+
+
+def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:
+    table = [_numbers(path, line, row, 1 + given.k) for line, row in _rows(path)]
+    try:
+        numbers = np.array(table, dtype=np.int64).reshape(len(table), 1 + given.k)
+        return RapporCounts(given, numbers[:, 0], numbers[:, 1:])
+    except OverflowError:
+        raise _refused(path, "a count is 2^63 or more") from None
+    except DataError as error:
+        raise _refused(path, str(error).removesuffix(".")) from None
+
+
+def _map(path: str | Path, given: RapporParameters) -> RapporMap:
+    names, columns = [], []
+    lowest = np.repeat(np.arange(given.m) * given.k, given.h) + 1
+    for line, row in _rows(path):
+        names.append(row[0] or _EMPTY)
+        numbers = np.array(_numbers(path, line, row[1:], given.m * given.h), dtype=np.float64) - lowest
+        if not bool(((numbers >= 0) & (numbers < given.k)).all()):
+            raise _refused(path, f"in line {line} a bit is not one of the k of its cohort")
+        columns.append(numbers.astype(np.int32))
+    try:
+        return RapporMap(names, _stacked(columns))
+    except AnonhistError as error:
+        raise _refused(path, str(error).removesuffix(".")) from None
+
+
+def _stacked(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32)
+
+
+def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[int]:
+    if len(row) != count:
+        raise _refused(path, f"line {line} has {len(row):,} numbers where {count:,} are needed")
+    try:
+        return [int(text) for text in row]
+    except ValueError:
+        raise _refused(path, f"line {line} has something that is no whole number") from None
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines that are not empty, with their numbers."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            for row in reader:
+                if row:
+                    yield reader.line_num, row
+    except OSError as error:
+        raise _refused(path, error.strerror or "the system does not let it be read") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise _refused(path, "it is no CSV file in UTF-8") from None
+
+
+def _refused(path: str | Path, reason: str) -> DataError:
+    return DataError(f"{str(path)!r} is not such a file as RAPPOR writes: {reason}.")

@@ -1,0 +1,220 @@
+"""Counts of RAPPOR reports that others collected, and their decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
+from dataclasses import dataclass
+from fractions import Fraction  # noqa: TC003 - fields of the dataclass are of it
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.candidates import distinct_candidates
+from anonhist.local.cohort_counts import BitCounts, Supports
+from anonhist.local.cohort_estimates import raw_estimates
+from anonhist.local.estimate import estimated
+from anonhist.local.rappor import logarithm
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.estimate import FrequencyEstimate
+
+ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
+
+
+@dataclass(frozen=True)
+class RapporParameters:
+    """What devices did, in the letters of the file of parameters.
+
+    Attributes
+    ----------
+    k, h, m
+        Bits of a report, hashes of a value, cohorts.
+    p, q
+        How likely a remembered 0, and a remembered 1, is reported as 1.
+    f
+        How likely a bit is replaced by a fair coin, once and for all.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or the reports say nothing: q = p or f = 1.
+    """
+
+    k: int
+    h: int
+    m: int
+    p: Fraction
+    q: Fraction
+    f: Fraction
+
+    def __post_init__(self) -> None:
+        for name, most in (("k", 2**16), ("h", 64), ("m", 2**16)):
+            object.__setattr__(self, name, parse_whole_number(getattr(self, name), name=name, most=most))
+        if not all(0 <= each <= 1 for each in (self.p, self.q, self.f)):
+            raise UsageError("p, q and f must be probabilities, from 0 to 1.")
+        if self.p == self.q or self.f == 1:
+            raise UsageError("With these parameters reports say nothing: p and q must differ, and f be less than 1.")
+
+    @property
+    def true_probability(self) -> Fraction:
+        """Of a 1 where the value sets the bit: ``q(1 − f/2) + p·f/2``."""
+        return self.q * (1 - self.f / 2) + self.p * self.f / 2
+
+    @property
+    def false_probability(self) -> Fraction:
+        """Of a 1 where it does not: ``p(1 − f/2) + q·f/2``."""
+        return self.p * (1 - self.f / 2) + self.q * self.f / 2
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the reports promise: ε_∞ for all of a person if f > 0, else ε_1 for one; None if nothing."""
+        if self.f:
+            odds, covered = ((1 - self.f / 2) / (self.f / 2)) ** 2, "all reports"
+        else:
+            q, p = self.true_probability, self.false_probability
+            if 0 in {p, q, 1 - p, 1 - q}:
+                return None
+            odds, covered = q * (1 - p) / (p * (1 - q)), "a single report"
+        epsilon = logarithm(max(odds, 1 / odds), self.h)
+        unit = PrivacyUnit.user(max_items=1)
+        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=ARITHMETIC.format(covered))
+
+
+@dataclass(frozen=True, eq=False)
+class RapporMap:
+    """Candidates and the bits that they set.
+
+    Attributes
+    ----------
+    candidates
+        Texts.
+    places
+        Bit of each candidate under each hash, cohort by cohort, from 0 to k − 1: int32, shape (m·h, candidates).
+
+    Raises
+    ------
+    UsageError
+        If there is no candidate, or one twice.
+    """
+
+    candidates: Iterable[str]
+    places: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", distinct_candidates(self.candidates))
+
+
+@dataclass(frozen=True, eq=False)
+class RapporCounts:
+    """Counts of reports by cohort.
+
+    Attributes
+    ----------
+    parameters
+        What devices did.
+    users
+        Reports of each cohort, int64, shape (m,).
+    bits
+        Of those, how many have each bit, int64, shape (m, k).
+
+    Raises
+    ------
+    DataError
+        If the shapes are not as said, nobody reported, or a bit is set in more reports than there are.
+
+    Examples
+    --------
+    >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
+    >>> counts = RapporCounts(
+    ...     RapporParameters(2, 1, 1, quarter, 3 * quarter, Fraction(0)), np.array([1000]), np.array([[700, 310]])
+    ... )
+    >>> counts.estimate(RapporMap(["cat", "dog"], np.array([[0], [1]], dtype=np.int32).T)).raw.round(2).tolist()
+    [0.9, 0.12]
+    """
+
+    parameters: RapporParameters
+    users: NDArray[np.int64]
+    bits: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        shape = (self.parameters.m, self.parameters.k)
+        if self.users.shape != shape[:1] or self.bits.shape != shape:
+            message = (
+                f"There must be {shape[0]:,} cohorts with counts of {shape[1]:,} bits each, as the parameters say."
+            )
+            raise DataError(message)
+        if bool((self.bits < 0).any()) or bool((self.bits > self.users[:, np.newaxis]).any()):
+            raise DataError("A bit must be set in none to all of the reports of its cohort.")
+        if not 1 <= sum(self.users.tolist()) <= 2**62:
+            raise DataError("There must be from one to 2^62 reports.")
+
+    def estimate(
+        self,
+        candidates: RapporMap,
+        *,
+        decoder: str | Decoder = "least-squares",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each candidate is among the reports.
+
+        Parameters
+        ----------
+        candidates
+            And the bits they set.
+        decoder, correction, level
+            As for any survey.
+
+        Raises
+        ------
+        UsageError
+            If the bits are not those of such reports, the devices promised nothing, or a choice is unknown.
+        """
+        given = self.parameters
+        names, places = tuple(candidates.candidates), candidates.places
+        if places.shape != (given.m * given.h, len(names)) or not 0 <= places.min() <= places.max() < given.k:
+            message = f"Each candidate must have {given.m * given.h:,} bits, h in each cohort, as the parameters say."
+            raise UsageError(message)
+        guarantee = given.guarantee
+        if guarantee is None:
+            raise UsageError("These reports were not private: some say for certain which bits are set.")
+        supports = Supports(places, given.m, given.k)
+        collision, others = self._others(supports)
+        counts = BitCounts(
+            counts=self.bits,
+            users=self.users,
+            supports=supports,
+            other_probability=float(given.false_probability),
+            gap=float(given.true_probability - given.false_probability),
+            shares=np.full(given.k, 1 / given.k),
+            others=others,
+            collision=collision,
+        )
+        return estimated(
+            raw_estimates(counts),
+            labels=names,
+            users=counts.total,
+            complete=others is None,
+            channel=lambda _: counts.channel(),
+            decoder=decoder,
+            correction=correction,
+            level=level,
+            guarantee=guarantee,
+        )
+
+    def _others(self, supports: Supports) -> tuple[float, NDArray[np.float64] | None]:
+        """Return how likely labels meet, and how likely others support each cell, None if there are none."""
+        given = self.parameters
+        if given.m == given.h == 1 and np.unique(supports.places).size == supports.values:
+            # Basic RAPPOR: every bit stands for one label alone, so those of the candidates stand for no others.
+            unlisted = np.ones((1, given.k))
+            unlisted[0, supports.places] = 0
+            rest = given.k - supports.values
+            return 0.0, unlisted / rest if rest else None
+        chance = 1 - (1 - 1 / given.k) ** given.h
+        return chance, np.full((given.m, given.k), chance)
