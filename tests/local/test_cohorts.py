@@ -1,4 +1,4 @@
-"""Functions of cohorts: to the bit as written, alike on device and server, uniform, and permutations where they should be."""
+"""Functions of cohorts: as written to the bit, alike on device and server, uniform, permutations where they should be."""
 
 import hashlib
 
@@ -117,7 +117,15 @@ def test_another_key_gives_other_functions() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"buckets": 1}, {"buckets": 65537}, {"cohorts": 0}, {"cohorts": 65537}, {"hashes": 0}, {"hashes": 17}, {"key": ""}],
+    [
+        {"buckets": 1},
+        {"buckets": 65537},
+        {"cohorts": 0},
+        {"cohorts": 65537},
+        {"hashes": 0},
+        {"hashes": 17},
+        {"key": ""},
+    ],
 )
 def test_numbers_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError):

@@ -12,7 +12,6 @@ import numpy as np
 from anonhist.errors import DataError
 from anonhist.local.block_law import BlockLaw
 from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
-from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import WholeColumn
 from anonhist.local.survey import ClosedSurvey
 from anonhist.local.tally import counted
@@ -109,14 +108,13 @@ class BlockSurvey(ClosedSurvey):
         self.check_tally(tally)
         if not tally.users:
             raise DataError("Nobody has reported yet; there is nothing to estimate from.")
-        # It asks for nothing but the alphabet.
-        codes, names = PureSurvey._chosen(self, candidates)  # type: ignore[arg-type]  # noqa: SLF001
+        codes, names = self._chosen(candidates)
         return estimated(
             self._raw(tally, np.arange(self.size) if codes is None else codes),
             labels=names,
             users=tally.users,
             complete=codes is None,
-            channel=lambda _: self.block_design.channel(tally, codes, size=self.size, odds=self.odds),
+            channel=lambda: self.block_design.channel(tally, codes, size=self.size, odds=self.odds),
             decoder=decoder,
             correction=correction,
             level=level,

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.alphabet import Alphabet
 
 
 def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
@@ -26,3 +32,21 @@ def distinct_candidates(candidates: Iterable[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise UsageError("A candidate is named twice; name each once.")
     return tuple(map(str, names))
+
+
+def candidate_codes(names: tuple[str, ...], alphabet: Alphabet) -> NDArray[np.int64]:
+    """Return the codes of candidates that are labels of an alphabet, or refuse one that is none.
+
+    Raises
+    ------
+    UsageError
+        If a candidate is outside.
+    """
+    try:
+        codes = alphabet.codes(names)
+    except DataError:
+        codes = np.empty(0, dtype=np.int64)
+    # One that stands for all other values names none of them.
+    if alphabet.names(codes.tolist()) != names:
+        raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
+    return codes

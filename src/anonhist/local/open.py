@@ -12,7 +12,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.alphabet import Alphabet
-from anonhist.local.candidates import distinct_candidates
+from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.cohorts import MOST_PLACES, HashedCohorts, PermutedCohorts
@@ -189,7 +189,7 @@ class CohortSurvey(Survey):
             labels=names,
             users=tally.users,
             complete=others is None,
-            channel=lambda _: counts.channel(),
+            channel=counts.channel,
             decoder=decoder or ("least-squares" if fits else "projected"),
             correction=correction,
             level=level,
@@ -217,14 +217,7 @@ class CohortSurvey(Survey):
     def _codes_of(self, names: tuple[str, ...]) -> NDArray[Any]:
         if self.labels is None:
             return self._codes(names)
-        try:
-            codes = self.labels.codes(names)
-        except DataError:
-            codes = np.empty(0, dtype=np.int64)
-        # One that stands for all other values names none of them.
-        if self.labels.names(codes.tolist()) != names:
-            raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
-        return codes
+        return candidate_codes(names, self.labels)
 
     @property
     def _collision(self) -> float:

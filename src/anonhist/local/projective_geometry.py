@@ -125,5 +125,6 @@ class ProjectiveGeometry(PureSurvey):
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
         return self._design.counts(tally, np.arange(self.size) if codes is None else codes)
 
-    def _channel(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
         return self._design.channel(tally, codes, size=self.size, odds=self.odds)

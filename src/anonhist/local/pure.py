@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
-from anonhist.local.candidates import distinct_candidates
+from anonhist.errors import DataError
 from anonhist.local.decoding import p_values
 from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
 from anonhist.local.survey import ClosedSurvey
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from anonhist.local.decoding import Channel, Correction, Decoder
     from anonhist.local.tally import Tally
     from anonhist.numeric import ExponentialQuotient
-
-# Estimating every label of a larger alphabet would fill the memory; name candidates.
-_MOST_LABELS = 2**26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,20 +116,3 @@ class PureSurvey(ClosedSurvey):
     @abstractmethod
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met, for all values or for these and the others."""
-
-    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
-        """Return the codes of the candidates, None for all labels, and their names."""
-        if candidates is None:
-            if self.size > _MOST_LABELS:
-                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
-                raise UsageError(message)
-            return None, self.labels.names()
-        names = distinct_candidates(candidates)
-        try:
-            codes = self.labels.codes(names)
-        except DataError:
-            codes = np.empty(0, dtype=np.int64)
-        # One that stands for all other values names none of them.
-        if self.labels.names(codes.tolist()) != names:
-            raise UsageError("A candidate is not in the alphabet of the survey; take it from the list.")
-        return codes, names

@@ -200,7 +200,7 @@ class RapporCounts:
             labels=names,
             users=counts.total,
             complete=others is None,
-            channel=lambda _: counts.channel(),
+            channel=counts.channel,
             decoder=decoder,
             correction=correction,
             level=level,

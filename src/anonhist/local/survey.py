@@ -14,6 +14,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.alphabet import Alphabet
+from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.reports import Reports
 from anonhist.local.shuffling import shuffled_guarantee
 from anonhist.local.tally import Tally
@@ -35,6 +36,9 @@ SYSTEM = SystemSource()
 LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 # Reports are made so many bytes at a time, which stay in a level-2 cache.
 _CHUNK_BYTES = 1 << 18
+
+# Estimating every label of a larger alphabet would fill the memory.
+_MOST_LABELS = 2**26
 
 ARITHMETIC = (
     "every answer is randomised on the device of the person who gives it, with exact probabilities, so nobody need be "
@@ -281,3 +285,13 @@ class ClosedSurvey(Survey):
     @abstractmethod
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""
+
+    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+        """Return the codes of the candidates, None for all labels, and their names."""
+        if candidates is None:
+            if self.size > _MOST_LABELS:
+                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
+                raise UsageError(message)
+            return None, self.labels.names()
+        names = distinct_candidates(candidates)
+        return candidate_codes(names, self.labels), names

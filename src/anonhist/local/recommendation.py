@@ -1,0 +1,145 @@
+"""Which local mechanism to take: predicted errors from the closed forms, side by side with what reports cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.local.hadamard_response import HadamardResponse
+from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
+from anonhist.local.krappor import KRAPPOR
+from anonhist.local.krr import KRR
+from anonhist.local.local_hashing import LocalHashing
+from anonhist.local.optimized_unary import OptimizedUnary
+from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.local.subset_selection import SubsetSelection
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.privacy import EpsilonLike
+
+# A standard error so much above the least one is taken if the report is smaller.
+TOLERANCE = 1.05
+# What finding all estimates takes the server, with n reports and K points at most a few times k.
+_CANDIDATES = (
+    (KRR, "n + k"),
+    (SubsetSelection, "n·d"),
+    (ProjectiveGeometry, "n + K·log K"),
+    (HybridProjectiveGeometry, "n + K"),
+    (HadamardResponse, "n + K·log K"),
+    (OptimizedUnary, "n·k"),
+    (KRAPPOR, "n·k"),
+    (LocalHashing, "n·k"),
+)
+
+
+@dataclass(frozen=True)
+class RecommendationRow:
+    """What one mechanism is expected to do.
+
+    Attributes
+    ----------
+    mechanism
+        Its name.
+    mean_squared_error
+        Mean over the labels of the squared error of the estimated number of people, in people².
+    standard_error
+        Root of that over the number of people: of an estimated share.
+    report_bytes
+        What one person sends, packed.
+    decode_cost
+        How the server's work grows.
+    note
+        What stands against it; empty if nothing does.
+    """
+
+    mechanism: str
+    mean_squared_error: float
+    standard_error: float
+    report_bytes: int
+    decode_cost: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Mechanisms by predicted error, the least first, and which of them to take.
+
+    Attributes
+    ----------
+    rows
+        One a mechanism, by error.
+    best
+        The name of the one to take.
+    reason
+        Why, in a sentence.
+    """
+
+    rows: tuple[RecommendationRow, ...]
+    best: str
+    reason: str
+
+
+def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes: int | None = None) -> Recommendation:
+    """Compare the mechanisms for closed alphabets by their predicted errors.
+
+    The mechanism with the smallest report is recommended among those whose standard error is at most a twentieth
+    above the least. Everything follows from public numbers.
+
+    Parameters
+    ----------
+    alphabet_size
+        k, from 2 to 2^32.
+    epsilon
+        What a report may cost.
+    users
+        How many people will report, ≥ 1.
+    max_bytes
+        The largest report there may be; any by default.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or no report is so small.
+
+    Notes
+    -----
+    The mean over the k labels of n²·Var = ``n·(v(0) + (v(1) − v(0))/k)``, v(f) being n times the variance of the share
+    of a label with frequency f: the error is the same whatever the distribution.
+
+    Examples
+    --------
+    >>> recommend(alphabet_size=4, epsilon=1, users=1000).best
+    'k-rr'
+    """
+    size = parse_whole_number(alphabet_size, name="alphabet_size", least=2, most=2**32)
+    people = parse_whole_number(users, name="users")
+    most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
+    rows = []
+    for mechanism, cost in _CANDIDATES:
+        survey = mechanism(alphabet=size, epsilon=epsilon)
+        error = people * (survey.variance() + (survey.variance(1.0) - survey.variance()) / size)
+        note = "" if most is None or survey.report_bytes <= most else f"its report is larger than {most:,} bytes"
+        rows.append(RecommendationRow(survey.name, error, sqrt(error) / people, survey.report_bytes, cost, note))
+    rows.sort(key=lambda row: (row.mean_squared_error, row.report_bytes))
+    small = [row for row in rows if not row.note]
+    if not small:
+        smallest = min(row.report_bytes for row in rows)
+        message = f"No mechanism has reports of {most:,} bytes at most; the smallest takes {smallest:,}."
+        raise UsageError(message)
+    near = [row for row in small if row.standard_error <= TOLERANCE * small[0].standard_error]
+    best = min(near, key=lambda row: (row.report_bytes, row.mean_squared_error))
+    return Recommendation(tuple(rows), best.mechanism, _reason(best, small[0], users=people))
+
+
+def _reason(best: RecommendationRow, least: RecommendationRow, *, users: int) -> str:
+    seen = f"shares below about {min(1.0, 3 * best.standard_error):.2g} cannot be told from none"
+    if best is least:
+        return f"It errs least; with {users:,} people, {seen}."
+    more = 100 * (best.standard_error / least.standard_error - 1)
+    return (
+        f"Its report has {best.report_bytes:,} bytes against {least.report_bytes:,} of {least.mechanism}, "
+        f"which errs {more:.1f} % less; with {users:,} people, {seen}."
+    )
