@@ -1,4 +1,4 @@
-"""Functions of cohorts: as written to the bit, alike on device and server, uniform, permutations where they should be."""
+"""Functions of cohorts: to the bit as written, the same on device and server, uniform, or permutations."""
 
 import hashlib
 

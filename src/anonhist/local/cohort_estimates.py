@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MOST_FITTED = 1500
 # Of the largest eigenvalue: below, what is fitted is rounding.
 _SMALLEST_EIGENVALUE = 1e-9
+# Fewer cells than that do not tell how far off the labels are.
+_FEWEST_FREE = 20
 # Sums over cohorts are taken on so many steps.
 _STEPS = 1 << 17
 # What a tail of such sums may be for rounding alone.
@@ -86,12 +88,14 @@ def _by_supports(counts: CohortCounts) -> _Estimate:
     noisy *= 1 - 1 / supports.buckets
     squares = min(max((uneven - noisy) / (kappa * (1 - kappa)), 0.0), 1.0) if kappa else 0.0
     spread = float((weights**2).sum()) * kappa * (1 - kappa)
-    total = (noise + np.maximum(squares - share**2, 0) * spread) / (1 - kappa) ** 2
-    null = np.full(raw.size, np.sqrt((start + squares * spread) / (1 - kappa) ** 2))
+    null = (start + squares * spread) / (1 - kappa) ** 2
+    # A label does not collide with itself; what its estimate owes to chance must not be taken for it.
+    own = np.maximum(share**2 - null, 0)
+    total = (noise + np.maximum(squares - own, 0) * spread) / (1 - kappa) ** 2
     cells = weights * table
     mean, deviation = _moments(cells, counts)
     scores = (supports.total(cells) - mean) / max(deviation, _TINY)
-    return _Estimate(raw, _people_as_they_are(total, share, users), null, cells, scores)
+    return _Estimate(raw, _people_as_they_are(total, share, users), np.full(raw.size, np.sqrt(null)), cells, scores)
 
 
 def _own_variance(counts: CohortCounts, share: float) -> float:
@@ -110,10 +114,13 @@ def _people_as_they_are(variances: NDArray[np.float64], share: NDArray[np.float6
 
 
 def _by_least_squares(counts: CohortCounts) -> _Estimate | None:
-    """Fit all labels together: ``min Σ_c w_c Σ_j (b − u − Σ_s f_s (H_s − u))²``; None if they cannot be told apart."""
+    """Fit all labels together: ``min Σ_c w_c Σ_j (b − u − Σ_s f_s (H_s − u))²``; None if that tells too little."""
     from scipy.linalg import eigh
 
     supports = counts.supports
+    free = counts.free - supports.values
+    if free < max(_FEWEST_FREE, supports.values / 4):
+        return None  # nothing would be left to see from how much the labels do not explain
     others = np.zeros(counts.counts.shape) if counts.others is None else counts.others
     matrix, chances = supports.matrix(), others.ravel()
     weights = np.repeat(counts.weights.ravel(), supports.buckets)
@@ -127,12 +134,11 @@ def _by_least_squares(counts: CohortCounts) -> _Estimate | None:
     raw = inverse @ (matrix.T @ weighted - chances @ weighted)
     supported = matrix @ raw + chances * (1 - raw.sum())
     left = rest + chances - supported
-    free = counts.free - raw.size
     reports = np.repeat(np.maximum(counts.users, 1), supports.buckets)
     # A cell of which nothing is supported is as noisy as any.
     clipped = np.clip(supported, 0, 1)
     cells = counts.variances(clipped) / reports
-    misfit = max(1.0, float((left**2 / cells)[weights > 0].sum()) / free) if free > 0 else 1.0
+    misfit = max(1.0, float((left**2 / cells)[weights > 0].sum()) / free)
     # What people add to the covariance, one column for each cohort.
     drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
     common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
