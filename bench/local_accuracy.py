@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from anonhist.local.recommendation import recommend
 
 from anonhist import local
+from anonhist.local.recommendation import recommend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +98,17 @@ def law_of(data: str, k: int) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
+def closed_form(survey: Any, truth: NDArray[np.int64]) -> float:
+    """Return the mean over the labels of the variance of the estimated number of people."""
+    users = int(truth.sum())
+    law = truth / users
+    if not hasattr(survey, "block_design"):
+        return float(users * np.mean(survey.variance() + law * (survey.variance(1.0) - survey.variance())))
+    block = np.arange(truth.size) // survey.block_design.design.items
+    beside = np.bincount(block, weights=law)[block] - law
+    return float(users * np.mean([survey.variance(*both) for both in zip(law, beside, strict=True)]))
+
+
 def mean_and_error(runs: list[float]) -> tuple[float, float]:
     """Return the mean of the runs and its standard error."""
     return float(np.mean(runs)), float(np.std(runs, ddof=1) / len(runs) ** 0.5)
@@ -113,7 +124,7 @@ def squared_errors(runs: int) -> None:
         truth = np.bincount(values, minlength=line.k)
         for name, published in line.errors.items():
             survey = MAKERS[name](line.k, line.epsilon)
-            closed = line.users * (survey.variance() + (survey.variance(1.0) - survey.variance()) / line.k)
+            closed = closed_form(survey, truth)
             found = []
             for _ in range(runs):
                 estimate = survey.estimate(survey.tally(survey.randomize(values)), decoder="unbiased")
