@@ -118,12 +118,11 @@ class BlockDesign:
         UsageError
             If there are too many to compare with every report, and too many cells to do otherwise.
         """
-        pairs = values.size * tally.cells.size
-        if pairs > _PAIRS_PER_CELL * self.cells and self.cells <= MOST_CELLS:
+        if self.cells <= MOST_CELLS and not self.is_listed(tally, values):
             cells = tally.dense(self.cells).reshape(self.blocks, self.design.points)
             every: NDArray[np.int64] = self.design.sums(cells).ravel()[values]
             return every
-        if pairs > MOST_PAIRS:
+        if values.size * tally.cells.size > MOST_PAIRS:
             raise UsageError("So many values of so large an alphabet take too long to estimate; name fewer candidates.")
         out = np.zeros(values.size, dtype=np.int64)
         step = max(1, _PIECE // max(1, tally.cells.size))
@@ -131,6 +130,10 @@ class BlockDesign:
             piece = values[start : start + step, np.newaxis]
             out[start : start + step] = np.where(self.supports(tally.cells, piece), tally.counts, 0).sum(axis=1)
         return out
+
+    def is_listed(self, tally: Tally, values: NDArray[np.int64]) -> bool:
+        """Say whether it is quicker to compare each of the values with each report than to transform all cells."""
+        return values.size * tally.cells.size <= _PAIRS_PER_CELL * self.cells
 
     def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many reports fell into the block of each of the values."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LARGEST_FIELD = (1 << 31) - 1
 # A space with more points than this, and than twice the values, is not taken unless asked for.
-MANY_POINTS = 1 << 24
+MANY_POINTS = 1 << 27
 
 
 def space_for(field: int, size: int) -> ProjectiveSpace:

@@ -56,7 +56,8 @@ class ProjectiveGeometry(PureSurvey):
 
     Notes
     -----
-    Decoding takes O(n + K log K), by a Fourier transform along a cycle of all points.
+    Decoding takes O(n + K log K), by a Fourier transform along a cycle of all points; where K is much larger than k, by
+    transforms of a few smaller spaces.
 
     References
     ----------
@@ -123,7 +124,10 @@ class ProjectiveGeometry(PureSurvey):
         return counted(columns["report"], size=self.cells)
 
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        return self._design.counts(tally, np.arange(self.size) if codes is None else codes)
+        chosen = np.arange(self.size) if codes is None else codes
+        if self.space.is_folded(self.size) and not self._design.is_listed(tally, chosen):
+            return self.space.first_sums(tally.cells, tally.counts, self.size)[chosen]
+        return self._design.counts(tally, chosen)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
