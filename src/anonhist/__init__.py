@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from anonhist import local
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
+    from anonhist.formats.surveys import read_survey
+    from anonhist.formats.tallies import read_tally
     from anonhist.ingest import read_profile
+    from anonhist.ingest.reports import tally_reports
     from anonhist.mechanisms import (
         BoundedPartitionMechanism,
         BudgetShares,
@@ -120,6 +123,8 @@ __all__ = [
     "rarefaction_curve",
     "read_profile",
     "read_release",
+    "read_survey",
+    "read_tally",
     "release",
     "renyi_entropy",
     "sample_coverage",
@@ -129,6 +134,7 @@ __all__ = [
     "sorted_linf",
     "support_coverage",
     "support_size",
+    "tally_reports",
     "to_arrow",
     "tsallis_entropy",
     "work_factor",
@@ -139,7 +145,10 @@ __all__ = [
 _ROOMS = {
     "errors": ("AnonhistError", "DataError", "MissingExtraError", "OutputError", "UsageError"),
     "formats": ("csv_text", "read_release", "to_arrow", "write"),
+    "formats.surveys": ("read_survey",),
+    "formats.tallies": ("read_tally",),
     "ingest": ("read_profile",),
+    "ingest.reports": ("tally_reports",),
     "mechanisms": (
         "BoundedPartitionMechanism",
         "BudgetShares",

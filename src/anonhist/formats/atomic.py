@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Never
+from typing import TYPE_CHECKING, BinaryIO, Never
 from uuid import uuid4
 
-from anonhist.errors import OutputError, UsageError
+from anonhist.errors import AnonhistError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def check_free(path: str | Path, *, overwrite: bool) -> Path:
@@ -51,7 +54,14 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
 
 
 def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
-    """Write ``data`` beside ``path`` and move it there in one step; on any failure, leave nothing behind.
+    """Write ``data`` to a file, whole or not at all, as :func:`written_whole` does."""
+    with written_whole(path, overwrite=overwrite) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
+    """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
 
     The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process
     took the name meanwhile; with it, whoever reads the path sees the old file or the new one, never a part.
@@ -60,8 +70,6 @@ def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
     ----------
     path
         Where the file will be.
-    data
-        All of it.
     overwrite
         Replace a file that is there already.
 
@@ -75,22 +83,32 @@ def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
     try:
         try:
             with beside.open("xb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
-            if overwrite:
-                beside.replace(target)
-            else:
-                _move(beside, target)
+            _name(beside, target, overwrite=overwrite)
         finally:
             with contextlib.suppress(OSError):
                 beside.unlink()
-    except UsageError:
+    except AnonhistError:
         raise
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+    except OSError as error:
+        reason = error.strerror or "the system does not take such a name"
         message = f"{str(target)!r} could not be written: {reason}; nothing was left behind."
         raise OutputError(message) from None
+
+
+def _name(beside: Path, target: Path, *, overwrite: bool) -> None:
+    """Give the file its name."""
+    try:
+        if overwrite:
+            beside.replace(target)
+        else:
+            _move(beside, target)
+    except AnonhistError:
+        raise
+    except ValueError:  # such as a name with a zero byte
+        raise OSError from None
 
 
 def _move(beside: Path, target: Path) -> None:

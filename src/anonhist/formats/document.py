@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.formats.fields import floats, mapping, text, whole
 from anonhist.mechanisms import PrevalenceMechanism, PrivHistMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
@@ -19,14 +19,10 @@ from anonhist.releases.error import NORMAL_95
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from anonhist.mechanisms import CentralMechanism
 
 FORMAT, VERSION = "anonhist.release", 1
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_LONGEST_TEXT = 4096
-_LARGEST_FLOAT = sys.float_info.max
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -74,7 +70,7 @@ def from_document(document: object) -> Release:
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
     has_items = isinstance(document, dict) and "items" in document
-    top = _mapping(document, _FIELDS | {"items"} if has_items else _FIELDS, "a release")
+    top = mapping(document, _FIELDS | {"items"} if has_items else _FIELDS, "a release")
     if top["format"] != FORMAT:
         message = f"its format is not {FORMAT!r}"
         raise DataError(message)
@@ -89,10 +85,10 @@ def from_document(document: object) -> Release:
 
 def _release(top: Mapping[str, Any]) -> Release:
     guarantee = _guarantee(top["guarantee"])
-    made_by = _mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
+    made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
-    mechanism = from_parameters(_text(made_by["name"], "the mechanism's name"), made_by["parameters"])
+    mechanism = from_parameters(text(made_by["name"], "the mechanism's name"), made_by["parameters"])
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
         raise DataError("the guarantee and the mechanism name different units or relations")
     _check_budget(guarantee, mechanism)
@@ -101,8 +97,8 @@ def _release(top: Mapping[str, Any]) -> Release:
         raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    fields = _mapping(top["profile"], {"counts", "prevalences"}, "the profile")
-    counts, prevalences = (_whole(fields[name], name) for name in ("counts", "prevalences"))
+    fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
+    counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
     if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
         raise DataError("a count is beyond the largest that the mechanism can release")
@@ -118,8 +114,8 @@ def _release(top: Mapping[str, Any]) -> Release:
         profile=profile,
         guarantee=guarantee,
         mechanism=mechanism,
-        reason=_text(top["reason"], "the reason"),
-        library_version=_text(top["library_version"], "the library version"),
+        reason=text(top["reason"], "the reason"),
+        library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
         items=_items(top["items"]) if "items" in top else None,
@@ -155,10 +151,10 @@ def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
 
 def _guarantee(value: object) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
-    fields = _mapping(value, names, "the guarantee")
-    _text(fields["sentence"], "the sentence of the guarantee")
+    fields = mapping(value, names, "the guarantee")
+    text(fields["sentence"], "the sentence of the guarantee")
     relations = {relation.value: relation for relation in NeighboringRelation}
-    relation = relations.get(_text(fields["relation"], "the relation"))
+    relation = relations.get(text(fields["relation"], "the relation"))
     if relation is None:
         message = f"the relation must be one of {', '.join(relations)}"
         raise DataError(message)
@@ -167,15 +163,15 @@ def _guarantee(value: object) -> Guarantee:
     spending = fields["spending"]
     if not isinstance(spending, list) or not all(isinstance(step, list) and len(step) == 2 for step in spending):
         raise DataError("the steps of the guarantee must be pairs")
-    delta = _text(fields["delta"], "delta")
+    delta = text(fields["delta"], "delta")
     return Guarantee(
-        PrivacyUnit(_text(fields["unit"], "the unit"), fields["bound"]),
+        PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"]),
         relation,
-        parse_epsilon(_text(fields["epsilon"], "epsilon")),
+        parse_epsilon(text(fields["epsilon"], "epsilon")),
         Fraction(0) if delta == "0" else parse_epsilon(delta, name="delta"),
-        _text(fields["arithmetic"], "the clause on arithmetic"),
+        text(fields["arithmetic"], "the clause on arithmetic"),
         tuple(
-            (_text(purpose, "the purpose of a step"), parse_epsilon(_text(spent, "what a step spent")))
+            (text(purpose, "the purpose of a step"), parse_epsilon(text(spent, "what a step spent")))
             for purpose, spent in spending
         ),
     )
@@ -183,21 +179,21 @@ def _guarantee(value: object) -> Guarantee:
 
 def _error(value: object) -> ReleaseError:
     names = {"method", "simulations", "sorted_l1", "levels", "prevalence_standard_errors", "k_plus_standard_errors"}
-    fields = _mapping(value, names, "the error")
-    expected = _mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
+    fields = mapping(value, names, "the error")
+    expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
     if type(simulations) is not int or simulations < 2:
         raise DataError("the number of simulations must be a whole number of at least 2")
-    mean, spread = (float(_floats([expected[name]], name)[0]) for name in ("mean", "standard_error"))
+    mean, spread = (float(floats([expected[name]], name)[0]) for name in ("mean", "standard_error"))
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
     half = NORMAL_95 * spread
     return ReleaseError(
-        Estimate(mean, spread, (max(0.0, mean - half), mean + half), _text(fields["method"], "the method")),
+        Estimate(mean, spread, (max(0.0, mean - half), mean + half), text(fields["method"], "the method")),
         simulations,
-        _whole(fields["levels"], "levels"),
-        _floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
-        _floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
+        whole(fields["levels"], "levels"),
+        floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
+        floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
     )
 
 
@@ -206,41 +202,6 @@ def _items(value: object) -> int:
     if type(value) is not int:
         raise DataError("items must be a whole number")
     return value
-
-
-def _mapping(value: object, names: set[str], what: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or set(value) != names:
-        message = f"it must describe {what} by exactly the fields {', '.join(sorted(names))}"
-        raise DataError(message)
-    return value
-
-
-def _text(value: object, what: str) -> str:
-    # Control characters could take over the terminal the text is shown on; half characters could not be written.
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not all(map(_is_plain, value)):
-        message = f"{what} must be plain text"
-        raise DataError(message)
-    return value
-
-
-def _is_plain(character: str) -> bool:
-    return character.isprintable() or character in "\n\t"
-
-
-def _whole(value: object, what: str) -> NDArray[np.int64]:
-    if not isinstance(value, list) or not all(type(number) is int and abs(number) < 2**63 for number in value):
-        message = f"{what} must be a list of whole numbers below 2^63"
-        raise DataError(message)
-    return np.array(value, dtype=np.int64)
-
-
-def _floats(value: object, what: str) -> NDArray[np.float64]:
-    numbers: list[Any] = value if isinstance(value, list) else [None]
-    # The comparison also refuses infinities and NaN; whole numbers may be longer than a float can hold.
-    if not all(type(number) in (int, float) and abs(number) <= _LARGEST_FLOAT for number in numbers):
-        message = f"{what} must be finite numbers"
-        raise DataError(message)
-    return np.array(numbers, dtype=np.float64)
 
 
 def _clause(error: UsageError) -> str:

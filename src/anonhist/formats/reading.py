@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import from_document
+from anonhist.formats.json_text import content_of, parsed
 from anonhist.formats.tables import METADATA_KEY
 
 if TYPE_CHECKING:
@@ -58,38 +58,12 @@ def read_release(path: str | Path) -> Release:
     if ending not in (".json", ".parquet"):
         message = f"A release is read from a .json or .parquet file; {str(path)!r} is neither."
         raise UsageError(message)
+    content = content_of(source)
     try:
-        content = source.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {str(path)!r} cannot be read: {reason}."
-        raise DataError(message) from None
-    try:
-        return from_document(_parsed(content)) if ending == ".json" else _from_parquet(content)
+        return from_document(parsed(content)) if ending == ".json" else _from_parquet(content)
     except DataError as error:
         message = f"{str(path)!r} is not a release that can be read: {str(error).removesuffix('.')}."
         raise DataError(message) from None
-
-
-def _parsed(content: bytes) -> object:
-    try:
-        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)
-    except DataError:
-        raise
-    except (ValueError, RecursionError):  # besides bad syntax: bad UTF-8, endless numbers, endless nesting
-        raise DataError("it is not valid JSON") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    message = f"it holds {name} where a number must be"
-    raise DataError(message)
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise DataError("it names a field twice")
-    return fields
 
 
 def _from_parquet(content: bytes) -> Release:
@@ -109,7 +83,7 @@ def _from_parquet(content: bytes) -> Release:
         raise DataError("it is not a Parquet file, or a damaged one") from None
     if document is None:
         raise DataError("it is a Parquet file, but not one of a release")
-    release = from_document(_parsed(document))
+    release = from_document(parsed(document))
     # Tools that filter a table keep its metadata: the two must still say the same.
     if not (
         _holds(table, "count", release.profile.counts) and _holds(table, "prevalence", release.profile.prevalences)

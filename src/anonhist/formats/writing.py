@@ -1,49 +1,64 @@
-"""Writing releases by the path's ending."""
+"""Writing by type and by the path's ending."""
 
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.formats.atomic import check_free, write_whole
+from anonhist.formats.atomic import check_free, written_whole
 from anonhist.formats.document import to_document
+from anonhist.formats.json_text import document_text
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.releases import Release
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, BinaryIO
+
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.reports import Reports
+    from anonhist.local.survey import Survey
+    from anonhist.local.tally import Tally
 
 ENDINGS = (".csv", ".json", ".parquet")
 
 
-def check_ending(path: str | Path) -> str:
-    """Return the ending in small letters, or refuse one that is not a release format."""
+def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: str = "A release is") -> str:
+    """Return the ending in small letters, or refuse one that is not a format of what is to be written."""
     ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        message = (
-            f"A release is written as {', '.join(ENDINGS)}, by the ending of its path; {str(path)!r} ends in none."
-        )
+    if ending not in endings:
+        message = f"{what} written as {', '.join(endings)}, by the ending of its path; {str(path)!r} ends in none."
         raise UsageError(message)
     return ending
 
 
-def write(release: Release, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write a release to a file, whole or not at all; the path's ending chooses the format.
+def write(
+    written: Release | Survey | Tally | Reports | FrequencyEstimate, path: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write what there is to keep to a file, whole or not at all; the path's ending chooses the format.
 
     Parameters
     ----------
-    release
-        Its error is computed first if it has not been yet.
+    written
+        A release, whose error is computed first if it has not been yet; or, of local privacy, a survey, reports, a
+        tally or an estimate of frequencies.
     path
-        ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything in the
-        schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it does
-        not carry the guarantee and is not read back.
+        A release: ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything
+        in the schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it
+        does not carry the guarantee and is not read back.
+
+        A survey: ``.json``, read by :func:`read_survey`. A tally: ``.json`` or ``.parquet``, read by
+        :func:`read_tally`. Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by
+        :func:`tally_reports`. An estimate: ``.csv`` or ``.json``, for other programs.
     overwrite
         Replace an existing file.
 
     Raises
     ------
     UsageError
-        If the ending is none of the three, or the file exists.
+        If it is nothing that is written, the ending is none of its own, or the file exists.
     OutputError
         If it cannot be written; nothing is left behind.
 
@@ -58,38 +73,33 @@ def write(release: Release, path: str | Path, *, overwrite: bool = False) -> Non
     ...     Path(folder, "release.csv").read_text().partition(",")[0]
     'count'
     """
-    if not isinstance(release, Release):
-        message = f"Only releases are written, not a {type(release).__name__}: a profile is private, release it first."
-        raise UsageError(message)
-    ending = check_ending(path)
+    what, encoders = "A release is", _RELEASE
+    if not isinstance(written, Release):
+        # Loaded for those alone who work with surveys.
+        from anonhist.formats.local_files import encoders_of
+
+        what, encoders = encoders_of(written)
+    ending = check_ending(path, endings=tuple(encoders), what=what)
     check_free(path, overwrite=overwrite)
-    write_whole(path, _ENCODERS[ending](release), overwrite=overwrite)
+    with written_whole(path, overwrite=overwrite) as file:
+        encoders[ending](written, file)
 
 
-def _csv(release: Release) -> bytes:
-    return csv_text(release).encode()
+def _csv(release: Release, file: BinaryIO) -> None:
+    file.write(csv_text(release).encode())
 
 
-def _json(release: Release) -> bytes:
-    document = to_document(release)
-    # Objects are spread out, lists stay on one line: readable, and no longer than needed.
-    return (_spread(document, 0) + "\n").encode()
+def _json(release: Release, file: BinaryIO) -> None:
+    file.write(document_text(to_document(release)).encode())
 
 
-def _spread(value: object, depth: int) -> str:
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    inner = "  " * (depth + 1)
-    fields = [f"{inner}{json.dumps(name)}: {_spread(field, depth + 1)}" for name, field in value.items()]
-    return "{\n" + ",\n".join(fields) + "\n" + "  " * depth + "}"
-
-
-def _parquet(release: Release) -> bytes:
+def _parquet(release: Release, file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
+    # By way of memory: a library may go back in what it writes.
     buffer = io.BytesIO()
     pq.write_table(to_arrow(release), buffer)
-    return buffer.getvalue()
+    file.write(buffer.getvalue())
 
 
-_ENCODERS = {".csv": _csv, ".json": _json, ".parquet": _parquet}
+_RELEASE: Mapping[str, Callable[[Any, BinaryIO], None]] = {".csv": _csv, ".json": _json, ".parquet": _parquet}

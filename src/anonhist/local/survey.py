@@ -17,7 +17,7 @@ from anonhist.local.alphabet import Alphabet
 from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.reports import Reports
 from anonhist.local.shuffling import shuffled_guarantee
-from anonhist.local.tally import Tally
+from anonhist.local.tally import MOST_USERS, Tally, summed
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness import SystemSource
@@ -186,6 +186,44 @@ class Survey(ABC):
         DataError
             If one of them is no report of this survey.
         """
+        self._check_reports(reports)
+        cells, counts = self._counted(reports.columns, len(reports))
+        return Tally(self.digest, len(reports), cells, counts)
+
+    def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
+        """Count reports each of which so many people sent: what grouping on an engine returns.
+
+        Parameters
+        ----------
+        reports
+            Different or not, in any order.
+        times : ndarray of int64, shape (n,)
+            How often each was sent, ≥ 1.
+
+        Raises
+        ------
+        UsageError, DataError
+            As for :meth:`tally`, and if the times are not as said.
+        """
+        self._check_reports(reports)
+        if times.shape != (len(reports),) or times.dtype != np.int64 or bool((times < 1).any()):
+            raise DataError("Each of the reports must have been sent a whole number of times, once at least.")
+        # In halves, since the sum may be beyond 2^63.
+        users = (int((times >> 32).sum()) << 32) + int((times & 0xFFFFFFFF).sum())
+        if users > MOST_USERS:
+            raise DataError("A tally counts at most 2^62 users.")
+        # Counting is additive: those whose times have a binary digit in common are counted at once.
+        cells, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for digit in range(users.bit_length()):
+            rows = np.flatnonzero(times >> digit & 1)
+            if rows.size:
+                met, often = self._counted({name: column[rows] for name, column in reports.columns.items()}, rows.size)
+                cells.append(met)
+                counts.append(often << digit)
+        return Tally(self.digest, users, *summed(np.concatenate(cells), np.concatenate(counts)))
+
+    def _check_reports(self, reports: Reports) -> None:
+        """Refuse what are no reports of this survey."""
         if not isinstance(reports, Reports):
             message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
             raise UsageError(message)
@@ -193,15 +231,12 @@ class Survey(ABC):
             raise UsageError(
                 "These reports answer another survey; tally them with the configuration they were made by."
             )
-        users = len(reports)
         names = {column.name for column in self.columns}
         if set(reports.columns) != names:
             message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
             raise DataError(message)
-        if not all(column.admits(reports.columns[column.name], users) for column in self.columns):
+        if not all(column.admits(reports.columns[column.name], len(reports)) for column in self.columns):
             raise DataError("A report is none that this survey can make; nothing was counted.")
-        cells, counts = self._counted(reports.columns, users)
-        return Tally(self.digest, users, cells, counts)
 
     @abstractmethod
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

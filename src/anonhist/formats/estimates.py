@@ -1,0 +1,76 @@
+"""Estimates of frequencies as a table and as a document, for other programs; they are not read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from anonhist.formats.json_text import document_text
+
+if TYPE_CHECKING:
+    from anonhist.local.estimate import FrequencyEstimate
+
+FORMAT, VERSION = "anonhist.frequencies", 1
+HEADER = (
+    "label",
+    "frequency",
+    "standard_error",
+    "low",
+    "high",
+    "simultaneous_low",
+    "simultaneous_high",
+    "p_value",
+    "significant",
+    "count",
+)
+
+
+def estimate_csv(estimate: FrequencyEstimate) -> str:
+    """Return a header line and a line per label, in the order of the estimate; it does not carry the guarantee.
+
+    ``frequency`` and ``count`` are decoded; the standard error, the intervals and the p-value rest on the raw estimate.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    low, high = estimate.intervals.T.tolist()
+    all_low, all_high = estimate.simultaneous_intervals.T.tolist()
+    columns = (estimate.frequencies, estimate.standard_errors, low, high, all_low, all_high, estimate.p_values)
+    numbers = [[f"{value:.10g}" for value in column] for column in columns]
+    significant = ["true" if each else "false" for each in estimate.significant.tolist()]
+    counts = [f"{value:.10g}" for value in estimate.counts]
+    writer.writerows(zip(estimate.labels, *numbers, significant, counts, strict=True))
+    return text.getvalue()
+
+
+def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
+    """Return everything an estimate says, as JSON values; lists are aligned with ``labels``."""
+    from anonhist import __version__
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "library_version": __version__,
+        "guarantee": str(estimate.guarantee),
+        "users": estimate.users,
+        "level": estimate.level,
+        "decoder": estimate.decoder,
+        "correction": estimate.correction,
+        "note": estimate.note,
+        "other": estimate.other,
+        "other_standard_error": estimate.other_standard_error,
+        "labels": list(estimate.labels),
+        "frequencies": estimate.frequencies.tolist(),
+        "raw": estimate.raw.tolist(),
+        "standard_errors": estimate.standard_errors.tolist(),
+        "intervals": estimate.intervals.tolist(),
+        "simultaneous_intervals": estimate.simultaneous_intervals.tolist(),
+        "p_values": estimate.p_values.tolist(),
+        "significant": estimate.significant.tolist(),
+    }
+
+
+def estimate_json(estimate: FrequencyEstimate) -> str:
+    """Return the JSON file of an estimate."""
+    return document_text(estimate_document(estimate))

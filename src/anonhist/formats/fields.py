@@ -1,0 +1,68 @@
+"""Values out of a document that may hold anything, each refused unless it is of its kind."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_LONGEST_TEXT = 4096
+_LARGEST_FLOAT = sys.float_info.max
+
+
+def mapping(value: object, names: set[str], what: str) -> Mapping[str, Any]:
+    """Return an object that has exactly these fields."""
+    if not isinstance(value, dict) or set(value) != names:
+        message = f"it must describe {what} by exactly the fields {', '.join(sorted(names))}"
+        raise DataError(message)
+    return value
+
+
+def text(value: object, what: str) -> str:
+    """Return text that is short and can be shown anywhere."""
+    # Control characters could take over the terminal the text is shown on; half characters could not be written.
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not all(map(_is_plain, value)):
+        message = f"{what} must be plain text"
+        raise DataError(message)
+    return value
+
+
+def _is_plain(character: str) -> bool:
+    return character.isprintable() or character in "\n\t"
+
+
+def whole(value: object, what: str) -> NDArray[np.int64]:
+    """Return a list of whole numbers."""
+    if not isinstance(value, list) or not all(type(number) is int and abs(number) < 2**63 for number in value):
+        message = f"{what} must be a list of whole numbers below 2^63"
+        raise DataError(message)
+    return np.array(value, dtype=np.int64)
+
+
+def floats(value: object, what: str) -> NDArray[np.float64]:
+    """Return a list of finite numbers."""
+    numbers: list[Any] = value if isinstance(value, list) else [None]
+    # The comparison also refuses infinities and NaN; whole numbers may be longer than a float can hold.
+    if not all(type(number) in (int, float) and abs(number) <= _LARGEST_FLOAT for number in numbers):
+        message = f"{what} must be finite numbers"
+        raise DataError(message)
+    return np.array(numbers, dtype=np.float64)
+
+
+def check_version(document: object, kind: str, version: int) -> None:
+    """Refuse a document of another format, or of a version that this program does not know."""
+    top = document if isinstance(document, dict) else {}
+    if top.get("format") != kind:
+        message = f"its format is not {kind!r}"
+        raise DataError(message)
+    if type(top.get("version")) is not int or top["version"] != version:
+        message = f"its version is not {version}, the one that this program reads; a newer program may read it"
+        raise DataError(message)

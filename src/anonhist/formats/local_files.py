@@ -1,0 +1,62 @@
+"""How surveys, reports, tallies and estimates are written: by type, then by ending."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.formats.estimates import estimate_csv, estimate_json
+from anonhist.formats.reports import ENDINGS, write_reports
+from anonhist.formats.surveys import survey_text
+from anonhist.formats.tallies import tally_parquet, tally_text
+from anonhist.local.estimate import FrequencyEstimate
+from anonhist.local.reports import Reports
+from anonhist.local.survey import Survey
+from anonhist.local.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO
+
+    Encoders = Mapping[str, Callable[[Any, BinaryIO], None]]
+
+
+def encoders_of(written: object) -> tuple[str, Encoders]:
+    """Return how a sentence about it begins, and by ending what writes it.
+
+    Raises
+    ------
+    UsageError
+        If it is nothing that is written.
+    """
+    for kind, what, encoders in _KINDS:
+        if isinstance(written, kind):
+            return what, encoders
+    message = (
+        f"Only releases, surveys, reports, tallies and estimates of frequencies are written, not a "
+        f"{type(written).__name__}: a profile is private, release it first."
+    )
+    raise UsageError(message)
+
+
+def _as(encode: Callable[[Any], str | bytes]) -> Callable[[Any, BinaryIO], None]:
+    """Write all at once what becomes one text or one string of bytes."""
+
+    def write(written: Any, file: BinaryIO) -> None:
+        encoded = encode(written)
+        file.write(encoded.encode() if isinstance(encoded, str) else encoded)
+
+    return write
+
+
+def _write_reports(reports: Reports, file: BinaryIO, *, ending: str) -> None:
+    write_reports(reports, ending, file)
+
+
+_KINDS: tuple[tuple[type[Any], str, Encoders], ...] = (
+    (Survey, "A survey is", {".json": _as(survey_text)}),
+    (Tally, "A tally is", {".json": _as(tally_text), ".parquet": _as(tally_parquet)}),
+    (Reports, "Reports are", {ending: partial(_write_reports, ending=ending) for ending in ENDINGS}),
+    (FrequencyEstimate, "An estimate is", {".csv": _as(estimate_csv), ".json": _as(estimate_json)}),
+)

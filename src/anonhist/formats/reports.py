@@ -1,0 +1,142 @@
+"""Files of reports: a row a person, and in every row the digest of the survey that it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from anonhist.local.reports import Reports
+
+ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
+# Reports are written so many bytes at a time: texts beyond 2^31 bytes would not fit an array.
+_PART_BYTES = 1 << 26
+_HEX = np.array([f"{byte:02x}".encode() for byte in range(256)], dtype="S2").view(np.uint16)
+
+
+class ReportsWriter(Protocol):
+    """Writes reports to a file, as often as there are some, and is then closed."""
+
+    def write(self, reports: Reports) -> None:
+        """Add reports, all of one survey."""
+
+    def close(self) -> None:
+        """Write what belongs at the end."""
+
+
+def reports_writer(ending: str, file: BinaryIO) -> ReportsWriter:
+    """Return what writes reports as files of this ending hold them.
+
+    In Parquet, whole numbers are INT64 and bytes BINARY. In CSV and JSON lines, bytes are lower-case hexadecimal text.
+    """
+    if ending == ".parquet":
+        return _Parquet(file)
+    return _Csv(file) if ending == ".csv" else _JsonLines(file)
+
+
+def write_reports(reports: Reports, ending: str, file: BinaryIO) -> None:
+    """Write all there are."""
+    writer = reports_writer(ending, file)
+    writer.write(reports)
+    writer.close()
+
+
+class _Parquet:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, reports: Reports) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for rows in _parts(reports):
+            columns: dict[str, Any] = {"survey": pa.array([reports.survey] * (rows.stop - rows.start), pa.string())}
+            for name, column in reports.columns.items():
+                columns[name] = _bytes(column[rows]) if column.ndim == 2 else pa.array(column[rows], pa.int64())
+            table = pa.table(columns)
+            if self._writer is None:
+                # Bytes of reports are as good as random: neither a dictionary nor a codec makes them shorter.
+                few = [name for name, column in columns.items() if column.type != pa.binary()]
+                self._writer = pq.ParquetWriter(self._file, table.schema, use_dictionary=few)
+            self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+class _Csv:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._begun = False
+
+    def write(self, reports: Reports) -> None:
+        if not self._begun:
+            self._file.write(",".join(("survey", *reports.columns)).encode() + b"\n")
+            self._begun = True
+        for rows in _parts(reports):
+            fields = [_texts(column[rows]) for column in reports.columns.values()]
+            pieces = [reports.survey]
+            for field in fields:
+                pieces += [",", field]
+            _write_lines(self._file, [*pieces, "\n"])
+
+    def close(self) -> None:
+        pass
+
+
+class _JsonLines:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, reports: Reports) -> None:
+        for rows in _parts(reports):
+            pieces: list[Any] = [f'{{"survey":"{reports.survey}"']
+            for name, column in reports.columns.items():
+                quote = '"' if column.ndim == 2 else ""
+                pieces += [f',"{name}":{quote}', _texts(column[rows]), quote]
+            _write_lines(self._file, [*pieces, "}\n"])
+
+    def close(self) -> None:
+        pass
+
+
+def _parts(reports: Reports) -> list[slice]:
+    """Return the rows in parts of so many bytes; one empty part where there are no rows."""
+    width = sum(column[:1].nbytes for column in reports.columns.values()) or 1
+    step = max(1, _PART_BYTES // (3 * width + 64))
+    return [slice(start, min(start + step, len(reports))) for start in range(0, len(reports) or 1, step)]
+
+
+def _bytes(column: NDArray[Any]) -> pa.Array:
+    """Return rows of bytes as values of an Arrow array, without a loop over them."""
+    import pyarrow as pa
+
+    rows, width = column.shape
+    data = pa.py_buffer(np.ascontiguousarray(column))
+    offsets = pa.py_buffer(np.arange(rows + 1, dtype=np.int32) * np.int32(width))
+    return pa.Array.from_buffers(pa.binary(), rows, [None, offsets, data])
+
+
+def _texts(column: NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    if column.ndim == 2:
+        return _bytes(_HEX[column].view(np.uint8).reshape(len(column), -1)).cast(pa.string())
+    return pa.array(column).cast(pa.string())
+
+
+def _write_lines(file: BinaryIO, pieces: list[Any]) -> None:
+    """Join pieces of every row; texts of one array lie one after the other, so they are the file already."""
+    import pyarrow.compute as pc
+
+    lines = pc.binary_join_element_wise(*pieces, "")
+    if len(lines):
+        _, offsets, data = lines.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+        file.write(memoryview(data)[ends[0] : ends[-1]])

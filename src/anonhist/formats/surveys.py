@@ -1,0 +1,122 @@
+"""The JSON document of a survey, version 1: what everybody shares, checked when it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.fields import check_version, mapping, text
+from anonhist.formats.json_text import content_of, document_text, parsed
+from anonhist.local.catalogue import survey_from
+
+if TYPE_CHECKING:
+    from anonhist.local.survey import Survey
+
+FORMAT, VERSION = "anonhist.survey", 1
+_FIELDS = {"format", "version", "library_version", "mechanism", "epsilon", "title", "parameters", "digest", "guarantee"}
+
+
+def survey_document(survey: Survey) -> dict[str, Any]:
+    """Return everything a survey says of itself, as JSON values.
+
+    The digest stands for the rest: whoever changes a survey has another one. The guarantee is a sentence for people.
+    """
+    from anonhist import __version__
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "library_version": __version__,
+        "mechanism": survey.name,
+        "epsilon": str(survey.epsilon),
+        "title": survey.title,
+        "parameters": survey.parameters,
+        "digest": survey.digest,
+        "guarantee": str(survey.guarantee),
+    }
+
+
+def survey_text(survey: Survey) -> str:
+    """Return the file of a survey.
+
+    Raises
+    ------
+    UsageError
+        If a label cannot be written down.
+    """
+    written = document_text(survey_document(survey))
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        raise UsageError("A text of the survey holds half a character, which no file can; write it anew.") from None
+    return written
+
+
+def read_survey(path: str | Path) -> Survey:
+    """Read a survey from a ``.json`` file and check everything it says.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made, of this or an older version of the format.
+
+    Returns
+    -------
+    Survey
+        The same survey, of the class of its mechanism.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown version, or was changed: its digest would differ.
+    UsageError
+        If it does not end in ``.json``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=["no", "yes", "perhaps"], epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(survey, f"{folder}/survey.json")
+    ...     read_survey(f"{folder}/survey.json") == survey
+    True
+    """
+    source = Path(path)
+    if source.suffix.lower() != ".json":
+        message = f"A survey is read from a .json file; {str(path)!r} is none."
+        raise UsageError(message)
+    content = content_of(source)
+    try:
+        return survey_from_document(parsed(content))
+    except (DataError, UsageError) as error:
+        message = f"{str(path)!r} is not a survey that can be read: {str(error).removesuffix('.')}."
+        raise DataError(message) from None
+
+
+def survey_from_document(document: object) -> Survey:
+    """Rebuild a survey, refusing whatever a survey cannot be.
+
+    Raises
+    ------
+    DataError, UsageError
+        With what is wrong.
+    """
+    check_version(document, FORMAT, VERSION)
+    top = mapping(document, _FIELDS, "a survey")
+    text(top["library_version"], "the library version")
+    survey = survey_from(
+        text(top["mechanism"], "the mechanism"),
+        epsilon=text(top["epsilon"], "epsilon"),
+        title=text(top["title"], "the title"),
+        parameters=top["parameters"],
+    )
+    if str(survey.epsilon) != top["epsilon"]:
+        raise DataError("epsilon is not written as a survey writes it")
+    if top["digest"] != survey.digest:
+        raise DataError("its digest is not that of the survey it describes; it was changed later")
+    if top["guarantee"] != str(survey.guarantee):
+        raise DataError("the guarantee is not what such a survey promises")
+    return survey

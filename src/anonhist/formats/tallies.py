@@ -1,0 +1,143 @@
+"""Files of tallies, version 1: a JSON document, or a Parquet table where there are many cells."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.fields import check_version, mapping, text, whole
+from anonhist.formats.json_text import content_of, document_text, parsed
+from anonhist.local.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+FORMAT, VERSION = "anonhist.tally", 1
+METADATA_KEY = b"anonhist.tally"
+_FIELDS = {"format", "version", "survey", "users"}
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+def tally_text(tally: Tally) -> str:
+    """Return the JSON file of a tally."""
+    return document_text(_head(tally) | {"cells": tally.cells.tolist(), "counts": tally.counts.tolist()})
+
+
+def tally_parquet(tally: Tally) -> bytes:
+    """Return the Parquet file of a tally: columns cell and count, all else as JSON in the schema's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({"cell": tally.cells, "count": tally.counts})
+    buffer = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({METADATA_KEY: json.dumps(_head(tally))}), buffer)
+    return buffer.getvalue()
+
+
+def _head(tally: Tally) -> dict[str, Any]:
+    return {"format": FORMAT, "version": VERSION, "survey": tally.survey, "users": tally.users}
+
+
+def read_tally(path: str | Path) -> Tally:
+    """Read a tally from a ``.json`` or ``.parquet`` file and check everything it says.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made, of this or an older version of the format.
+
+    Returns
+    -------
+    Tally
+        Whether it fits a survey, ``survey.estimate`` checks.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown version, or describes something a tally cannot be.
+    UsageError
+        If the ending is neither of the two.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=3, epsilon=1)
+    >>> tally = survey.tally(survey.randomize([0, 2, 2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(tally, f"{folder}/tally.json")
+    ...     read_tally(f"{folder}/tally.json") == tally
+    True
+    """
+    source = Path(path)
+    ending = source.suffix.lower()
+    if ending not in (".json", ".parquet"):
+        message = f"A tally is read from a .json or .parquet file; {str(path)!r} is neither."
+        raise UsageError(message)
+    content = content_of(source)
+    try:
+        return tally_from_document(parsed(content)) if ending == ".json" else _from_parquet(content)
+    except (DataError, UsageError) as error:
+        message = f"{str(path)!r} is not a tally that can be read: {str(error).removesuffix('.')}."
+        raise DataError(message) from None
+
+
+def is_tally_file(path: str | Path) -> bool:
+    """Say whether a file is one of a tally rather than of reports, by its ending and, in Parquet, by its metadata."""
+    ending = Path(path).suffix.lower()
+    if ending != ".parquet":
+        return ending == ".json"
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return METADATA_KEY in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError, ValueError):
+        return False  # whoever reads it says what is wrong with it
+
+
+def tally_from_document(document: object) -> Tally:
+    """Rebuild a tally, refusing whatever a tally cannot be.
+
+    Raises
+    ------
+    DataError, UsageError
+        With what is wrong.
+    """
+    check_version(document, FORMAT, VERSION)
+    top = mapping(document, _FIELDS | {"cells", "counts"}, "a tally")
+    return _tally(top, whole(top["cells"], "cells"), whole(top["counts"], "counts"))
+
+
+def _tally(top: Mapping[str, Any], cells: NDArray[np.int64], counts: NDArray[np.int64]) -> Tally:
+    if not _DIGEST.fullmatch(text(top["survey"], "the digest of the survey")):
+        raise DataError("the digest of the survey must be 32 hexadecimal digits")
+    return Tally(top["survey"], top["users"], cells, counts)
+
+
+def _from_parquet(content: bytes) -> Tally:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError):
+        raise DataError("it is not a Parquet file, or a damaged one") from None
+    document = (table.schema.metadata or {}).get(METADATA_KEY)
+    if document is None:
+        raise DataError("it is a Parquet file, but not one of a tally")
+    head = parsed(document)
+    check_version(head, FORMAT, VERSION)
+    is_whole = all(field.type == pa.int64() for field in table.schema)
+    if table.column_names != ["cell", "count"] or not is_whole or any(each.null_count for each in table.columns):
+        raise DataError("its columns must be cell and count, whole numbers all of them")
+    cells, counts = (table.column(name).to_numpy() for name in ("cell", "count"))
+    return _tally(mapping(head, _FIELDS, "a tally"), cells, counts)

@@ -1,0 +1,128 @@
+"""Local mechanisms by name, loaded when asked for, and surveys from what a file says of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import AnonhistError, UsageError
+from anonhist.local.alphabet import Alphabet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.local.survey import Survey
+
+# Name to module and class.
+SURVEYS = {
+    "warner": ("warner", "WarnerRR"),
+    "k-rr": ("krr", "KRR"),
+    "k-rappor": ("krappor", "KRAPPOR"),
+    "o-rr": ("orr", "ORR"),
+    "o-rappor": ("orappor", "ORAPPOR"),
+    "subset-selection": ("subset_selection", "SubsetSelection"),
+    "optimized-unary": ("optimized_unary", "OptimizedUnary"),
+    "local-hashing": ("local_hashing", "LocalHashing"),
+    "hadamard-response": ("hadamard_response", "HadamardResponse"),
+    "projective-geometry": ("projective_geometry", "ProjectiveGeometry"),
+    "hybrid-projective-geometry": ("hybrid_projective_geometry", "HybridProjectiveGeometry"),
+    "rappor": ("rappor", "RAPPOR"),
+    "heavy-hitters": ("heavy_hitters", "HeavyHitters"),
+}
+# What every survey has; everything else is a parameter of its mechanism.
+_COMMON = {"epsilon", "title"}
+
+
+def survey_class(name: str) -> type[Survey]:
+    """Return the mechanism of a name.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> survey_class("k-rr").__name__
+    'KRR'
+    """
+    if not isinstance(name, str) or name not in SURVEYS:
+        message = f"There is no local mechanism {name!r:.80}; there are {', '.join(SURVEYS)}."
+        raise UsageError(message)
+    module, kind = SURVEYS[name]
+    found: type[Survey] = getattr(import_module(f"anonhist.local.{module}"), kind)
+    return found
+
+
+def parameter_names(name: str) -> tuple[str, ...]:
+    """Return what the mechanism of a name takes besides epsilon and a title.
+
+    Examples
+    --------
+    >>> parameter_names("subset-selection")
+    ('alphabet', 'chosen')
+    """
+    return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in _COMMON)
+
+
+def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str, Any]) -> Survey:
+    """Make a survey anew from what it says of itself, refusing whatever is not exactly that.
+
+    Parameters
+    ----------
+    name
+        Of the mechanism.
+    epsilon, title
+        As text.
+    parameters
+        :attr:`Survey.parameters` of the survey wanted, as JSON values.
+
+    Raises
+    ------
+    UsageError
+        If no survey describes itself by these parameters.
+
+    Examples
+    --------
+    >>> survey = survey_class("k-rr")(alphabet=["a", "b"], epsilon=1)
+    >>> survey_from("k-rr", epsilon="1", title="", parameters=survey.parameters) == survey
+    True
+    """
+    kind = survey_class(name)
+    if not isinstance(epsilon, str) or not isinstance(title, str):
+        raise UsageError("The epsilon and the title of a survey must be text.")
+    known = parameter_names(name)
+    if not isinstance(parameters, dict) or not set(parameters) <= set(known):
+        message = f"The parameters of {name} must be among {', '.join(known)}, and nothing else."
+        raise UsageError(message)
+    try:
+        described = _canonical(parameters)
+        arguments = {key: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()}
+        survey = kind(epsilon=epsilon, title=title, **arguments)
+    except AnonhistError as error:
+        raise UsageError(str(error)) from None
+    except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
+        message = f"The parameters are not of the kinds that {name} takes."
+        raise UsageError(message) from None
+    if _canonical(survey.parameters) != described:
+        message = f"The parameters are not written as a survey by {name} writes them, or not all are there."
+        raise UsageError(message)
+    return survey
+
+
+def _alphabet(value: Any) -> Alphabet | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) not in ({"size"}, {"labels"}, {"labels", "other"}):
+        raise UsageError("An alphabet is described by its size, or by its labels and, perhaps, which of them is other.")
+    labels = value.get("size", value.get("labels"))
+    if not isinstance(labels, int if "size" in value else list):
+        raise UsageError("The size of an alphabet must be a whole number, its labels a list of texts.")
+    return Alphabet(labels, other=value.get("other"))
+
+
+def _canonical(parameters: Mapping[str, Any]) -> str:
+    """Write parameters so that 1, 1.0 and true, equal for Python, are different texts."""
+    return json.dumps(parameters, sort_keys=True, allow_nan=False)
