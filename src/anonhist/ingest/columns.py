@@ -44,13 +44,15 @@ def require(names: Sequence[str], wanted: str, *, role: str, first_line: bool) -
         raise _with_columns(MissingColumnError, f"There is no column {wanted!r} to use as {role}", names, first_line)
 
 
-def label_column(names: Sequence[str], label: str | None, *, first_line: bool) -> str:
-    """Return the column of labels, which must be named where there are several."""
+def label_column(
+    names: Sequence[str], label: str | None, *, first_line: bool, role: str = "label", option: str = "--label"
+) -> str:
+    """Return the column of labels, or of another role, which must be named where there are several."""
     if label is not None:
-        require(names, label, role="label", first_line=first_line)
+        require(names, label, role=role, first_line=first_line)
         return label
     if len(names) != 1:
-        raise _with_columns(UnnamedColumnError, "Say which column holds the labels (--label)", names, first_line)
+        raise _with_columns(UnnamedColumnError, f"Say which column holds the {role}s ({option})", names, first_line)
     return names[0]
 
 

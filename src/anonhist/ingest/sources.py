@@ -27,7 +27,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 @contextmanager
-def _connected(path: str = ":memory:", *, read_only: bool = False) -> Iterator[Any]:
+def connected(path: str = ":memory:", *, read_only: bool = False) -> Iterator[Any]:
     """Open DuckDB; what does not fit in memory goes to a folder that only this user can read, and that is removed."""
     import duckdb
 
@@ -80,7 +80,7 @@ def _file(
 ) -> Iterator[Any]:
     import narwhals as nw
 
-    with translated("The input", path=source), _connected() as connection:
+    with translated("The input", path=source), connected() as connection:
         if attach is not None:
             attach(connection)
         relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
@@ -95,7 +95,7 @@ def _duckdb_table(url: str, table: str | None, attach: Any) -> Iterator[Any]:
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
-    with translated("The database", path=path), _connected(path, read_only=True) as connection:
+    with translated("The database", path=path), connected(path, read_only=True) as connection:
         if attach is not None:
             attach(connection)
         names = [
@@ -161,7 +161,7 @@ def _memory(source: Any) -> Iterator[Any]:
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
 
-            with _connected() as connection:
+            with connected() as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source)))
             return
         frame = nw.from_native(source, allow_series=True)

@@ -1,0 +1,102 @@
+"""Columns of reports on the engine: what is not exactly a report becomes one that no survey makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.local.reports import BytesColumn, WholeColumn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.survey import Survey
+
+# Whether a row answers another survey.
+FOREIGN = "is_foreign"
+_WHOLE_TYPES = {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+}
+
+
+def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
+    """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or of another type.
+    """
+    names = ["survey", *(column.name for column in survey.columns)]
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    if not set(names) <= set(types):
+        message = f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}."
+        raise DataError(message)
+    columns = {column.name: _expression(column, types[column.name], what) for column in survey.columns}
+    return columns | {FOREIGN: f"CAST(\"survey\" AS VARCHAR) IS DISTINCT FROM '{survey.digest}'"}
+
+
+def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
+    name = f'"{column.name}"'
+    if isinstance(column, WholeColumn):
+        if kind == "VARCHAR":
+            # A cast alone would round fractions.
+            return (
+                f"coalesce(CASE WHEN regexp_full_match({name}, '0|[1-9][0-9]{{0,18}}') "
+                f"THEN TRY_CAST({name} AS BIGINT) END, -1)"
+            )
+        if kind in _WHOLE_TYPES:
+            return f"coalesce(TRY_CAST({name} AS BIGINT), -1)"
+        message = f"{what} must hold whole numbers in its column {column.name!r}."
+        raise DataError(message)
+    if kind == "VARCHAR":
+        return (
+            f"CASE WHEN length({name}) = {2 * column.width} AND regexp_full_match({name}, '[0-9a-f]*') "
+            f"THEN unhex({name}) END"
+        )
+    if kind == "BLOB":
+        return f"CASE WHEN octet_length({name}) = {column.width} THEN {name} END"
+    message = f"{what} must hold bytes, or hexadecimal text, in its column {column.name!r}."
+    raise DataError(message)
+
+
+def refuse_foreign(batch: Any, what: str) -> None:
+    """Refuse rows of another survey, or of none that they name."""
+    if np.any(batch.column(FOREIGN).to_numpy(zero_copy_only=False)):
+        message = (
+            f"{what} holds reports of another survey; tally them with the configuration they were made by. "
+            "Nothing was counted."
+        )
+        raise DataError(message)
+
+
+def arrays_of(survey: Survey, batch: Any, what: str) -> dict[str, NDArray[Any]]:
+    """Return the columns of a record batch as arrays, as :class:`Reports` hold them.
+
+    Raises
+    ------
+    DataError
+        If one of them is no report of the survey.
+    """
+    columns = {column.name: _array(column, batch.column(column.name)) for column in survey.columns}
+    if not all(
+        values is not None and column.admits(values, batch.num_rows)
+        for column, values in zip(survey.columns, columns.values(), strict=True)
+    ):
+        message = f"{what} holds a row that is no report of this survey; nothing was counted."
+        raise DataError(message)
+    return columns
+
+
+def _array(column: WholeColumn | BytesColumn, values: Any) -> Any:
+    if values.null_count:
+        return None
+    if isinstance(column, WholeColumn):
+        return values.to_numpy()
+    _, offsets, data = values.buffers()
+    start = np.frombuffer(offsets, dtype=np.int32)[values.offset]
+    rows = len(values)
+    return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)

@@ -1,0 +1,67 @@
+"""The values of one column, to be randomised: a row a person."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError
+from anonhist.ingest.columns import label_column
+from anonhist.ingest.failures import translated
+from anonhist.ingest.files import file_relation, names_are_a_line
+from anonhist.ingest.progress import followed
+from anonhist.ingest.reports import batches
+from anonhist.ingest.sources import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ROWS = 1 << 17
+
+
+@contextmanager
+def opened_values(
+    source: str,
+    column: str | None,
+    *,
+    delimiter: str | None = None,
+    header: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Iterator[list[str]]]:
+    """Open a column of a file, a pattern or ``-`` (standard input) as texts, in batches and in any order.
+
+    Parameters
+    ----------
+    source
+        As for :func:`read_profile`, but for databases. Standard input is one value per line, or CSV if a column of it
+        is named.
+    column
+        May be left out where there is only one.
+    delimiter, header
+        Of delimited text.
+    progress
+        Receives the share done, in [0, 1].
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used, or a row has no value; the message holds no value.
+    """
+    kind = "events" if source == "-" and column is not None else None
+    follow = followed(progress)
+    with translated("The input", path=source), connected() as connection:
+        follow.attach(connection)
+        relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header)
+        first_line = names_are_a_line(source, format=kind, header=header)
+        name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
+        quoted = '"' + name.replace('"', '""') + '"'
+        with follow:
+            yield _texts(relation.project(f"CAST({quoted} AS VARCHAR) AS value"))
+
+
+def _texts(relation: Any) -> Iterator[list[str]]:
+    for batch in batches(relation, _ROWS):
+        values = batch.column("value")
+        if values.null_count:
+            raise DataError("A row has no value in that column; leave such rows out, or write a label there for them.")
+        yield values.to_pylist()
