@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from anonhist import __version__
+from anonhist.cli.local_commands import local
 from anonhist.cli.options import (
     PUBLIC_NUMBERS,
     READING,
@@ -125,6 +126,9 @@ def anonhist() -> None:
 
     Exit codes: 0 done, 2 wrong usage, 3 bad data or output, 130 interrupted.
     """
+
+
+anonhist.add_command(local)
 
 
 @anonhist.command(cls=SectionedCommand, sections=_RELEASE_SECTIONS, epilog=_RELEASE_EXAMPLES)

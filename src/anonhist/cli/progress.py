@@ -42,6 +42,17 @@ def progress_bars(work: str, *, shown: bool) -> Iterator[Bars]:
 
 
 @contextmanager
+def progress_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[float], None] | None]:
+    """Show one bar on stderr while the block runs, and give what tells it the share done; None if nobody watches."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    with _progress() as progress:
+        task = progress.add_task(work, total=1.0)
+        yield lambda share: progress.update(task, completed=share)
+
+
+@contextmanager
 def steps_bar(work: str, steps: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
     """Show one bar on stderr while the block runs, and let it say when a step is done."""
     if not shown or not sys.stderr.isatty():

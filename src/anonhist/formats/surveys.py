@@ -113,8 +113,6 @@ def survey_from_document(document: object) -> Survey:
         title=text(top["title"], "the title"),
         parameters=top["parameters"],
     )
-    if str(survey.epsilon) != top["epsilon"]:
-        raise DataError("epsilon is not written as a survey writes it")
     if top["digest"] != survey.digest:
         raise DataError("its digest is not that of the survey it describes; it was changed later")
     if top["guarantee"] != str(survey.guarantee):

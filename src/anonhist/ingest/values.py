@@ -49,19 +49,25 @@ def opened_values(
     """
     kind = "events" if source == "-" and column is not None else None
     follow = followed(progress)
-    with translated("The input", path=source), connected() as connection:
-        follow.attach(connection)
-        relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header)
-        first_line = names_are_a_line(source, format=kind, header=header)
-        name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
-        quoted = '"' + name.replace('"', '""') + '"'
+    with connected() as connection:
+        # What fails while the values are used is no matter of the input.
+        with translated("The input", path=source):
+            follow.attach(connection)
+            relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header)
+            first_line = names_are_a_line(source, format=kind, header=header)
+            name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
+            quoted = '"' + name.replace('"', '""') + '"'
+            query = relation.project(f"CAST({quoted} AS VARCHAR) AS value")
         with follow:
-            yield _texts(relation.project(f"CAST({quoted} AS VARCHAR) AS value"))
+            yield _texts(query, source)
 
 
-def _texts(relation: Any) -> Iterator[list[str]]:
-    for batch in batches(relation, _ROWS):
-        values = batch.column("value")
-        if values.null_count:
-            raise DataError("A row has no value in that column; leave such rows out, or write a label there for them.")
-        yield values.to_pylist()
+def _texts(query: Any, source: str) -> Iterator[list[str]]:
+    with translated("The input", path=source):
+        for batch in batches(query, _ROWS):
+            values = batch.column("value")
+            if values.null_count:
+                raise DataError(
+                    "A row has no value in that column; leave such rows out, or write a label there for them."
+                )
+            yield values.to_pylist()

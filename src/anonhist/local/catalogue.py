@@ -67,6 +67,17 @@ def parameter_names(name: str) -> tuple[str, ...]:
     return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in _COMMON)
 
 
+def takes_epsilon(name: str) -> bool:
+    """Say whether a mechanism is told its epsilon, rather than having it follow from its parameters.
+
+    Examples
+    --------
+    >>> takes_epsilon("k-rr")
+    True
+    """
+    return any(each.init and each.name == "epsilon" for each in fields(survey_class(name)))
+
+
 def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str, Any]) -> Survey:
     """Make a survey anew from what it says of itself, refusing whatever is not exactly that.
 
@@ -100,14 +111,16 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
     try:
         described = _canonical(parameters)
         arguments = {key: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()}
-        survey = kind(epsilon=epsilon, title=title, **arguments)
+        if takes_epsilon(name):
+            arguments["epsilon"] = epsilon
+        survey = kind(title=title, **arguments)
     except AnonhistError as error:
         raise UsageError(str(error)) from None
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError):
         message = f"The parameters are not of the kinds that {name} takes."
         raise UsageError(message) from None
-    if _canonical(survey.parameters) != described:
-        message = f"The parameters are not written as a survey by {name} writes them, or not all are there."
+    if str(survey.epsilon) != epsilon or _canonical(survey.parameters) != described:
+        message = f"Epsilon or the parameters are not written as {name} writes them, or not all are there."
         raise UsageError(message)
     return survey
 

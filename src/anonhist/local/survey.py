@@ -17,7 +17,7 @@ from anonhist.local.alphabet import Alphabet
 from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.reports import Reports
 from anonhist.local.shuffling import shuffled_guarantee
-from anonhist.local.tally import MOST_USERS, Tally, summed
+from anonhist.local.tally import Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness import SystemSource
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 SYSTEM = SystemSource()
 # Above, a report says nearly everything; below, nearly nothing: 10^18 people would be needed to learn a share.
 LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
-# Reports are made so many bytes at a time, which stay in a level-2 cache.
-_CHUNK_BYTES = 1 << 18
+# Reports are made so many bytes at a time, which stay in a level-2 cache, but so many reports at least: fewer
+# would take longer to call for than to make.
+_CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
 
 # Estimating every label of a larger alphabet would fill the memory.
 _MOST_LABELS = 2**26
@@ -153,7 +154,7 @@ class Survey(ABC):
         codes = self._codes(values)
         users = len(codes)
         columns = {column.name: column.empty(users) for column in self.columns}
-        step = max(1, _CHUNK_BYTES // max(8, self._working_bytes))
+        step = max(_LEAST_CHUNK, _CHUNK_BYTES // max(8, self._working_bytes))
         for start in range(0, users, step):
             part = slice(start, start + step)
             drawn = self._draw(codes[part], source=source)
@@ -186,9 +187,22 @@ class Survey(ABC):
         DataError
             If one of them is no report of this survey.
         """
-        self._check_reports(reports)
-        cells, counts = self._counted(reports.columns, len(reports))
-        return Tally(self.digest, len(reports), cells, counts)
+        if not isinstance(reports, Reports):
+            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
+            raise UsageError(message)
+        if reports.survey != self.digest:
+            raise UsageError(
+                "These reports answer another survey; tally them with the configuration they were made by."
+            )
+        users = len(reports)
+        names = {column.name for column in self.columns}
+        if set(reports.columns) != names:
+            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
+            raise DataError(message)
+        if not all(column.admits(reports.columns[column.name], users) for column in self.columns):
+            raise DataError("A report is none that this survey can make; nothing was counted.")
+        cells, counts = self._counted(reports.columns, users)
+        return Tally(self.digest, users, cells, counts)
 
     def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
         """Count reports each of which so many people sent: what grouping on an engine returns.
@@ -198,45 +212,22 @@ class Survey(ABC):
         reports
             Different or not, in any order.
         times : ndarray of int64, shape (n,)
-            How often each was sent, ≥ 1.
+            How many people sent each, ≥ 1.
 
         Raises
         ------
         UsageError, DataError
             As for :meth:`tally`, and if the times are not as said.
         """
-        self._check_reports(reports)
         if times.shape != (len(reports),) or times.dtype != np.int64 or bool((times < 1).any()):
             raise DataError("Each of the reports must have been sent a whole number of times, once at least.")
-        # In halves, since the sum may be beyond 2^63.
-        users = (int((times >> 32).sum()) << 32) + int((times & 0xFFFFFFFF).sum())
-        if users > MOST_USERS:
-            raise DataError("A tally counts at most 2^62 users.")
-        # Counting is additive: those whose times have a binary digit in common are counted at once.
-        cells, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for digit in range(users.bit_length()):
+        total = self.empty_tally()
+        # Counting is additive: reports whose times have a binary digit in common are counted at once.
+        for digit in range(int(times.max(initial=0)).bit_length()):
             rows = np.flatnonzero(times >> digit & 1)
-            if rows.size:
-                met, often = self._counted({name: column[rows] for name, column in reports.columns.items()}, rows.size)
-                cells.append(met)
-                counts.append(often << digit)
-        return Tally(self.digest, users, *summed(np.concatenate(cells), np.concatenate(counts)))
-
-    def _check_reports(self, reports: Reports) -> None:
-        """Refuse what are no reports of this survey."""
-        if not isinstance(reports, Reports):
-            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
-            raise UsageError(message)
-        if reports.survey != self.digest:
-            raise UsageError(
-                "These reports answer another survey; tally them with the configuration they were made by."
-            )
-        names = {column.name for column in self.columns}
-        if set(reports.columns) != names:
-            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
-            raise DataError(message)
-        if not all(column.admits(reports.columns[column.name], len(reports)) for column in self.columns):
-            raise DataError("A report is none that this survey can make; nothing was counted.")
+            part = self.tally(Reports(reports.survey, {name: column[rows] for name, column in reports.columns.items()}))
+            total += Tally(self.digest, part.users << digit, part.cells, part.counts << digit)
+        return total
 
     @abstractmethod
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
+from anonhist.local.estimate import FrequencyEstimate
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.report.curve_figures import curve_figure
 from anonhist.report.curve_page import write_curve
 from anonhist.report.figures import prevalences_figure
+from anonhist.report.local_figures import frequencies_figure
+from anonhist.report.local_page import write_frequencies
 from anonhist.report.page import write_release
 
 if TYPE_CHECKING:
@@ -18,18 +21,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot(shown: Release | Curve) -> Figure:
-    """Draw a release or a curve.
+def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
+    """Draw a release, a curve, or an estimate of frequencies.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of a curve, its values with their
-    band, dashed where they are extrapolated. Matplotlib is loaded when this is first called; pyplot never is.
+    band, dashed where they are extrapolated. Of an estimate, the shares of the 30 most frequent values with their
+    intervals. Matplotlib is loaded when this is first called; pyplot never is.
     ``figure.savefig(path)`` keeps it.
 
     Raises
     ------
     UsageError
-        If it is neither.
+        If it is none of these.
 
     Examples
     --------
@@ -46,13 +50,17 @@ def plot(shown: Release | Curve) -> Figure:
         return curve_figure(shown)
     if isinstance(shown, Release):
         return prevalences_figure(shown)
+    if isinstance(shown, FrequencyEstimate):
+        return frequencies_figure(shown)
     raise _refused(shown)
 
 
 def write_report(
-    shown: Release | Curve, path: str | Path, *, command: str | None = None, overwrite: bool = False
+    shown: Release | Curve | FrequencyEstimate, path: str | Path, *, command: str | None = None, overwrite: bool = False
 ) -> None:
-    """Write a page about a release, or about a curve: what it is, what was promised, and how far off it may be.
+    """Write a page about a release, a curve or an estimate of frequencies.
+
+    It says what it is, what was promised, and how far off it may be.
 
     Parameters
     ----------
@@ -69,7 +77,7 @@ def write_report(
     Raises
     ------
     UsageError
-        If it is neither, or the path does not end in ``.html`` or exists already.
+        If it is none of these, or the path does not end in ``.html`` or exists already.
     OutputError
         If it cannot be written; nothing is left behind.
 
@@ -89,10 +97,15 @@ def write_report(
         write_curve(shown, path, command=command, overwrite=overwrite)
     elif isinstance(shown, Release):
         write_release(shown, path, command=command, overwrite=overwrite)
+    elif isinstance(shown, FrequencyEstimate):
+        write_frequencies(shown, path, command=command, overwrite=overwrite)
     else:
         raise _refused(shown)
 
 
 def _refused(shown: object) -> UsageError:
-    message = f"A Release or a Curve is needed, such as rarefaction_curve(profile), not a {type(shown).__name__}."
+    message = (
+        "A Release, a Curve or a FrequencyEstimate is needed, such as rarefaction_curve(profile), "
+        f"not a {type(shown).__name__}."
+    )
     return UsageError(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ _COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 
 
-def inline_svg(draw: Callable[[], Figure], *, name: str, description: str) -> str:
+def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False) -> str:
     """Draw a figure as an ``<svg>`` element that takes its colours from the page.
 
     Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
@@ -33,13 +34,18 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str) -> st
         Set before all names in the element, which must differ between the figures of a page.
     description
         Read out to those who cannot see it.
+    keep_text
+        Leave text to the browser, which has signs for more languages than the font of the figures.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
     buffer = io.StringIO()
-    with mpl.rc_context({**defaults, "svg.hashsalt": name, "svg.fonttype": "path"}):
+    kind = "none" if keep_text else "path"
+    with mpl.rc_context({**defaults, "svg.hashsalt": name, "svg.fonttype": kind}), warnings.catch_warnings():
+        if keep_text:
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure = draw()
         FigureCanvasSVG(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -1,0 +1,84 @@
+"""``anonhist local recommend``: which mechanism to take."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.cli.arguments import whole_number
+from anonhist.cli.targets import STDOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HEADER = ("mechanism", "standard_error", "mean_squared_error", "report_bytes", "decode_cost", "note")
+
+
+def run_recommend(
+    *,
+    alphabet_size: str,
+    epsilon: str,
+    users: str,
+    max_bytes: str | None,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Compare, print and write."""
+    size = whole_number(alphabet_size, name="--alphabet-size")
+    people = whole_number(users, name="--users")
+    most = whole_number(max_bytes, name="--max-bytes")
+    from anonhist.cli.targets import csv_target
+
+    target = csv_target("-", output, what="A recommendation is", force=force)
+    from anonhist.local.recommendation import recommend
+
+    found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
+    if target not in (None, STDOUT):
+        from anonhist.formats import write_whole
+
+        write_whole(target, _csv(found.rows).encode(), overwrite=force)
+    if target == STDOUT:
+        from anonhist.cli.output import print_whole
+
+        print_whole(_csv(found.rows))
+    elif not quiet:
+        _say(found, sys.stdout)
+        if target is not None:
+            click.echo(f"Wrote {target}.")
+
+
+def _csv(rows: Sequence[Any]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for row in rows:
+        numbers = (f"{row.standard_error:.10g}", f"{row.mean_squared_error:.10g}")
+        writer.writerow((row.mechanism, *numbers, row.report_bytes, row.decode_cost, row.note))
+    return text.getvalue()
+
+
+def _say(found: Any, stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from anonhist.report.wording import percent
+
+    console = Console(file=stream, highlight=False)
+    if not stream.isatty():
+        console.width = 110
+    console.print(Text(f"Take {found.best}.", style="bold"), Text(found.reason))
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for place, head in enumerate(("mechanism", "± of a share", "bytes", "decoding", "")):
+        table.add_column(head, justify="right" if place in (1, 2) else "left", no_wrap=place < 4)
+    for row in found.rows:
+        style = "bold" if row.mechanism == found.best else None
+        cells = (row.mechanism, percent(row.standard_error), f"{row.report_bytes:,}", row.decode_cost, row.note)
+        table.add_row(*map(Text, cells), style=style)
+    console.print(table)

@@ -1,0 +1,47 @@
+"""Public lists of labels: alphabets and candidates, one a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonhist.errors import DataError
+
+
+def labels_in(path: str, *, what: str) -> tuple[str, ...]:
+    """Read a list of labels, one a line, in their order.
+
+    Parameters
+    ----------
+    path
+        A file of UTF-8 text.
+    what
+        What is listed, for the sentence of an error.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, holds none, an empty line or a label twice.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        message = f"The file {path!r} is not UTF-8 text."
+        raise DataError(message) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+        message = f"The file {path!r} cannot be read: {reason}."
+        raise DataError(message) from None
+    # Not splitlines, for which many more signs end a line.
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    if lines == [""]:
+        message = f"The file {path!r} is empty: list {what}, one a line."
+        raise DataError(message)
+    if "" in lines:
+        message = f"Line {lines.index('') + 1} of {path!r} is empty: list {what}, one a line, and nothing else."
+        raise DataError(message)
+    if len(set(lines)) < len(lines):
+        seen: set[str] = set()
+        twice = next(place for place, line in enumerate(lines, 1) if line in seen or seen.add(line))
+        message = f"Line {twice} of {path!r} repeats a label of an earlier line; list each once."
+        raise DataError(message)
+    return tuple(lines)

@@ -1,0 +1,153 @@
+"""What a page and a terminal say of an estimate of frequencies; everything here is plain text, not yet HTML."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.privacy import short_decimal
+from anonhist.report.wording import with_error
+
+if TYPE_CHECKING:
+    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.privacy import Guarantee
+
+HEADS = ("value", "share", "±", "interval", "somebody has it")
+_LONGEST_LABEL = 60
+
+DECODERS = {
+    "projected": "the nearest distribution to the raw estimates: no share is below zero, and they add up to one",
+    "normalized": "the raw estimates, those below zero set to zero and the rest scaled to add up to one",
+    "unbiased": "the raw estimates as they are: right on average, some below zero, and they need not add up to one",
+    "least-squares": "the distribution whose expected reports are nearest to those counted",
+    "mle": "the distribution that makes the reports counted most likely",
+}
+CORRECTIONS = {
+    "holm": "the chance that any value is called so wrongly is at most",
+    "bonferroni": "the chance that any value is called so wrongly is at most",
+    "benjamini-hochberg": "the share expected to be called so wrongly is at most",
+}
+
+
+def headline(estimate: FrequencyEstimate) -> str:
+    """Say in a line what there is.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=3, epsilon=1)
+    >>> headline(survey.estimate(survey.tally(survey.randomize([0, 1, 1]))))
+    'How frequent 3 values are among 3 people'
+    """
+    values = f"{len(estimate.labels):,} value{'s are' if len(estimate.labels) != 1 else ' is'}"
+    return f"How frequent {values} among {people(estimate.users)}"
+
+
+def people(users: int) -> str:
+    """Write how many people there are."""
+    return f"{users:,} {'person' if users == 1 else 'people'}"
+
+
+def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
+    """Return the places of the most frequent values, by decoded share, then by raw estimate, then by place."""
+    order = np.lexsort((-estimate.raw, -estimate.frequencies))
+    return [int(place) for place in order[:most]]
+
+
+def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
+    """Return what a table says of a value, in the order of :data:`HEADS`."""
+    error = float(estimate.standard_errors[place])
+    low, high = estimate.intervals[place].tolist()
+    return (
+        label_text(estimate.labels[place]),
+        share(float(estimate.frequencies[place]), error),
+        share(error, error),
+        f"{share(low, error)} to {share(high, error)}",
+        "yes" if estimate.significant[place] else "",
+    )
+
+
+def share(value: float, error: float) -> str:
+    """Write a share in percent, cut where its error has two digits.
+
+    Examples
+    --------
+    >>> share(0.123456, 0.0021), share(0.5, 0.2), share(0.000012345, 0.0000003)
+    ('12.35 %', '50 %', '0.001234 %')
+    """
+    places = max(0, 1 - math.floor(math.log10(100 * error))) if error > 0 else 2
+    return f"{100 * value:,.{min(places, 12)}f} %"
+
+
+def label_text(label: str) -> str:
+    """Return a label as it may be shown anywhere: on one line, not too long, with nothing that a terminal obeys.
+
+    Examples
+    --------
+    >>> label_text("cat"), label_text("a" + chr(7)), len(label_text("x" * 99))
+    ('cat', 'a␇', 60)
+    """
+    # Control characters have pictures of their own.
+    plain = "".join(
+        sign if sign.isprintable() else (chr(0x2400 + ord(sign)) if ord(sign) < 32 else "\N{REPLACEMENT CHARACTER}")
+        for sign in label
+    )
+    return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+
+
+def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list[tuple[str, str]]:
+    """Say what an estimate rests on: name and sentence of each fact."""
+    level = f"{100 * estimate.level:g} %"
+    alpha = f"{100 * (1 - estimate.level):.4g} %"
+    decoder = DECODERS.get(estimate.decoder, "")
+    found = int(np.count_nonzero(estimate.significant))
+    intervals = (
+        f"each value by itself, {level} and one standard error; they rest on the raw estimates, which are right on "
+        "average, and the people are taken as they are."
+    )
+    significance = (
+        f"{found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
+        f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
+    )
+    told = [
+        ("Promise to everybody who sent one report", str(estimate.guarantee)),
+        ("Decoder", f"{estimate.decoder}{': ' if decoder else ''}{decoder}."),
+        ("Intervals and ±", intervals),
+        ("Somebody has it", significance),
+    ]
+    if central is not None:
+        told.insert(1, ("Promise where reports are shuffled", str(central)))
+    if estimate.other or estimate.other_standard_error:
+        told.append(("Other values together", f"{other_text(estimate)} of the people have none of these."))
+    if estimate.note:
+        told.append(("Note", estimate.note))
+    return told
+
+
+def other_text(estimate: FrequencyEstimate) -> str:
+    """Write the share of all other values with its error."""
+    error = 100 * estimate.other_standard_error
+    return f"{with_error(100 * estimate.other, error)} %" if error else f"{100 * estimate.other:.4g} %"
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Say what the guarantee means for whoever sent a report."""
+    power = float(guarantee.epsilon)
+    factor = f" (about {math.exp(power):,.3g})" if power <= 10 else ""
+    return (
+        "Whatever a person's true answer is, the report that was sent is nearly as likely as with any other answer: no "
+        f"chance of any report differs by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}. That "
+        "holds against everybody, whoever collected the reports included, and whatever is done with them."
+    )
+
+
+def not_covered() -> list[str]:
+    """Say what the promise of a report does not cover."""
+    return [
+        "Anyone who answers more than once: budgets add up, unless the survey is one for repeated reports.",
+        "That somebody took part at all, and when and from where a report was sent.",
+        "What many people have in common: that is what the survey is for.",
+        "Devices that do not randomise as the survey says, or tell the true answer elsewhere.",
+    ]
