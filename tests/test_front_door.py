@@ -82,7 +82,8 @@ def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> Non
     [
         ("--help",),
         ("--version",),
-        *((name, "--help") for name in ("release", "compare", "estimate", "curve", "plan", "show")),
+        *((name, "--help") for name in ("release", "compare", "estimate", "curve", "plan", "show", "local")),
+        *(("local", name, "--help") for name in ("estimate", "new", "randomize", "recommend", "tally")),
     ],
 )
 def test_help_loads_the_parser_alone(arguments: tuple[str, ...], tmp_path: Path) -> None:

@@ -14,7 +14,11 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_COMMANDS = ("compare", "curve", "estimate", "plan", "release", "reproduce", "show")
+_LOCAL = ("estimate", "new", "randomize", "recommend", "tally")
+_COMMANDS = (
+    *("compare", "curve", "estimate", "plan", "release", "reproduce", "show"),
+    *(f"local {name}" for name in _LOCAL),
+)
 _JARGON = (
     "neighbour",
     "neighbor",
@@ -26,17 +30,28 @@ _JARGON = (
 )
 
 
+def _command(name: str) -> click.Command:
+    command: click.Command = command_line
+    for word in name.split():
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+    return command
+
+
 def _options() -> list[tuple[str, click.Option]]:
     return [
         (name, param)
         for name in _COMMANDS
-        for param in command_line.commands[name].params
+        for param in _command(name).params
         if isinstance(param, click.Option) and not param.hidden
     ]
 
 
 def test_the_commands_are_these() -> None:
-    assert sorted(command_line.commands) == sorted(_COMMANDS)
+    assert sorted(command_line.commands) == sorted({name.split()[0] for name in _COMMANDS})
+    local = command_line.commands["local"]
+    assert isinstance(local, click.Group)
+    assert tuple(sorted(local.commands)) == _LOCAL
 
 
 def test_the_version_is_that_of_the_package(cli: Cli) -> None:
@@ -44,7 +59,7 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"anonhist {anonhist.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("-h",), *((name, "--help") for name in _COMMANDS)])
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), *((*name.split(), "--help") for name in (*_COMMANDS, "local"))])
 def test_help_is_plain_and_fits_a_terminal(arguments: tuple[str, ...], cli: Cli) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
@@ -58,7 +73,7 @@ def test_help_is_plain_and_fits_a_terminal(arguments: tuple[str, ...], cli: Cli)
 def test_every_option_is_explained_and_shown_once(name: str, option: click.Option, cli: Cli) -> None:
     assert option.help is not None
     assert re.fullmatch(r"(?s)\S.{15,}[.\]]", option.help)
-    shown = cli(name, "--help").stdout
+    shown = cli(*name.split(), "--help").stdout
     assert len(re.findall(rf"^  (-o, )?{re.escape(option.opts[-1])}(?![\w-])", shown, re.MULTILINE)) == 1
 
 
@@ -84,15 +99,18 @@ def test_a_bare_call_shows_the_help_and_is_no_success(cli: Cli) -> None:
     assert done.stderr == cli("--help").stdout
 
 
-@pytest.mark.parametrize("name", ["compare", "curve", "estimate", "release", "plan"])
+@pytest.mark.parametrize(
+    "name", ["compare", "curve", "estimate", "release", "plan", *(f"local {name}" for name in _LOCAL)]
+)
 def test_examples_can_be_typed(name: str) -> None:
-    command = command_line.commands[name]
+    command, names = _command(name), name.split()
     assert isinstance(command, SectionedCommand)
     assert command.epilog is not None
     for line in command.epilog.strip().splitlines():
-        words = shlex.split(line.split(" | ")[-1])
-        assert words[:2] == ["anonhist", name]
-        command.make_context(name, words[2:]).close()
+        piped = line.split(" | ")
+        words = shlex.split(next(each for each in piped if each.lstrip().startswith("anonhist ")))
+        assert words[: 1 + len(names)] == ["anonhist", *names]
+        command.make_context(names[-1], words[1 + len(names) :]).close()
 
 
 def test_sections_list_options_nobody_named() -> None:

@@ -91,11 +91,11 @@ def local() -> None:
 @click.option(
     "--cohorts",
     metavar="C",
-    help="For o-rr, o-rappor and rappor: how many groups of devices, each with its own hashes.",
+    help="For o-rr, o-rappor, rappor: how many groups of devices, with hashes of their own.",
 )
 @click.option("--hashes", metavar="H", help="For o-rappor and rappor: how many bits a value sets.")
 @click.option(
-    "--chosen", metavar="D", help="For subset-selection: how many values a report holds; the best number by default."
+    "--chosen", metavar="D", help="For subset-selection: how many values a report holds; by default the best."
 )
 @click.option("--blocks", metavar="B", help="For hadamard-response and hybrid-projective-geometry: how many blocks.")
 @click.option("--field", metavar="F", help="For the geometries: size of the field, a prime; the best one by default.")

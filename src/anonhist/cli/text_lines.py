@@ -40,8 +40,8 @@ def labels_in(path: str, *, what: str) -> tuple[str, ...]:
         message = f"Line {lines.index('') + 1} of {path!r} is empty: list {what}, one a line, and nothing else."
         raise DataError(message)
     if len(set(lines)) < len(lines):
-        seen: set[str] = set()
-        twice = next(place for place, line in enumerate(lines, 1) if line in seen or seen.add(line))
-        message = f"Line {twice} of {path!r} repeats a label of an earlier line; list each once."
+        first = {line: place for place, line in reversed(list(enumerate(lines, 1)))}
+        twice = next(place for place, line in enumerate(lines, 1) if first[line] != place)
+        message = f"Line {twice} of {path!r} repeats an earlier line; list each label once."
         raise DataError(message)
     return tuple(lines)

@@ -127,7 +127,7 @@ def _texts(column: NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
     if column.ndim == 2:
-        return _bytes(_HEX[column].view(np.uint8).reshape(len(column), -1)).cast(pa.string())
+        return _bytes(_HEX[column].view(np.uint8).reshape(len(column), 2 * column.shape[1])).cast(pa.string())
     return pa.array(column).cast(pa.string())
 
 

@@ -35,8 +35,8 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.hlines(rows, low, high, color=INK, linewidth=1.3, label=name)
     axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
     names = [label_text(estimate.labels[place]) for place in places.tolist()]
-    # A dollar sign would begin a formula.
-    axes.set_yticks(rows, [_short(each).replace("$", r"\$") for each in names], fontsize="small")
+    # No formulas: a label may well hold a dollar sign or two.
+    axes.set_yticks(rows, [_short(each) for each in names], fontsize="small", parse_math=False)
     axes.set_ylim(places.size - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)

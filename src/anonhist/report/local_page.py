@@ -55,9 +55,6 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
         "level": f"{100 * estimate.level:g}",
     }
     told = [fact for fact in facts(estimate) if not fact[0].startswith(("Promise", "Note"))]
-    mixed = (
-        "" if shuffled is None else f'<p>Where reports are shuffled:</p><p class="promise">{_html(str(shuffled))}</p>'
-    )
     return template("local.html").substitute(
         {name: _html(text) for name, text in words.items()},
         cards="".join(_card(*each) for each in _cards(estimate)),

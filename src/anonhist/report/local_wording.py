@@ -82,18 +82,14 @@ def share(value: float, error: float) -> str:
 
 
 def label_text(label: str) -> str:
-    """Return a label as it may be shown anywhere: on one line, not too long, with nothing that a terminal obeys.
+    r"""Return a label as it may be shown anywhere: on one line, not too long, with nothing that a terminal obeys.
 
     Examples
     --------
-    >>> label_text("cat"), label_text("a" + chr(7)), len(label_text("x" * 99))
-    ('cat', 'a␇', 60)
+    >>> print(label_text("cat"), label_text("a\x07"), len(label_text("x" * 99)))
+    cat a\x07 60
     """
-    # Control characters have pictures of their own.
-    plain = "".join(
-        sign if sign.isprintable() else (chr(0x2400 + ord(sign)) if ord(sign) < 32 else "\N{REPLACEMENT CHARACTER}")
-        for sign in label
-    )
+    plain = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in label)
     return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
 
 

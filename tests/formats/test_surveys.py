@@ -1,0 +1,138 @@
+import json
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats import write
+from anonhist.formats.surveys import read_survey, survey_document
+from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
+
+GOLDEN = Path(__file__).parent / "golden"
+SURVEYS: dict[str, Survey] = {
+    "warner": WarnerRR(epsilon="0.25"),
+    "k-rr": KRR(alphabet=Alphabet(["Katze", "🐈", 'a,b"c\n'], other="none"), epsilon="1/3", title="Pets 2024"),
+    "k-rappor": KRAPPOR(alphabet=12, epsilon=2),
+    "optimized-unary": OptimizedUnary(alphabet=["x", "y"], epsilon=1),
+    "subset-selection": SubsetSelection(alphabet=2**20, epsilon=8, chosen=3),
+}
+ABSENT = object()
+# Where, what is put there, and what the refusal says. The good document is SURVEYS["k-rr"].
+BAD = [
+    ("format", "anonhist.release", "format"),
+    ("format", ABSENT, "format"),
+    ("version", 2, "version"),
+    ("version", True, "version"),
+    ("version", 1.0, "version"),
+    ("version", ABSENT, "version"),
+    ("library_version", None, "library version"),
+    ("extra", 1, "exactly the fields"),
+    ("digest", ABSENT, "exactly the fields"),
+    ("digest", "0" * 32, "changed later"),
+    ("digest", None, "changed later"),
+    ("title", "Pets 2025", "changed later"),
+    ("title", "Pets\n2025", "title"),
+    ("title", None, "title"),
+    ("epsilon", "1/2", "changed later"),
+    ("epsilon", "2/6", "not written as"),
+    ("epsilon", 1, "epsilon must be plain text"),
+    ("epsilon", "0", "epsilon"),
+    ("epsilon", "1e99999", "epsilon"),
+    ("mechanism", "laplace", "no local mechanism"),
+    ("mechanism", None, "the mechanism"),
+    ("mechanism", "k-rappor", "changed later"),
+    ("mechanism", "subset-selection", "not all are there"),
+    ("parameters", None, "must be among"),
+    ("parameters", {}, "not of the kinds"),
+    ("parameters.chosen", 1, "must be among alphabet"),
+    ("parameters.alphabet", {"size": 4}, "changed later"),
+    ("parameters.alphabet", {"size": 10**40}, "alphabet must be"),
+    ("parameters.alphabet.labels", ["Katze"], "not all are there"),
+    ("parameters.alphabet.labels", [], "at least two"),
+    ("parameters.alphabet.other", "Katze", "changed later"),
+    ("parameters.alphabet.other", ABSENT, "changed later"),
+    ("guarantee", "Nothing can be learnt from this.", "promises"),
+    ("guarantee", None, "promises"),
+]
+
+
+def _changed(where: str, value: object) -> dict[str, Any]:
+    whole = deepcopy(survey_document(SURVEYS["k-rr"]))
+    *path, last = where.split(".")
+    inside = whole
+    for name in path:
+        inside = inside[name]
+    if value is ABSENT:
+        del inside[last]
+    else:
+        inside[last] = value
+    return whole
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_a_survey_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
+    write(SURVEYS[name], tmp_path / "a.json")
+    assert read_survey(tmp_path / "a.json") == SURVEYS[name]
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_files_of_version_1_stay_readable(name: str) -> None:
+    # Written when the format was made; never to be written anew.
+    assert read_survey(GOLDEN / f"survey-1-{name}.json") == SURVEYS[name]
+
+
+@pytest.mark.parametrize(("where", "value", "reason"), BAD, ids=[f"{where}-{i}" for i, (where, *_) in enumerate(BAD)])
+def test_bad_surveys_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(_changed("title", "Pets 2024")), encoding="utf-8")
+    assert read_survey(path) == SURVEYS["k-rr"]
+    path.write_text(json.dumps(_changed(where, value)), encoding="utf-8")
+    with pytest.raises(DataError, match=reason) as caught:
+        read_survey(path)
+    message = str(caught.value)
+    assert message.startswith(f"'{path}' is not a survey that can be read: ")
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"\xff", b'{"format": NaN}', b'{"format": 1, "format": 1}'])
+def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "bad.json").write_bytes(content)
+    with pytest.raises(DataError, match="not a survey that can be read"):
+        read_survey(tmp_path / "bad.json")
+
+
+def test_files_that_are_not_there_or_of_another_kind_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read_survey(tmp_path / "none.json")
+    with pytest.raises(UsageError, match=r"a \.json file"):
+        read_survey(tmp_path / "none.parquet")
+    with pytest.raises(UsageError, match=r"A survey is written as \.json"):
+        write(SURVEYS["warner"], tmp_path / "a.parquet")
+
+
+def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="half a character"):
+        write(KRR(alphabet=["a", "\ud800"], epsilon=1), tmp_path / "a.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=100, database=None)
+@given(places=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3))
+def test_damaged_surveys_are_refused_or_the_same(places: list[tuple[float, int]]) -> None:
+    damaged = bytearray((GOLDEN / "survey-1-k-rr.json").read_bytes())
+    for place, byte in places:
+        damaged[int(place * len(damaged))] = byte
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "damaged.json")
+        path.write_bytes(damaged)
+        try:
+            survey = read_survey(path)
+        except DataError:
+            return
+    assert survey == SURVEYS["k-rr"]

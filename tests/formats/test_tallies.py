@@ -1,0 +1,143 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats import write
+from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
+from anonhist.local import KRR, Tally
+
+GOLDEN = Path(__file__).parent / "golden"
+DIGEST = "0123456789abcdef" * 2
+TALLIES = {
+    "few": Tally(DIGEST, 7, np.array([0, 3, 2**62]), np.array([1, 5, 1])),
+    "none": Tally(DIGEST, 0, np.array([], dtype=np.int64), np.array([], dtype=np.int64)),
+    "most": Tally(DIGEST, 2**62, np.array([2**63 - 1]), np.array([2**62])),
+}
+ABSENT = object()
+# Where, what is put there, and what the refusal says; in Parquet, cells and counts are columns.
+BAD: list[tuple[str, Any, str]] = [
+    ("format", "anonhist.survey", "format"),
+    ("format", ABSENT, "format"),
+    ("version", 2, "version"),
+    ("version", True, "version"),
+    ("extra", 1, "exactly the fields"),
+    ("survey", ABSENT, "exactly the fields"),
+    ("survey", 5, "digest"),
+    ("survey", DIGEST[1:], "digest"),
+    ("survey", DIGEST.upper(), "digest"),
+    ("users", ABSENT, "exactly the fields"),
+    ("users", -1, "users"),
+    ("users", 2**62 + 1, "users"),
+    ("users", 7.0, "users"),
+    ("users", True, "users"),
+    ("users", "7", "users"),
+    ("users", None, "users"),
+    ("users", 4, "between 1 and"),
+]
+BAD_CELLS: list[tuple[str, Any, str]] = [
+    ("cells", [0, 3], "one count for each"),
+    ("cells", [3, 0, 5], "ascending"),
+    ("cells", [0, 3, 3], "ascending"),
+    ("cells", [-1, 3, 5], "ascending"),
+    ("cells", [0, 3, 2**63], "whole numbers"),
+    ("cells", [0, 3, 5.0], "whole numbers"),
+    ("cells", [0, 3, None], "whole numbers"),
+    ("cells", [0, 3, True], "whole numbers"),
+    ("cells", 5, "whole numbers"),
+    ("cells", ABSENT, "exactly the fields"),
+    ("counts", [0, 5, 1], "between 1 and"),
+    ("counts", [1, 8, 1], "between 1 and"),
+    ("counts", [-1, 5, 1], "between 1 and"),
+    ("counts", [[1], [5], [1]], "whole numbers"),
+]
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+@pytest.mark.parametrize("name", TALLIES)
+def test_a_tally_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    write(TALLIES[name], path)
+    assert read_tally(path) == TALLIES[name]
+    assert is_tally_file(path)
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+@pytest.mark.parametrize("name", TALLIES)
+def test_files_of_version_1_stay_readable(name: str, ending: str) -> None:
+    # Written when the format was made; never to be written anew.
+    assert read_tally(GOLDEN / f"tally-1-{name}.{ending}") == TALLIES[name]
+
+
+def _refused(path: Path, reason: str) -> None:
+    with pytest.raises(DataError, match=reason) as caught:
+        read_tally(path)
+    assert str(caught.value).startswith(f"'{path}' is not a tally that can be read: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("where", "value", "reason"), BAD + BAD_CELLS)
+def test_bad_documents_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
+    document = json.loads(tally_text(TALLIES["few"]))
+    document[where] = value
+    if value is ABSENT:
+        del document[where]
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    _refused(tmp_path / "bad.json", reason)
+
+
+@pytest.mark.parametrize(("where", "value", "reason"), BAD)
+def test_bad_heads_of_tables_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
+    path = tmp_path / "bad.parquet"
+    write(TALLIES["few"], path)
+    table = pq.read_table(path)
+    head = json.loads(table.schema.metadata[b"anonhist.tally"])
+    head[where] = value
+    if value is ABSENT:
+        del head[where]
+    pq.write_table(table.replace_schema_metadata({"anonhist.tally": json.dumps(head)}), path)
+    _refused(path, reason)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"cell": [0, 3, 5]}, "cell and count"),
+        ({"count": [1, 5, 1], "cell": [0, 3, 5]}, "cell and count"),
+        ({"cell": [0, 3, 5], "count": [1, 5, None]}, "cell and count"),
+        ({"cell": [0, 3, 5], "count": [1.0, 5.0, 1.0]}, "cell and count"),
+        ({"cell": [0, 3, 5], "count": ["1", "5", "1"]}, "cell and count"),
+        ({"cell": [0, 3, 5], "count": [1, 5, 1], "more": [1, 1, 1]}, "cell and count"),
+        ({"cell": [0, 5, 3], "count": [1, 5, 1]}, "ascending"),
+        ({"cell": [0, 3, 5], "count": [1, 8, 1]}, "between 1 and"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, columns: dict[str, list[Any]], reason: str) -> None:
+    path = tmp_path / "bad.parquet"
+    write(TALLIES["few"], path)
+    metadata = pq.read_table(path).schema.metadata
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
+    _refused(path, reason)
+
+
+def test_what_is_no_file_of_a_tally_is_refused(tmp_path: Path) -> None:
+    write(TALLIES["few"], tmp_path / "good.parquet")
+    whole = (tmp_path / "good.parquet").read_bytes()
+    for content in (b"", b"PAR1", whole[:-1], whole[: len(whole) // 2]):
+        (tmp_path / "bad.parquet").write_bytes(content)
+        _refused(tmp_path / "bad.parquet", "not a Parquet file")
+        assert not is_tally_file(tmp_path / "bad.parquet")
+    survey = KRR(alphabet=3, epsilon=1)
+    write(survey.randomize([0, 1]), tmp_path / "reports.parquet")
+    _refused(tmp_path / "reports.parquet", "not one of a tally")
+    assert not is_tally_file(tmp_path / "reports.parquet")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_tally(tmp_path / "none.json")
+    for ending in ("csv", "ndjson"):
+        with pytest.raises(UsageError, match=r"\.json or \.parquet"):
+            read_tally(tmp_path / f"a.{ending}")

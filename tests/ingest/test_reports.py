@@ -1,0 +1,259 @@
+"""Reports in files: counted as they would be in memory, or refused in one sentence that holds no value."""
+
+import gzip
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats import write
+from anonhist.ingest import reports as module
+from anonhist.ingest.reports import report_files, tally_reports
+from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
+from anonhist.testing.sources import SeededSource
+
+SURVEYS: dict[str, Survey] = {
+    "whole": KRR(alphabet=30, epsilon=1),
+    "bytes": SubsetSelection(alphabet=30, epsilon=1),
+    "bits": OptimizedUnary(alphabet=30, epsilon=1),
+}
+ENDINGS = ("parquet", "csv", "ndjson", "jsonl")
+
+
+def _reports(survey: Survey, people: int = 200) -> Reports:
+    return survey.randomize(np.arange(people) % 30, source=SeededSource(7))
+
+
+@pytest.fixture(params=SURVEYS)
+def survey(request: pytest.FixtureRequest) -> Survey:
+    return SURVEYS[request.param]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_files_are_counted_like_reports_in_memory(tmp_path: Path, survey: Survey, ending: str) -> None:
+    reports = _reports(survey)
+    write(reports, tmp_path / f"a.{ending}")
+    assert tally_reports(survey, tmp_path / f"a.{ending}") == survey.tally(reports)
+
+
+def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
+    reports = _reports(survey)
+    for ending in ENDINGS:
+        write(reports, tmp_path / f"a.{ending}")
+    for ending in ("csv", "ndjson"):
+        whole = (tmp_path / f"a.{ending}").read_bytes()
+        (tmp_path / f"a.{ending}.gz").write_bytes(gzip.compress(whole))
+        with pa.output_stream(tmp_path / f"a.{ending}.zst", compression="zstd") as file:
+            file.write(whole)
+    once = survey.tally(reports)
+    shares: list[float] = []
+    total = tally_reports(survey, [f"{tmp_path}/*.parquet", f"{tmp_path}/a.[cnj]*"], progress=shares.append)
+    assert total == sum([once] * 8, survey.empty_tally())
+    assert all(0 <= share <= 1 for share in shares)
+
+
+def test_reports_that_are_too_many_to_group_are_streamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey
+) -> None:
+    monkeypatch.setattr(module, "_MOST_GROUPS", 1)
+    monkeypatch.setattr(module, "_BATCH_ROWS", 7)
+    reports = _reports(survey, 5000)
+    write(reports, tmp_path / "a.parquet")
+    parts = [tally.users for tally in module._tallies(survey, str(tmp_path / "a.parquet"), None)]
+    assert len(parts) > 1
+    assert sum(parts) == 5000
+    assert tally_reports(survey, tmp_path / "a.parquet") == survey.tally(reports)
+
+
+def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
+    survey = SURVEYS["whole"]
+    write(_reports(survey, 5000), tmp_path / "a.parquet")
+    met: list[int] = []
+
+    class Watched(KRR):
+        def tally_grouped(self, reports: Reports, times: np.ndarray) -> object:  # type: ignore[override,type-arg]
+            met.append(len(reports))
+            return super().tally_grouped(reports, times)
+
+    watched = Watched(alphabet=30, epsilon=1)
+    assert watched.digest == survey.digest
+    assert tally_reports(watched, tmp_path / "a.parquet").users == 5000
+    assert sum(met) == 30
+
+
+def test_other_whole_types_are_whole_numbers_too(tmp_path: Path) -> None:
+    survey = SURVEYS["whole"]
+    reports = _reports(survey)
+    codes = reports.columns["report"]
+    for kind in (pa.int8(), pa.uint8(), pa.int32(), pa.uint64(), pa.string()):
+        table = pa.table({"extra": codes, "report": pa.array(codes).cast(kind), "survey": [survey.digest] * len(codes)})
+        pq.write_table(table, tmp_path / "a.parquet")
+        assert tally_reports(survey, tmp_path / "a.parquet") == survey.tally(reports)
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson"])
+def test_standard_input_is_told_by_its_first_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey, ending: str
+) -> None:
+    reports = _reports(survey)
+    write(reports, tmp_path / f"a.{ending}")
+    stream = io.TextIOWrapper(io.BytesIO((tmp_path / f"a.{ending}").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert tally_reports(survey, "-") == survey.tally(reports)
+
+
+def test_nobody_is_counted_as_nobody(tmp_path: Path, survey: Survey) -> None:
+    write(_reports(survey, 0), tmp_path / "a.csv")
+    write(_reports(survey, 0), tmp_path / "a.parquet")
+    assert tally_reports(survey, [tmp_path / "a.csv", tmp_path / "a.parquet"]) == survey.empty_tally()
+
+
+def test_a_file_is_counted_once(tmp_path: Path) -> None:
+    write(_reports(SURVEYS["whole"]), tmp_path / "a.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    for sources in (["a.csv", "a.csv"], ["*.csv"], ["a.csv", "[a].csv"], ["-", "-"]):
+        with pytest.raises(UsageError, match="named twice"):
+            report_files(each if each == "-" else f"{tmp_path}/{each}" for each in sources)
+    with pytest.raises(UsageError, match="one file"):
+        report_files([])
+
+
+def _rows(survey: Survey, *values: str, digest: str | None = None) -> str:
+    name = survey.digest if digest is None else digest
+    return "survey,report\n" + "".join(f"{name},{value}\n" for value in values)
+
+
+def _as_json(text: str) -> str:
+    lines = text.splitlines()[1:]
+    pairs = (line.split(",") for line in lines)
+    return "".join(f'{{"survey":"{name}","report":"{value}"}}\n' for name, value in pairs)
+
+
+def _refused(survey: Survey, path: Path, reason: str) -> None:
+    with pytest.raises(DataError, match=reason) as caught:
+        tally_reports(survey, path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    assert "77" not in message.replace(str(path), "")
+    assert survey.digest not in message
+
+
+BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "9223372036854775808", "+7", "NULL", "7_0")
+
+
+@pytest.mark.parametrize("value", BAD_WHOLE)
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:
+    survey, path = SURVEYS["whole"], tmp_path / f"a.{form}"
+    for rows, is_good in (((value,), False), (("7", value, "0"), False), (("7", "29", "0"), True)):
+        text = _rows(survey, *rows)
+        path.write_text(_as_json(text) if form == "ndjson" else text)
+        if is_good:
+            assert tally_reports(survey, path).users == 3
+        else:
+            _refused(survey, path, "no report of this survey|not a table")
+
+
+# What becomes of the hexadecimal text of a good report.
+WRONG_TEXTS: dict[str, Callable[[str], str]] = {
+    "half a byte less": lambda text: text[:-1],
+    "half a byte more": lambda text: text + "0",
+    "a byte more": lambda text: text + "00",
+    "nothing": lambda _: "",
+    "no digits": lambda text: "zz" + text[2:],
+    "capitals": lambda text: "FF" + text[2:],
+    "labels beyond the alphabet": lambda text: "ff" * (len(text) // 2),
+    "a space": lambda text: " " + text[1:],
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_TEXTS)
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:
+    survey, path = SURVEYS["bytes"], tmp_path / f"a.{form}"
+    good = _reports(survey, 1).columns["report"].tobytes().hex()
+    for value, is_good in ((good, True), (WRONG_TEXTS[wrong](good), False)):
+        text = _rows(survey, good, value, good)
+        path.write_text(_as_json(text) if form == "ndjson" else text)
+        if is_good:
+            assert tally_reports(survey, path).users == 3
+        else:
+            _refused(survey, path, "report|not a table")
+
+
+def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for name, column in (
+        ("whole", pa.array([1.0, 2.0])),
+        ("whole", pa.array([b"1", b"2"])),
+        ("whole", pa.array([True, False])),
+        ("whole", pa.array([[1], [2]])),
+        ("bytes", pa.array([1, 2])),
+        ("bytes", pa.array([[1], [2]])),
+    ):
+        survey = SURVEYS[name]
+        pq.write_table(pa.table({"survey": [survey.digest] * 2, "report": column}), path)
+        _refused(survey, path, "must hold whole numbers in its column|must hold bytes, or hexadecimal text")
+    survey = SURVEYS["bytes"]
+    width = survey.columns[0].bits // 8
+    for wrong in (b"", bytes(width - 1), bytes(width + 1), None):
+        pq.write_table(pa.table({"survey": [survey.digest] * 2, "report": [wrong, bytes(width)]}), path)
+        _refused(survey, path, "no report of this survey|must hold bytes")
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("wrong", ["0" * 32, "", "x"])
+def test_reports_of_another_survey_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, *, grouped: bool
+) -> None:
+    if not grouped:
+        monkeypatch.setattr(module, "_MOST_GROUPS", 1)
+    survey, path = SURVEYS["whole"], tmp_path / "a.csv"
+    path.write_text(_rows(survey, "1", "2") + f"{wrong},1\n")
+    _refused(survey, path, "reports of another survey.*Nothing was counted")
+    table = pa.table({"survey": [survey.digest, None], "report": [1, 1]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    _refused(survey, tmp_path / "a.parquet", "reports of another survey")
+
+
+def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
+    for header in ("survey", "report", "survey,reports", "survey,cohort"):
+        (tmp_path / "a.csv").write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n")
+        _refused(SURVEYS["whole"], tmp_path / "a.csv", "which have the columns survey, report")
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    survey = SURVEYS["bytes"]
+    for ending in ("parquet", "csv", "ndjson"):
+        write(_reports(survey, 3000), tmp_path / f"good.{ending}")
+    parquet = (tmp_path / "good.parquet").read_bytes()
+    packed = gzip.compress((tmp_path / "good.csv").read_bytes())
+    for name, content, reason in (
+        ("a.parquet", parquet[:-9], "not a whole Parquet file"),
+        ("b.parquet", b"", "is empty"),
+        ("a.csv.gz", packed[: len(packed) // 2], "cut off"),
+        ("b.csv.gz", b"survey,report\n", "decompress"),
+        ("a.csv", (tmp_path / "good.csv").read_bytes()[:-9], "report|not a table"),
+        ("a.ndjson", (tmp_path / "good.ndjson").read_bytes()[:-9], "JSON lines"),
+        ("b.ndjson", b"\xff\xfe", "JSON lines|UTF-8|columns"),
+        ("c.ndjson", b"[1]\n", "JSON lines|columns"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        _refused(survey, tmp_path / name, reason)
+    _refused(survey, tmp_path / "none.csv", "There is no file")
+
+
+def test_sums_of_many_parts_are_right() -> None:
+    survey = SURVEYS["whole"]
+    parts = [survey.tally(_reports(survey, people)) for people in (0, 1, 50, 3, 900, 2)]
+    total = module._Total(survey.empty_tally())
+    for part in parts:
+        total.add(part)
+    assert total.sum() == sum(parts, survey.empty_tally())

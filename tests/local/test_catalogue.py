@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
+from anonhist.local.catalogue import SURVEYS, parameter_names, survey_class, survey_from
+
+SOME = [
+    WarnerRR(epsilon=1),
+    KRR(alphabet=["a", "ß", "", "c d"], epsilon="1/3", title="Pets"),
+    KRR(alphabet=Alphabet(["a", "b"], other="none of these"), epsilon=2),
+    KRAPPOR(alphabet=12, epsilon=0.5),
+    OptimizedUnary(alphabet=3, epsilon=1),
+    SubsetSelection(alphabet=50, epsilon=1),
+    SubsetSelection(alphabet=50, epsilon=1, chosen=2),
+]
+
+
+def _again(survey: Survey, **changed: Any) -> Survey:
+    said: dict[str, Any] = {
+        "name": survey.name,
+        "epsilon": str(survey.epsilon),
+        "title": survey.title,
+        "parameters": survey.parameters,
+    }
+    return survey_from(**said | changed)
+
+
+@pytest.mark.parametrize("survey", SOME, ids=repr)
+def test_a_survey_is_made_anew_from_what_it_says(survey: Survey) -> None:
+    again = _again(survey)
+    assert again == survey
+    assert type(again) is type(survey)
+    assert again.digest == survey.digest
+
+
+def test_names_are_those_of_the_classes() -> None:
+    for survey in SOME:
+        assert survey_class(survey.name) is type(survey)
+    assert len(set(SURVEYS.values())) == len(SURVEYS)
+
+
+def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> None:
+    assert parameter_names("k-rr") == ("alphabet",)
+    assert parameter_names("subset-selection") == ("alphabet", "chosen")
+
+
+@pytest.mark.parametrize("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])
+def test_other_names_are_refused(name: Any) -> None:
+    with pytest.raises(UsageError, match="There is no local mechanism .*k-rr, k-rappor"):
+        survey_class(name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({}, "not of the kinds"),
+        ([], "must be among alphabet, chosen"),
+        (None, "must be among alphabet, chosen"),
+        ({"alphabet": {"size": 5}, "chosen": 1, "seed": 3}, "must be among alphabet, chosen"),
+        ({"alphabet": {"size": 5}, "chosen": 1, "epsilon": 3}, "must be among alphabet, chosen"),
+        ({"alphabet": {"size": 5}}, "or not all are there"),
+        ({"alphabet": {"size": 5}, "chosen": 1.0}, "chosen must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": True}, "chosen must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": "1"}, "chosen must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": 5}, "chosen must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": None}, "or not all are there"),
+        ({"alphabet": {"size": 5}, "chosen": float("nan")}, "not of the kinds"),
+        ({"alphabet": 5, "chosen": 1}, "described by its size"),
+        ({"alphabet": ["a", "b"], "chosen": 1}, "described by its size"),
+        ({"alphabet": {}, "chosen": 1}, "described by its size"),
+        ({"alphabet": {"other": "b"}, "chosen": 1}, "described by its size"),
+        ({"alphabet": {"size": 5, "other": "b"}, "chosen": 1}, "described by its size"),
+        ({"alphabet": {"size": 5, "labels": ["a", "b"]}, "chosen": 1}, "described by its size"),
+        ({"alphabet": {"size": "5"}, "chosen": 1}, "whole number, its labels a list"),
+        ({"alphabet": {"size": ["a", "b"]}, "chosen": 1}, "whole number, its labels a list"),
+        ({"alphabet": {"size": True}, "chosen": 1}, "alphabet must be a whole number"),
+        ({"alphabet": {"size": 1}, "chosen": 1}, "alphabet must be a whole number"),
+        ({"alphabet": {"size": 5.0}, "chosen": 1}, "whole number, its labels a list"),
+        ({"alphabet": {"labels": 5}, "chosen": 1}, "whole number, its labels a list"),
+        ({"alphabet": {"labels": "ab"}, "chosen": 1}, "whole number, its labels a list"),
+        ({"alphabet": {"labels": ["a"]}, "chosen": 1}, "at least two labels"),
+        ({"alphabet": {"labels": ["a", "a"]}, "chosen": 1}, "twice"),
+        ({"alphabet": {"labels": ["a", 5]}, "chosen": 1}, "must be texts"),
+        ({"alphabet": {"labels": ["a", []]}, "chosen": 1}, "must be texts"),
+        ({"alphabet": {"labels": ["a", "b"], "other": "c"}, "chosen": 1}, "or not all are there"),
+        ({"alphabet": {"labels": ["a", "b"], "other": None}, "chosen": 1}, "or not all are there"),
+        ({"alphabet": {"labels": ["a", "b"], "other": 5}, "chosen": 1}, "must be texts"),
+        ({"alphabet": None, "chosen": 1}, "not of the kinds|must be a whole number"),
+    ],
+)
+def test_parameters_that_no_such_survey_has_are_refused(parameters: Any, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason) as caught:
+        survey_from("subset-selection", epsilon="1", title="", parameters=parameters)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("epsilon", ["1.0", "2/2", " 1", "1e0", "0", "-1", "nan", "65", "", 1, 1.0, None, ["1"]])
+def test_epsilon_is_written_in_one_way(epsilon: Any) -> None:
+    assert _again(SOME[0], epsilon="1") == SOME[0]
+    with pytest.raises(UsageError, match="psilon"):
+        _again(SOME[0], epsilon=epsilon)
+
+
+@pytest.mark.parametrize("title", [None, 5, "two\nlines", "\x1b[2J"])
+def test_titles_are_text_on_one_line(title: Any) -> None:
+    with pytest.raises(UsageError, match="title"):
+        _again(SOME[0], title=title)
