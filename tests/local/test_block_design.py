@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.block_design import MOST_PAIRS, BlockDesign
+from anonhist.local.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
 from anonhist.local.tally import Tally, met
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
@@ -86,7 +86,8 @@ def test_the_channel_is_the_matrix(blocks: BlockDesign, size: int) -> None:
 
 
 def test_what_would_fill_the_memory_is_refused() -> None:
-    huge = BlockDesign(ProjectiveSpace(65_537, 3), 1)
+    huge = BlockDesign(ProjectiveSpace(11_597, 3), 1)
+    assert huge.cells > MOST_CELLS
     tally = Tally("d", 2**20, np.arange(2**20), np.ones(2**20, dtype=np.int64))
     with pytest.raises(UsageError, match="2\\^20 entries"):
         huge.matrix(2, E)
@@ -95,4 +96,4 @@ def test_what_would_fill_the_memory_is_refused() -> None:
     with pytest.raises(UsageError, match="fewer candidates"):
         huge.counts(tally, np.arange(MOST_PAIRS // 2**20 + 1))
     # A few are compared with every report: points without z² support the constant.
-    assert huge.counts(tally, np.array([0])).tolist() == [65_538]
+    assert huge.counts(tally, np.array([0])).tolist() == [11_598]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.blocks import BlockSurvey
@@ -43,6 +44,17 @@ def test_p_values_of_values_that_nobody_has_are_small_as_seldom_as_they_say(surv
         # Supports of few reports are coarse, so small values may be seldomer than they say, but not by much.
         assert level - 5 * error - 0.06 < np.mean(null <= level) < level + 5 * error
     assert p_values[[3, 5]].max() < 1e-12
+
+
+@pytest.mark.parametrize("survey", LARGE)
+def test_p_values_are_binomial_given_the_reports_of_the_block(survey: BlockSurvey) -> None:
+    tally = survey.tally(survey.randomize([3, 5, 3, 1000, 1999], source=SeededSource(7)))
+    values = np.arange(survey.size)
+    supports = survey.block_design.counts(tally, values)
+    beside = survey.block_design.block_counts(tally, values)
+    expected = binom.sf(supports - 1, beside, survey.law.null_probability)
+    assert (supports == 0).any()
+    np.testing.assert_allclose(survey.estimate(tally).p_values, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_the_variance_is_what_was_published(users: int, spike: bool, error: floa
     assert users * np.mean(survey.law.variance(shares, together - shares)) == pytest.approx(error, rel=0.01)
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(22_000, 5), (1000, 1), (1000, 3), (100, 4)])
+@pytest.mark.parametrize(("size", "epsilon"), [(22_000, 5), (2015, 5), (1000, 1), (1000, 3), (100, 4)])
 def test_no_number_of_blocks_errs_noticeably_less_than_the_default(size: int, epsilon: int) -> None:
     chosen = HybridProjectiveGeometry(alphabet=size, epsilon=epsilon)
     others = [

@@ -112,6 +112,9 @@ def test_values_of_a_space_with_much_room_are_counted_by_folding() -> None:
     direct = survey.space.supports(tally.cells, chosen[:, np.newaxis]) @ tally.counts
     np.testing.assert_array_equal(supports[chosen], direct)
     np.testing.assert_array_equal(survey._supports(tally, chosen), direct)
+    many = np.arange(0, survey.size, 50)
+    assert not survey._design.is_listed(tally, many)
+    np.testing.assert_array_equal(survey._supports(tally, many), supports[many])
 
 
 def test_the_field_is_kept_with_the_survey() -> None:

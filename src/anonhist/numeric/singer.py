@@ -109,10 +109,8 @@ def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:
     # z^t is a constant where f has no other terms.
     for number in count(field + 1):
         polynomial = (*(number // field**i % field for i in range(dimension)), 1)
-        if (
-            polynomial[0]
-            and _is_constant(_power(length, polynomial, field))
-            and not any(_is_constant(_power(length // prime, polynomial, field)) for prime in prime_factors(length))
+        if _is_constant(_power(length, polynomial, field)) and not any(
+            _is_constant(_power(length // prime, polynomial, field)) for prime in prime_factors(length)
         ):
             return polynomial
     raise AssertionError  # pragma: no cover  # there is one for every field and dimension
