@@ -37,6 +37,7 @@ def run_recommend(
     target = csv_target("-", output, what="A recommendation is", force=force)
     from anonhist.local.recommendation import recommend
 
+    assert size is not None and people is not None  # noqa: S101, PT018  # their options are required
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
     if target not in (None, STDOUT):
         from anonhist.formats import write_whole
