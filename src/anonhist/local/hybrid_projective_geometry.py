@@ -68,7 +68,7 @@ class HybridProjectiveGeometry(BlockSurvey):
         aim = math.exp(cast("Fraction", self.epsilon)) + 1
         field = prime_at_most(int(min(_FIELD, aim))) if self.field is None else self.field
         if self.blocks is None:
-            blocks = min(sorted(self._promising(field, aim)), key=lambda number: self._mean_variance(field, number))
+            blocks = min(sorted(self._filled(field)), key=lambda number: self._mean_variance(field, number))
         else:
             blocks = parse_whole_number(self.blocks, name="blocks", most=self.size)
         object.__setattr__(self, "field", space_for(field, -(-self.size // blocks)).field)
@@ -90,11 +90,9 @@ class HybridProjectiveGeometry(BlockSurvey):
     def _mean_variance(self, field: int, blocks: int) -> float:
         return BlockLaw(self._with(field, blocks), self.size, cast("Fraction", self.epsilon)).mean_variance
 
-    def _promising(self, field: int, aim: float) -> set[int]:
-        """Return numbers of blocks around ``(e^ε + 1)/F``, and those that spaces of each size fill."""
-        near = int(min(aim / field, self.size))
-        found = {max(1, near), min(near + 1, self.size)}
-        points = space_for(field, 2).points
+    def _filled(self, field: int) -> set[int]:
+        """Return the numbers of blocks that spaces of each size fill; with more, some would be empty."""
+        found, points = set(), space_for(field, 2).points
         while points < field * self.size:
             found.add(-(-self.size // points))
             points = field * points + 1

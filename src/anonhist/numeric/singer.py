@@ -38,19 +38,22 @@ class CyclicOrder:
     points, items : ndarray of int64, shape (K,)
         The number of the point, and of the item, at each place of the cycle.
     spectrum : ndarray of complex128, shape (K//2 + 1,)
-        The Fourier transform of the places a + e at which an item supports a point.
+        The Fourier transform of the places a + e at which an item supports a point, but for its first value, s.
+    support
+        How many such places there are, s.
     """
 
     points: NDArray[np.int64]
     items: NDArray[np.int64]
     spectrum: NDArray[np.complex128]
+    support: int
 
     def sums(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of the weights of the points that support each item, exact if they are whole, shape (…, K).
 
-        All values of the spectrum but the first have the magnitude √(F^{t−2}). With digits below 2^16 the error of the
-        transforms, in the norm about 2^−53·6·log2 K of the result, is below 0.1 in every sum for K ≤ 2^27; sums of
-        digits are rounded to whole numbers and put together.
+        All values of the spectrum have the magnitude √(F^{t−2}). With digits below 2^16 the error of the transforms, in
+        the norm about 2^−53·6·log2 K of the result, is below 0.1 in every sum for K ≤ 2^27; sums of digits are rounded
+        to whole numbers and put together.
         """
         if weights.dtype.kind != "i":
             return self._correlated(weights)
@@ -66,6 +69,7 @@ class CyclicOrder:
         transformed *= self.spectrum
         out = np.empty(weights.shape)
         out[..., self.items] = np.fft.irfft(transformed, n=self.points.size)
+        out += weights.sum(axis=-1, keepdims=True) * (self.support / self.points.size)
         return out
 
 
@@ -94,7 +98,10 @@ def cyclic_order(field: int, dimension: int) -> CyclicOrder:
             terms = zip(polynomial[::-1], windows[j::-1], strict=False)
             coefficients.append(np.asarray(sum(factor * window for factor, window in terms if factor)) % field)
         items[start:stop] = _numbers(coefficients, inverses, field)
-    return CyclicOrder(points, items, np.fft.rfft(sequence[:length] == 0))
+    supported = sequence[:length] == 0
+    spectrum = np.fft.rfft(supported)
+    spectrum[0] = 0
+    return CyclicOrder(points, items, spectrum, int(supported.sum()))
 
 
 def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:
