@@ -73,10 +73,10 @@ def test_simulated_errors_are_those_published(spike: bool) -> None:  # noqa: FBT
     values = draws.choice(survey.size, users, p=shares / shares.sum())
     truth = np.bincount(values, minlength=survey.size)
     source, errors = SeededSource(7), []
-    for _ in range(4):
+    for _ in range(40):
         raw = survey.estimate(survey.tally(survey.randomize(values, source=source))).raw
         errors.append(float(np.mean((users * raw - truth) ** 2)))
-    # The mean square over 22,351 cells errs by 1 % in a run, 0.5 % in four: 5 % are ten standard errors.
+    # With a spike half of the reports are in 150 cells: the mean errs by 5 % in a run, 0.8 % in forty. Else by less.
     assert np.mean(errors) == pytest.approx(published, rel=0.05)
 
 
