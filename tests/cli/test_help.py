@@ -59,7 +59,9 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"anonhist {anonhist.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("-h",), *((*name.split(), "--help") for name in (*_COMMANDS, "local"))])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("-h",), *((*name.split(), "--help") for name in (*_COMMANDS, "local"))]
+)
 def test_help_is_plain_and_fits_a_terminal(arguments: tuple[str, ...], cli: Cli) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stderr) == (0, "")

@@ -152,7 +152,7 @@ BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "92
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:
     survey, path = SURVEYS["whole"], tmp_path / f"a.{form}"
-    for rows, is_good in (((value,), False), (("7", value, "0"), False), (("7", "29", "0"), True)):
+    for rows, is_good in ((("7", value, "0"), False), (("7", "29", "0"), True)):
         text = _rows(survey, *rows)
         path.write_text(_as_json(text) if form == "ndjson" else text)
         if is_good:

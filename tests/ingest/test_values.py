@@ -48,6 +48,11 @@ def test_rows_without_a_value_are_refused(tmp_path: Path) -> None:
 
 def test_what_fails_while_values_are_used_is_no_matter_of_the_input(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("word\ncat\n")
-    with pytest.raises(BrokenPipeError), opened_values(str(tmp_path / "a.csv"), None) as batches:
+    with pytest.raises(BrokenPipeError):
+        _use(tmp_path / "a.csv")
+
+
+def _use(path: Path) -> None:
+    with opened_values(str(path), None) as batches:
         for _ in batches:
             raise BrokenPipeError

@@ -48,7 +48,7 @@ def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> No
 
 @pytest.mark.parametrize("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])
 def test_other_names_are_refused(name: Any) -> None:
-    with pytest.raises(UsageError, match="There is no local mechanism .*k-rr, k-rappor"):
+    with pytest.raises(UsageError, match=r"There is no local mechanism .*k-rr, k-rappor"):
         survey_class(name)
 
 

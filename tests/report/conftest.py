@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from anonhist.local import KRR, FrequencyEstimate
 from anonhist.mechanisms import (
     CentralMechanism,
     Comparison,
@@ -252,12 +253,76 @@ def curve_page() -> Callable[[str], str]:
     return curve_page_named
 
 
+def estimated(labels: tuple[str, ...], *, candidates: bool = False) -> FrequencyEstimate:
+    """Make an estimate of shares that fall like 1/rank, without chance."""
+    ranks = np.arange(1, len(labels) + 1)
+    raw = 0.3 / ranks - 0.005 * (ranks % 7 == 0)
+    return FrequencyEstimate(
+        labels=labels,
+        users=40_000,
+        frequencies=np.maximum(raw, 0),
+        raw=raw,
+        standard_errors=np.full(len(labels), 0.004),
+        p_values=np.clip(ranks / 1000, 0, 1),
+        significant=raw > 0.02,
+        level=0.95,
+        decoder="projected",
+        correction="holm",
+        other=0.25 if candidates else 0.0,
+        other_standard_error=0.011 if candidates else 0.0,
+        note="It stopped early." if candidates else "",
+        guarantee=KRR(alphabet=2, epsilon=2).guarantee,
+    )
+
+
+# Many values, few candidates with names of all kinds, and one value.
+ESTIMATES: dict[str, Callable[[], FrequencyEstimate]] = {
+    "many": lambda: estimated(tuple(f"value {rank}" for rank in range(300))),
+    "candidates": lambda: estimated(
+        (
+            "<script>alert(1)</script> & more that is so long that it must be cut somewhere",
+            "猫",
+            "a\x1b[2J",
+            "",
+            "x" * 99,
+        ),
+        candidates=True,
+    ),
+    "one": lambda: estimated(("cat",), candidates=True),
+}
+LOCAL_COMMAND = "anonhist local estimate 'a <b> & \"c\".json' tally.json --report out.html"
+
+
+@cache
+def local_page_named(name: str) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_report(ESTIMATES[name](), path, command=LOCAL_COMMAND)
+        return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def local_page() -> Callable[[str], str]:
+    return local_page_named
+
+
+@pytest.fixture(scope="session")
+def local_estimate() -> Callable[[str], FrequencyEstimate]:
+    return lambda name: ESTIMATES[name]()
+
+
+@pytest.fixture(scope="session")
+def make_estimate() -> Callable[..., FrequencyEstimate]:
+    return estimated
+
+
 PAGES: dict[str, Callable[[str], str]] = {
     "release": named_page,
     "comparison": comparison_page_named,
     "curve": curve_page_named,
+    "local": local_page_named,
 }
-NAMES = {"release": RELEASES, "comparison": COMPARISONS, "curve": CURVES}
+NAMES = {"release": RELEASES, "comparison": COMPARISONS, "curve": CURVES, "local": ESTIMATES}
 
 
 @pytest.fixture(params=[(kind, name) for kind, names in NAMES.items() for name in names])

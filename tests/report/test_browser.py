@@ -127,6 +127,17 @@ def test_no_curve_sticks_out_of_a_narrow_window(curve_page: Callable[[str], str]
     assert min(drawings) > 300
 
 
+@pytest.mark.parametrize("name", ["many", "candidates"])
+def test_no_estimate_sticks_out_of_a_narrow_window(local_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
+    path = tmp_path / "estimate.html"
+    path.write_text(measured(local_page(name)), encoding="utf-8")
+    wide, drawings = seen_by(path, tmp_path)
+    # A table with long labels is scrolled.
+    assert [each for each in wide if not each.startswith('<div class="compared"')] == []
+    assert len(drawings) == 1
+    assert min(drawings) > 300
+
+
 def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str], tmp_path: Path) -> None:
     path, size = tmp_path / "compare.html", "--window-size=1000,1700"
     path.write_text(compared_page("all"), encoding="utf-8")

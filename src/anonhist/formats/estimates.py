@@ -34,12 +34,12 @@ def estimate_csv(estimate: FrequencyEstimate) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
-    low, high = estimate.intervals.T.tolist()
-    all_low, all_high = estimate.simultaneous_intervals.T.tolist()
-    columns = (estimate.frequencies, estimate.standard_errors, low, high, all_low, all_high, estimate.p_values)
-    numbers = [[f"{value:.10g}" for value in column] for column in columns]
-    significant = ["true" if each else "false" for each in estimate.significant.tolist()]
-    counts = [f"{value:.10g}" for value in estimate.counts]
+    columns = (
+        *(estimate.frequencies, estimate.standard_errors, *estimate.intervals.T, *estimate.simultaneous_intervals.T),
+        *(estimate.p_values, estimate.counts),
+    )
+    *numbers, counts = (map("%.10g".__mod__, column.tolist()) for column in columns)
+    significant = ("true" if each else "false" for each in estimate.significant.tolist())
     writer.writerows(zip(estimate.labels, *numbers, significant, counts, strict=True))
     return text.getvalue()
 

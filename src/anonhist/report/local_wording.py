@@ -64,7 +64,7 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
         label_text(estimate.labels[place]),
         share(float(estimate.frequencies[place]), error),
         share(error, error),
-        f"{share(low, error)} to {share(high, error)}",
+        interval_text(low, high, error),
         "yes" if estimate.significant[place] else "",
     )
 
@@ -77,8 +77,27 @@ def share(value: float, error: float) -> str:
     >>> share(0.123456, 0.0021), share(0.5, 0.2), share(0.000012345, 0.0000003)
     ('12.35 %', '50 %', '0.001234 %')
     """
-    places = max(0, 1 - math.floor(math.log10(100 * error))) if error > 0 else 2
-    return f"{100 * value:,.{min(places, 12)}f} %"
+    return f"{100 * value:,.{_places(error)}f} %"
+
+
+def interval_text(low: float, high: float, error: float) -> str:
+    """Write an interval of shares, its ends rounded outwards.
+
+    Examples
+    --------
+    >>> interval_text(0.29216, 0.30784, 0.004)
+    '29.21 % to 30.79 %'
+    """
+    places = _places(error)
+    scale = 10**places
+    # A hair to either side, so that ends that are whole already stay.
+    below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
+    return f"{below:,.{places}f} % to {above:,.{places}f} %"
+
+
+def _places(error: float) -> int:
+    """Return how many digits of a percentage follow the point, so that its error has two digits."""
+    return min(12, max(0, 1 - math.floor(math.log10(100 * error)))) if error > 0 else 2
 
 
 def label_text(label: str) -> str:

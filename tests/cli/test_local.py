@@ -1,0 +1,252 @@
+"""Local privacy on the command line: from a survey to an estimate."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from anonhist.cli.local_commands import CORRECTION_NAMES, DECODER_NAMES, MECHANISM_NAMES
+from anonhist.formats.surveys import read_survey
+from anonhist.formats.tallies import read_tally
+from anonhist.ingest.reports import tally_reports
+from anonhist.local.catalogue import SURVEYS
+
+Cli = Callable[..., CompletedProcess[str]]
+
+WORDS = ("cat", "dog", "emu", "newt")
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    """Make a list of words, values of 4,000 people and a survey."""
+    (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
+    people = 2400 * ["cat"] + 1200 * ["dog"] + 400 * ["emu"]
+    (folder / "values.csv").write_text("word,n\n" + "".join(f"{word},1\n" for word in people))
+    return folder
+
+
+@pytest.fixture
+def survey(files: Path, cli: Cli) -> Path:
+    given = ("--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "2", "-o", "survey.json", "--quiet")
+    assert cli("local", "new", *given).returncode == 0
+    return files
+
+
+@pytest.fixture
+def tallied(survey: Path, cli: Cli) -> Path:
+    """Make a tally, too."""
+    for step in (
+        ("randomize", "survey.json", "values.csv", "--column", "word", "-o", "reports.parquet"),
+        ("tally", "survey.json", "reports.parquet", "-o", "tally.json"),
+    ):
+        assert cli("local", *step).returncode == 0
+    return survey
+
+
+def test_names_are_those_there_are() -> None:
+    assert tuple(SURVEYS) == MECHANISM_NAMES
+    assert len(set(DECODER_NAMES)) == 5
+    assert len(set(CORRECTION_NAMES)) == 3
+
+
+def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> None:
+    given = ("--mechanism", "subset-selection", "--alphabet", "words.txt", "--other", "else", "--chosen", "2")
+    done = cli("local", "new", *given, "--epsilon", "1/2", "--title", "Pets", "-o", "survey.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    survey = read_survey(files / "survey.json")
+    assert (survey.name, str(survey.epsilon), survey.title) == ("subset-selection", "1/2", "Pets")
+    assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
+    assert done.stdout.splitlines() == [
+        f"Promise: {survey.guarantee}",
+        "Report: 1 byte a person.",
+        "Wrote survey.json.",
+    ]
+
+
+def test_a_survey_goes_down_a_pipe(files: Path, cli: Cli) -> None:
+    given = ("local", "new", "--mechanism", "k-rr", "--alphabet-size", "1e3", "--epsilon", "1")
+    piped = cli(*given)
+    assert cli(*given, "-o", "a.json", "--quiet").stdout == ""
+    assert piped.stdout == (files / "a.json").read_text(encoding="utf-8")
+    assert json.loads(piped.stdout)["parameters"] == {"alphabet": {"size": 1000}}
+
+
+def test_other_parameters_can_be_given(files: Path, cli: Cli) -> None:
+    given = ("local", "new", "--mechanism", "subset-selection", "--alphabet-size", "9", "--epsilon", "1")
+    done = cli(*given, "--parameter", "chosen=4", "-o", "a.json")
+    assert done.returncode == 0
+    assert read_survey(files / "a.json").parameters["chosen"] == 4
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "ndjson"])
+def test_values_become_reports_of_the_survey(survey: Path, cli: Cli, ending: str) -> None:
+    done = cli("local", "randomize", "survey.json", "values.csv", "--column", "word", "-o", f"reports.{ending}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"Reports: 4,000, of 1 byte each.\nWrote reports.{ending}.\n"
+    made_by = read_survey(survey / "survey.json")
+    tally = tally_reports(made_by, survey / f"reports.{ending}")
+    assert tally.users == 4000
+    # At epsilon 2, 71 of 100 keep their word: the chance that fewer than half do is below 1e-190.
+    assert tally.dense(4).argmax() == 0
+    assert 1000 < tally.dense(4)[0] < 2400
+
+
+def test_reports_are_random(survey: Path, cli: Cli) -> None:
+    given = ("local", "randomize", "survey.json", "values.csv", "--column", "word", "-o", "-")
+    assert cli(*given).stdout != cli(*given).stdout
+    assert survey.exists()
+
+
+def test_everything_works_in_a_pipe(survey: Path, process: Cli) -> None:
+    values = b"cat\n" * 100 + b"dog\n" * 50
+    piped = process("local", "randomize", "survey.json", "-", stdin=values)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.count("\n") == 150
+    table = process("local", "randomize", "survey.json", "-", "--column", "b", stdin=b"a,b\n1,cat\n2,dog\n")
+    assert table.stdout.count("\n") == 2
+    (survey / "more.ndjson.gz").write_bytes(gzip.compress(table.stdout.encode()))
+    counted = process("local", "tally", "survey.json", "-", "more.ndjson.gz", stdin=piped.stdout.encode())
+    assert (counted.returncode, counted.stderr) == (0, "")
+    (survey / "tally.json").write_text(counted.stdout)
+    assert read_tally(survey / "tally.json").users == 152
+    shown = process("local", "estimate", "survey.json", "tally.json")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [row["label"] for row in csv.DictReader(io.StringIO(shown.stdout))] == list(WORDS)
+
+
+def test_tallies_and_reports_are_added(tallied: Path, cli: Cli) -> None:
+    made_by = read_survey(tallied / "survey.json")
+    assert cli("local", "tally", "survey.json", "tally.json", "-o", "copy.parquet").returncode == 0
+    (tallied / "reports.csv").write_text(f"survey,report\n{made_by.digest},3\n")
+    done = cli(
+        "local", "tally", "survey.json", "tally.json", "*.csv*", "copy.parquet", "reports.parquet", "-o", "all.json"
+    )
+    assert done.returncode == 3  # values.csv and events.csv are no reports
+    done = cli("local", "tally", "survey.json", "tally.json", "rep*", "copy.parquet", "-o", "all.json")
+    assert (done.returncode, done.stdout) == (0, "Counted: the reports of 12,001 people.\nWrote all.json.\n")
+    first = read_tally(tallied / "tally.json").dense(4)
+    assert (read_tally(tallied / "all.json").dense(4) == 3 * first + [0, 0, 0, 1]).all()
+
+
+def test_an_estimate_is_written_and_told(tallied: Path, cli: Cli) -> None:
+    done = cli(
+        "local", "estimate", "survey.json", "tally.json", "-o", "a.csv", "--report", "out.html", "--delta", "1e-6"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "How frequent 4 values are among 4,000 people" in done.stdout
+    assert "Promise to everybody who sent one report: 2-differentially private" in done.stdout
+    assert "Promise where reports are shuffled: " in done.stdout
+    assert done.stdout.endswith("Wrote a.csv.\nWrote out.html.\n")
+    with (tallied / "a.csv").open(newline="") as file:
+        rows = {row["label"]: row for row in csv.DictReader(file)}
+    # Standard errors are near 0.012; six of them happen in less than 1 of 10^8 runs.
+    assert abs(float(rows["cat"]["frequency"]) - 0.6) < 0.08
+    assert rows["cat"]["significant"] == "true"
+    page = (tallied / "out.html").read_text(encoding="utf-8")
+    assert "anonhist local estimate survey.json tally.json" in page
+    assert "Where reports are shuffled" in page
+
+
+def test_candidates_are_estimated_alone(tallied: Path, cli: Cli) -> None:
+    (tallied / "some.txt").write_text("newt\ncat\n")
+    done = cli("local", "estimate", "survey.json", "tally.json", "--candidates", "some.txt", "-o", "a.json")
+    assert done.returncode == 0
+    document = json.loads((tallied / "a.json").read_text())
+    assert document["labels"] == ["newt", "cat"]
+    assert document["other"] > 0.3
+    assert "Other values together: " in done.stdout
+
+
+def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
+    done = cli("local", "estimate", "survey.json", "tally.json", "--level", "0.5", "-o", "a.json", "--top", "1")
+    assert done.returncode == 0
+    assert json.loads((tallied / "a.json").read_text())["level"] == 0.5
+    assert "newt" not in done.stdout
+    assert "cat" in done.stdout
+    bad = cli("local", "estimate", "survey.json", "tally.json", "--level", "1.5")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "level must be a number between 0 and 1" in bad.stderr
+
+
+def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli) -> None:
+    done = terminal("local", "estimate", "survey.json", "tally.json", "--top", "3", width=90)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "How frequent 4 values are among 4,000 people"
+    assert lines[2].split() == ["value", "share", "±", "interval", "somebody", "has", "it"]
+    assert [line.split()[0] for line in lines[3:5]] == ["cat", "dog"]
+    assert lines[3].rstrip().endswith("yes")
+    assert max(map(len, lines)) <= 90
+    assert tallied.exists()
+
+
+def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cli) -> None:
+    (folder / "words.txt").write_text("a\x1b[2Jb\n[bold]x[/bold]\n")
+    (folder / "values.txt").write_text("word\n" + "[bold]x[/bold]\n" * 50)
+    for step in (
+        ("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "5", "-o", "survey.json"),
+        ("randomize", "survey.json", "values.txt", "-o", "reports.csv"),
+        ("tally", "survey.json", "reports.csv", "-o", "tally.json"),
+    ):
+        assert cli("local", *step).returncode == 0
+    shown = terminal("local", "estimate", "survey.json", "tally.json").stdout
+    assert "a\\x1b[2Jb" in shown
+    assert "[bold]x[/bold]" in shown
+
+
+def test_defaults_on_a_terminal_are_files(files: Path, terminal: Cli) -> None:
+    for step, told in (
+        (("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "1"), "survey.json"),
+        (("randomize", "survey.json", "values.csv", "--column", "word"), "reports.parquet"),
+        (("tally", "survey.json", "reports.parquet"), "tally.json"),
+    ):
+        done = terminal("local", *step)
+        assert done.returncode == 0, done.stdout
+        assert f"Wrote {told}." in done.stdout
+        assert (files / told).exists()
+
+
+def _stub(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+    """Stand in for what recommends: what is tested here is how it is shown."""
+    asked: list[dict[str, object]] = []
+    rows = [
+        SimpleNamespace(
+            mechanism=name,
+            standard_error=error,
+            mean_squared_error=error**2 * 1e12,
+            report_bytes=size,
+            decode_cost="n + k",
+            note=note,
+        )
+        for name, error, size, note in (("subset-selection", 0.002, 1345, ""), ("k-rr", 0.02, 2, "errs [more]"))
+    ]
+
+    def recommend(**given: object) -> object:
+        asked.append(given)
+        return SimpleNamespace(rows=rows, best="subset-selection", reason="It errs least.")
+
+    module = ModuleType("anonhist.local.recommendation")
+    module.recommend = recommend  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "anonhist.local.recommendation", module)
+    return asked
+
+
+def test_recommendations_are_shown(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = _stub(monkeypatch)
+    given = ("local", "recommend", "--alphabet-size", "1000", "--epsilon", "1", "--users", "1e6")
+    done = cli(*given, "-o", "a.csv", "--max-bytes", "2000")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Take subset-selection. It errs least.\n")
+    assert "errs [more]" in done.stdout
+    assert "0.20 %" in done.stdout
+    assert asked == [{"alphabet_size": 1000, "epsilon": "1", "users": 10**6, "max_bytes": 2000}]
+    piped = cli(*given)
+    assert piped.stdout == (folder / "a.csv").read_text()
+    assert list(csv.reader(io.StringIO(piped.stdout)))[2] == ["k-rr", "0.02", "400000000", "2", "n + k", "errs [more]"]

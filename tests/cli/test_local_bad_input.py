@@ -1,0 +1,143 @@
+"""What is wrong is told in one sentence, with an exit code, and leaves nothing behind."""
+
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from anonhist.formats import write
+from anonhist.local import KRR, OptimizedUnary
+
+Cli = Callable[..., CompletedProcess[str]]
+
+SURVEY = KRR(alphabet=["cat", "dog", "emu"], epsilon=1)
+NEW = ("new", "--mechanism", "k-rr", "--epsilon", "1")
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    write(SURVEY, folder / "survey.json")
+    write(KRR(alphabet=["cat", "dog", "emu"], epsilon=1, title="Other"), folder / "other.json")
+    reports = SURVEY.randomize(["cat", "dog"] * 50)
+    write(reports, folder / "reports.parquet")
+    write(SURVEY.tally(reports), folder / "tally.json")
+    for name, text in (
+        ("words.txt", "cat\ndog\n"),
+        ("empty.txt", ""),
+        ("lone.txt", "cat\n"),
+        ("twice.txt", "cat\ndog\ncat\n"),
+        ("gap.txt", "cat\n\ndog\n"),
+        ("values.csv", "word,n\ncat,1\nsecret,2\n"),
+        ("good.csv", "word\ncat\n"),
+        ("missing.csv", "word,n\ncat,1\n,2\n"),
+    ):
+        (folder / name).write_text(text)
+    (folder / "latin.txt").write_bytes("Käse\nBrot\n".encode("latin-1"))
+    (folder / "cut.parquet").write_bytes((folder / "reports.parquet").read_bytes()[:-20])
+    return folder
+
+
+CASES: list[tuple[tuple[str, ...], int, str]] = [
+    ((*NEW, "--alphabet", "empty.txt"), 3, "The file 'empty.txt' is empty: list the values there can be"),
+    ((*NEW, "--alphabet", "lone.txt"), 2, "An alphabet needs at least two labels"),
+    ((*NEW, "--alphabet", "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
+    ((*NEW, "--alphabet", "gap.txt"), 3, "Line 2 of 'gap.txt' is empty"),
+    ((*NEW, "--alphabet", "latin.txt"), 3, "is not UTF-8 text"),
+    ((*NEW, "--alphabet", "none.txt"), 3, "The file 'none.txt' cannot be read: No such file"),
+    ((*NEW, "--alphabet", "words.txt", "--alphabet-size", "3"), 2, "not both"),
+    ((*NEW, "--alphabet-size", "1"), 2, "alphabet must be a whole number from 2"),
+    ((*NEW, "--alphabet-size", "many"), 2, "--alphabet-size must be a whole number"),
+    ((*NEW, "--alphabet-size", "3", "--other", "x"), 2, "--other belongs to --alphabet FILE"),
+    ((*NEW,), 2, "k-rr needs more than was given; it takes --alphabet as well"),
+    ((*NEW, "--alphabet-size", "3", "--chosen", "2"), 2, "--chosen is no parameter of k-rr, which takes --alphabet"),
+    ((*NEW, "--alphabet-size", "3", "--parameter", "chosen=2"), 2, "--chosen is no parameter of k-rr"),
+    ((*NEW, "--alphabet-size", "3", "--parameter", "chosen"), 2, "--parameter must be NAME=VALUE"),
+    ((*NEW, "--alphabet-size", "3", "--parameter", "alphabet=5"), 2, "--parameter must be NAME=VALUE"),
+    ((*NEW, "--alphabet-size", "3", "--title", "two\nlines"), 2, "title"),
+    ((*NEW, "--alphabet-size", "3", "-o", "a.csv"), 2, "A survey is written as .json"),
+    ((*NEW, "--alphabet-size", "3", "-o", "survey.json"), 2, "exists already"),
+    ((*NEW[:3], "--alphabet-size", "3"), 2, "Say what a report may cost"),
+    ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "0"), 2, "epsilon must be a finite number greater than zero"),
+    ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "-1"), 2, "epsilon must be a finite number greater than zero"),
+    ((*NEW[:3], "--alphabet-size", "3", "--epsilon", "100"), 2, "epsilon of a survey must lie between"),
+    (("new", "--mechanism", "laplace", "--epsilon", "1"), 2, "'laplace' is not one of 'warner', 'k-rr'"),
+    (("randomize", "survey.json", "values.csv", "--column", "word"), 3, "A value is not in the alphabet"),
+    (("randomize", "survey.json", "values.csv"), 2, "Say which column holds the values (--column)"),
+    (("randomize", "survey.json", "values.csv", "--column", "words"), 3, "There is no column 'words'"),
+    (("randomize", "survey.json", "missing.csv", "--column", "word"), 3, "A row has no value in that column"),
+    (("randomize", "survey.json", "good.csv", "-o", "a.json"), 2, "Reports are written as .csv"),
+    (("randomize", "survey.json", "good.csv", "-o", "good.csv"), 2, "exists already"),
+    (("randomize", "survey.json", "good.csv", "-o", "good.csv", "--force"), 2, "is the input"),
+    (("randomize", "tally.json", "good.csv"), 3, "'tally.json' is not a survey that can be read"),
+    (("randomize", "none.json", "good.csv"), 3, "The file 'none.json' cannot be read"),
+    (("tally", "survey.json"), 2, "Missing argument"),
+    (("tally", "survey.json", "none.parquet"), 3, "There is no file 'none.parquet'"),
+    (("tally", "survey.json", "none.json"), 3, "cannot be read|There is no file"),
+    (("tally", "survey.json", "cut.parquet"), 3, "is not a whole Parquet file"),
+    (("tally", "survey.json", "reports.parquet", "cut.parquet"), 3, "is not a whole Parquet file"),
+    (("tally", "survey.json", "survey.json"), 3, "'survey.json' is not a tally that can be read"),
+    (("tally", "other.json", "reports.parquet"), 3, "holds reports of another survey"),
+    (("tally", "other.json", "tally.json"), 2, "This tally is of another survey"),
+    (("tally", "survey.json", "tally.json", "tally.json"), 2, "A file is named twice"),
+    (("tally", "survey.json", "good.csv"), 3, "which have the columns survey, report"),
+    (("tally", "survey.json", "tally.json", "-o", "tally.json", "--force"), 2, "is the input"),
+    (("tally", "survey.json", "tally.json", "-o", "a.csv"), 2, "A tally is written as .json, .parquet"),
+    (("estimate", "other.json", "tally.json"), 2, "This tally is of another survey"),
+    (("estimate", "tally.json", "survey.json"), 3, "'tally.json' is not a survey that can be read"),
+    (("estimate", "survey.json", "reports.parquet"), 3, "'reports.parquet' is not a tally that can be read"),
+    (("estimate", "survey.json", "tally.json", "--candidates", "twice.txt"), 3, "repeats an earlier line"),
+    (("estimate", "survey.json", "tally.json", "--candidates", "empty.txt"), 3, "list the values to estimate"),
+    (("estimate", "survey.json", "tally.json", "--candidates", "good.csv"), 2, "A candidate is not in the alphabet"),
+    (("estimate", "survey.json", "tally.json", "--decoder", "best"), 2, "'best' is not one of 'projected'"),
+    (("estimate", "survey.json", "tally.json", "--correction", "none"), 2, "'none' is not one of 'holm'"),
+    (("estimate", "survey.json", "tally.json", "--shuffled-users", "10"), 2, "--shuffled-users needs --delta"),
+    (("estimate", "survey.json", "tally.json", "--delta", "0"), 2, "delta must be a finite number greater than zero"),
+    (("estimate", "survey.json", "tally.json", "--top", "0"), 2, "--top must be a whole number"),
+    (("estimate", "survey.json", "tally.json", "-o", "a.parquet"), 2, "An estimate is written as .csv, .json"),
+    (("estimate", "survey.json", "tally.json", "--report", "a.pdf"), 2, "A report is an HTML page"),
+    (("recommend", "--alphabet-size", "1e99", "--epsilon", "1", "--users", "5"), 2, "--alphabet-size must be below"),
+    (("recommend", "--alphabet-size", "9", "--epsilon", "1", "--users", "few"), 2, "--users must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "told"), CASES, ids=[" ".join(words) for words, *_ in CASES])
+def test_bad_input_is_one_sentence(files: Path, cli: Cli, words: tuple[str, ...], code: int, told: str) -> None:
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    out = () if "-o" in words or words[0] == "estimate" else ("-o", "out.csv" if words[0] != "tally" else "out.json")
+    if words[0] == "new" and "-o" not in words:
+        out = ("-o", "out.json")
+    done = cli("local", *words, *out)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert any(each in done.stderr for each in told.split("|"))
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith(".\n")
+    assert "secret" not in done.stderr
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_force_replaces_what_is_there(files: Path, cli: Cli) -> None:
+    assert cli("local", *NEW, "--alphabet-size", "3", "-o", "survey.json", "--force").returncode == 0
+    assert cli("local", "randomize", "survey.json", "-", "-o", "survey.json", "--force").returncode == 2
+    assert files.exists()
+
+
+def test_interrupts_leave_nothing_behind(files: Path, interrupted: Cli) -> None:
+    (files / "values.txt").write_text("word\n" + "cat\n" * 1000)
+    where = "from anonhist.local.krr import KRR\nKRR._draw = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
+    done = interrupted("local", "randomize", "survey.json", "values.txt", "-o", "out.parquet", where=where)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert not [path for path in files.iterdir() if path.name.startswith((".anonhist", "out"))]
+
+
+def test_candidates_may_be_a_million(files: Path, cli: Cli) -> None:
+    survey = OptimizedUnary(alphabet=2_000_000, epsilon=1)
+    write(survey, files / "large.json")
+    write(survey.tally(survey.randomize([5] * 3)), files / "large.parquet")
+    (files / "many.txt").write_text("".join(f"{number}\n" for number in range(1_000_000)))
+    done = cli(
+        "local", "estimate", "large.json", "large.parquet", "--candidates", "many.txt", "-o", "out.csv", "--quiet"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    with (files / "out.csv").open() as file:
+        assert sum(1 for _ in file) == 1_000_001

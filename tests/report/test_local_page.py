@@ -1,0 +1,140 @@
+"""The page and the figure of an estimate of frequencies: every number is the estimate's."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from anonhist.local import KRR, FrequencyEstimate
+from anonhist.report import plot, write_report
+from anonhist.report.local_page import write_frequencies
+from anonhist.report.local_wording import facts, label_text, most_frequent, promise, row_texts, share
+
+Named = Callable[[str], Any]
+
+
+def _rows(page: str) -> list[list[str]]:
+    (body,) = re.findall(r"<tbody>(.*?)</tbody>", page)
+    rows = re.findall(r"<tr>(.*?)</tr>", body)
+    return [
+        [unescape(cell).replace("\xa0", " ") for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows
+    ]
+
+
+def test_the_table_holds_the_most_frequent_values(local_estimate: Named, local_page: Named) -> None:
+    estimate, page = local_estimate("many"), local_page("many")
+    rows = _rows(page)
+    assert rows[0] == ["value 0", "30.00 %", "0.40 %", "29.21 % to 30.79 %", "yes"]
+    assert rows[99] == [*row_texts(estimate, most_frequent(estimate, 100)[99])]
+    assert len(rows) == 100
+    assert "200 less frequent values are left out here" in page
+    assert rows[-1][-1] == ""
+
+
+def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimate: Named) -> None:
+    page, estimate = local_page("many"), local_estimate("many")
+    assert escape(str(estimate.guarantee)) in page
+    assert "exp(2) (about 7.39)" in page
+    assert "nobody ever held the true ones" in page
+    assert "Anyone who answers more than once" in page
+    assert "<b>40,000</b><span>people reported" in page
+    assert f"<b>{estimate.significant.sum()} of 300</b>" in page
+    assert "by holm, the chance that any value is called so wrongly is at most 5&nbsp;%." in page
+    assert "the nearest distribution to the raw estimates" in page
+
+
+def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
+    page = local_page("candidates")
+    assert "<b>25.0 ± 1.1&nbsp;%</b><span>of the people have another value than these" in page
+    assert "<b>Note.</b> It stopped early." in page
+    for name in ("Other values", "another value", "<b>Note"):
+        assert name not in local_page("many")
+
+
+def test_labels_are_text_and_nothing_else(local_page: Named) -> None:
+    page = local_page("candidates")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "\x1b" not in page
+    labels = [row[0] for row in _rows(page)]
+    assert "a\\x1b[2J" in labels
+    assert "猫" in labels
+    assert max(map(len, labels)) == 60
+    # In the drawing as well, as text that a browser has signs for.
+    assert re.search(r"<text[^>]*>猫</text>", page)
+
+
+def test_shuffling_is_told_where_it_is_promised(tmp_path: Path, local_estimate: Named) -> None:
+    estimate = local_estimate("one")
+    central = replace(estimate.guarantee, epsilon=Fraction(1, 8), delta=Fraction(1, 10**6))
+    write_frequencies(estimate, tmp_path / "a.html", shuffled=central)
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert escape(str(central)) in page
+    write_report(estimate, tmp_path / "b.html")
+    page = (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert "shuffled" not in page
+    assert "Make one like it" not in page
+
+
+def test_the_figure_draws_shares_and_intervals(local_estimate: Named) -> None:
+    estimate = local_estimate("many")
+    axes = plot(estimate).axes[0]
+    widths = sorted((bar.get_width() for bar in axes.patches), reverse=True)
+    order = most_frequent(estimate, 30)
+    np.testing.assert_allclose(widths, 100 * estimate.frequencies[order])
+    assert [text.get_text() for text in axes.get_yticklabels()] == [estimate.labels[place] for place in order]
+    ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
+    np.testing.assert_allclose(ends, 100 * estimate.intervals[order])
+    # The first is above.
+    bottom, top = axes.get_ylim()
+    assert bottom > top
+
+
+def test_dollars_begin_no_formula(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+    figure = plot(make_estimate(("$x^$", r"a_$\frac$")))
+    FigureCanvasAgg(figure).draw()
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["$x^$", r"a_$\frac$"]
+
+
+def test_values_below_zero_are_drawn_and_told(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+    estimate = make_estimate(("a", "b"))
+    raw = np.array([0.5, -0.02])
+    estimate = replace(estimate, frequencies=raw, raw=raw, decoder="unbiased", standard_errors=np.array([0.01, 0.05]))
+    assert row_texts(estimate, 1) == ("b", "-2.0 %", "5.0 %", "0.0 % to 7.8 %", "yes")
+    assert plot(estimate).axes[0].get_xlim()[0] == pytest.approx(-2)
+
+
+def test_equal_shares_are_ordered_by_their_raw_estimates(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+    estimate = make_estimate(("a", "b", "c", "d"))
+    estimate = replace(estimate, frequencies=np.array([0, 0.9, 0, 0]), raw=np.array([-0.2, 0.8, -0.1, -0.2]))
+    assert most_frequent(estimate, 9) == [1, 2, 0, 3]
+    assert most_frequent(estimate, 1) == [1]
+
+
+def test_an_estimate_made_from_reports_is_shown(tmp_path: Path) -> None:
+    survey = KRR(alphabet=["yes", "no"], epsilon=1)
+    estimate = survey.estimate(survey.tally(survey.randomize(["yes"] * 30)))
+    write_report(estimate, tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert {row[0] for row in _rows(page)} == {"yes", "no"}
+
+
+def test_words_hold_at_the_ends() -> None:
+    assert share(0.0, 0.0) == "0.00 %"
+    assert share(1.0, 3.0) == "100 %"
+    assert label_text("a\nb\u202ec") == "a\\nb\\u202ec"
+    assert "exp(64)." in promise(KRR(alphabet=2, epsilon=64).guarantee)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg"])
+def test_every_correction_has_its_words(correction: str, make_estimate: Callable[..., FrequencyEstimate]) -> None:
+    told = dict(facts(replace(make_estimate(("a",)), correction=correction)))["Somebody has it"]
+    assert f"by {correction}, " in told
+    assert ("share expected" in told) == (correction == "benjamini-hochberg")
