@@ -27,12 +27,12 @@ MECHANISM_NAMES = (
 )
 DECODER_NAMES = ("projected", "normalized", "unbiased", "least-squares", "mle")
 CORRECTION_NAMES = ("holm", "bonferroni", "benjamini-hochberg")
-WHOLE_PARAMETERS = ("buckets", "cohorts", "hashes", "chosen", "blocks", "field", "max_bytes")
+_WHOLE_PARAMETERS = ("buckets", "cohorts", "hashes", "chosen", "blocks", "field", "max_bytes")
 
 _NEW_SECTIONS = {
     "What to promise": ("epsilon",),
     "What to ask for": ("alphabet", "alphabet_size", "other"),
-    "How to randomise": ("mechanism", *WHOLE_PARAMETERS, "key", "parameter"),
+    "How to randomise": ("mechanism", *_WHOLE_PARAMETERS, "key", "parameter"),
     "What to write": ("title", "output", "force", "quiet"),
 }
 _NEW_EXAMPLES = """

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from anonhist.cli.arguments import whole_number
-from anonhist.cli.local_commands import WHOLE_PARAMETERS
 from anonhist.cli.output import print_whole
 from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
@@ -43,7 +42,8 @@ def run_new(
         check_ending(target, endings=(".json",), what="A survey is")
         check_free(target, overwrite=force)
     known = parameter_names(mechanism)
-    given = _parameters(mechanism, known, {**numbers, "key": key}, parameter)
+    texts = {} if key is None else {"key": key}
+    given = _parameters(mechanism, known, _whole_numbers(numbers) | texts, parameter)
     if takes_epsilon(mechanism):
         if epsilon is None:
             raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")
@@ -70,14 +70,15 @@ def run_new(
         click.echo(f"Wrote {target}.")
 
 
+def _whole_numbers(options: dict[str, str | None]) -> dict[str, Any]:
+    return {name: whole_number(text, name=_option(name)) for name, text in options.items() if text is not None}
+
+
 def _parameters(
-    mechanism: str, known: tuple[str, ...], options: dict[str, str | None], others: tuple[str, ...]
+    mechanism: str, known: tuple[str, ...], options: dict[str, Any], others: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the parameters that the options give, refusing those that the mechanism does not take."""
-    given: dict[str, Any] = {}
-    for name, text in options.items():
-        if text is not None:
-            given[name] = whole_number(text, name=_option(name)) if name in WHOLE_PARAMETERS else text
+    """Add parameters given as NAME=VALUE to those of options, refusing those that the mechanism does not take."""
+    given = dict(options)
     for each in others:
         name, equals, value = each.partition("=")
         if not equals or name in given or name == "alphabet":
