@@ -1,0 +1,65 @@
+"""Least squares over all labels at once: what meets in one cohort is told apart in another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.local.cohort_chance import TINY, LabelEstimates, people_as_they_are
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.cohort_counts import CohortCounts
+
+# Of the largest eigenvalue: below, what is fitted is rounding.
+_SMALLEST_EIGENVALUE = 1e-9
+# Fewer cells than that do not tell how far off the labels are.
+_FEWEST_FREE = 20
+
+
+def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
+    """Fit all labels together: ``min Σ_c w_c Σ_j (b − u − Σ_s f_s (H_s − u))²``; None if that tells too little."""
+    from scipy.linalg import eigh
+
+    supports = counts.supports
+    free = counts.free - supports.values
+    if free < max(_FEWEST_FREE, supports.values / 4):
+        return None  # nothing would be left to see from how much the labels do not explain
+    others = np.zeros(counts.counts.shape) if counts.others is None else counts.others
+    matrix, chances = supports.matrix(), others.ravel()
+    weights = np.repeat(counts.weights.ravel(), supports.buckets)
+    rest = counts.table.ravel() - chances
+    gram = _gram(matrix, chances, weights)
+    values, vectors = eigh(gram)
+    if values[0] <= _SMALLEST_EIGENVALUE * values[-1]:
+        return None
+    inverse = (vectors / values) @ vectors.T
+    weighted = weights * rest
+    raw = inverse @ (np.atleast_1d(matrix.T @ weighted) - chances @ weighted)
+    supported = np.atleast_1d(matrix @ raw) + chances * (1 - raw.sum())
+    left = rest + chances - supported
+    reports = np.repeat(np.maximum(counts.users, 1), supports.buckets)
+    # A cell of which nothing is supported is as noisy as any.
+    clipped = np.clip(supported, 0, 1)
+    cells = counts.variances(clipped) / reports
+    misfit = max(1.0, float((left**2 / cells)[weights > 0].sum()) / free)
+    # What people add to the covariance, one column for each cohort.
+    drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
+    common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
+    middle = misfit * _gram(matrix, chances, weights**2 * cells) - common @ common.T
+    variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
+    share = np.clip(raw, 0, 1)
+    errors = people_as_they_are(np.maximum(variances, 0), share, counts.total)
+    null = np.sqrt(np.maximum(variances, TINY))
+    return LabelEstimates(raw, errors, null, (weights * left).reshape(supports.cohorts, -1), raw / null)
+
+
+def _gram(matrix: object, chances: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``XᵀWX`` for ``X = H − u·1ᵀ``, without writing X out, for it is dense."""
+    weighted = matrix.T.multiply(weights)  # type: ignore[attr-defined]  # SciPy ships no types
+    products: NDArray[np.float64] = (weighted @ matrix).toarray()
+    crossed = np.atleast_1d(weighted @ chances)  # a single row times a vector is a number to SciPy
+    products += float(chances @ (weights * chances)) - crossed - crossed[:, np.newaxis]
+    return products

@@ -1,0 +1,46 @@
+"""Tails of sums over random places, against all places tried and against the normal law."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from anonhist.local.cohort_chance import random_tails
+from anonhist.local.cohort_counts import Supports, SymbolCounts
+from anonhist.local.orr import ORR
+from anonhist.testing.sources import SeededSource
+
+
+def test_random_tails_are_those_of_all_places_tried() -> None:
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(3, 8)) ** 3
+    shares = rng.dirichlet(np.ones(8))
+    counts = SymbolCounts(
+        np.ones((3, 8), dtype=np.int64),
+        np.full(3, 8),
+        Supports(np.zeros((3, 1), np.int32), 3, 8),
+        0.1,
+        0.1,
+        shares,
+        None,
+        0.1,
+    )
+    sums = (table[0][:, None, None] + table[1][:, None] + table[2]).ravel()
+    law = (shares[:, None, None] * shares[:, None] * shares).ravel()
+    mean, deviation = sums @ law, np.sqrt((sums - sums @ law) ** 2 @ law)
+    # Between the sums that there are, the tail is level: a step of the grid does not matter there.
+    ordered = np.sort(sums)
+    gaps = np.diff(ordered)
+    at = (ordered[:-1] + gaps / 2)[gaps > 0.01]
+    expected = np.array([law[sums >= each].sum() for each in at])
+    assert np.allclose(random_tails(table, counts, (at - mean) / deviation), expected, atol=1e-9)
+    assert random_tails(table, counts, np.array([-1e9, 1e9])).tolist() == pytest.approx([1, 1e-13])
+    assert random_tails(np.ones((3, 8)), counts, np.array([5.0])).tolist() == [1]
+
+
+def test_many_cohorts_have_normal_tails() -> None:
+    survey = ORR(buckets=16, cohorts=512, key="k", epsilon=1)
+    tally = survey.tally(survey.randomize(["a", "b"] * 10_000, source=SeededSource(7)))
+    counts = survey._counts(tally, Supports(survey.functions.all_places(survey.functions.codes(["a"])), 512, 16), None)
+    scores = np.array([0.0, 1, 2, 3])
+    # Counts of two or three are skewed, and so is their sum, a little.
+    assert np.allclose(random_tails(counts.weights * counts.table, counts, scores), norm.sf(scores), rtol=0.2)
