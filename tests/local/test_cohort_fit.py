@@ -59,11 +59,18 @@ def test_fits_solve_the_normal_equations_of_the_whole_matrix() -> None:
     assert np.allclose(fitted.raw, expected)
 
 
-@pytest.mark.parametrize("epsilon", [1, 6])
-def test_errors_of_a_fit_are_those_of_many_rounds(epsilon: int) -> None:
+@pytest.mark.parametrize(
+    "survey",
+    [
+        ORR(buckets=16, cohorts=3, key="k", epsilon=1),
+        ORR(buckets=16, cohorts=3, key="k", epsilon=6),
+        ORAPPOR(buckets=16, cohorts=3, key="k", epsilon=6),
+    ],
+    ids=["O-RR, small epsilon", "O-RR, large epsilon", "O-RAPPOR"],
+)
+def test_errors_of_a_fit_are_those_of_many_rounds(survey: CohortSurvey) -> None:
     people = np.array(CANDIDATES[:5]).repeat([4000, 2000, 1000, 500, 500])
     truth = np.array([0.5, 0.25, 0.125, 0.0625, 0.0625, 0])
-    survey = ORR(buckets=16, cohorts=3, key="k", epsilon=epsilon)
     rounds = []
     for turn in range(150):
         tally = survey.tally(survey.randomize(people, source=SeededSource((7, turn))))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
+from anonhist.local.cohort_counts import Supports
 from anonhist.local.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
 from anonhist.testing.sources import SeededSource
@@ -53,6 +54,11 @@ def test_basic_rappor_is_estimated_bit_by_bit() -> None:
     some = counts.estimate(RapporMap(["b", "a"], np.array([[1, 0]], dtype=np.int32)))
     assert np.allclose(some.raw, [0.22, 0.5])
     assert np.allclose(some.p_values, everything.p_values[[1, 0]])
+    # Others have the bits that are left.
+    collision, others = counts._others(Supports(np.array([[1, 0]], dtype=np.int32), 1, 4))
+    assert collision == 0
+    assert others is not None
+    assert others.tolist() == [[0, 0, 0.5, 0.5]]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def plain_estimates(
     noisy = np.count_nonzero(counts.users) / users * float(counts.variances(np.array(supported)))
     noisy *= 1 - 1 / supports.buckets
     squares = min(max((uneven - noisy) / (kappa * (1 - kappa)), 0.0), 1.0) if kappa else 0.0
-    spread = float((weights**2).sum()) * kappa * (1 - kappa)
+    spread = float((weights**2).sum()) * _collision_variance(kappa, supports.hashes, supports.buckets)
     null = (start + squares * spread) / (1 - kappa) ** 2
     # A label does not collide with itself; what its estimate owes to chance must not be taken for it.
     own = np.maximum(shares**2 - null, 0)
@@ -111,6 +111,14 @@ def plain_estimates(
     return LabelEstimates(
         raw, people_as_they_are(total, shares, users), np.full(raw.size, np.sqrt(null)), cells, scores
     )
+
+
+def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
+    """Return the variance, over keys, of how large a part of a label's places is among those of another label."""
+    free, both_free = (1 - 1 / buckets) ** hashes, (1 - 2 / buckets) ** hashes
+    # Two functions of the label may have one place between them.
+    together = (1 - free) / buckets + (1 - 1 / buckets) * (1 - 2 * free + both_free)
+    return (kappa * (1 - kappa) + (hashes - 1) * max(together - (1 - free) ** 2, 0)) / hashes
 
 
 def _own_variance(counts: CohortCounts, share: float) -> float:
