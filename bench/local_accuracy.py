@@ -34,7 +34,7 @@ def _hybrid(k: int, epsilon: str) -> Any:
 def _hadamard(k: int, epsilon: str) -> Any:
     """As published: the largest power of two below e^ε blocks. Ours, by default, has as many as err least."""
     blocks = 1 << max(0, math.ceil(math.log2(min(math.exp(float(epsilon)), 2 * k))) - 1)
-    return local.HadamardResponse(alphabet=k, epsilon=epsilon, blocks=blocks)
+    return local.HadamardResponse(alphabet=k, epsilon=epsilon, blocks=min(blocks, k))
 
 
 MAKERS: dict[str, Any] = {

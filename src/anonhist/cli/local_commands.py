@@ -28,11 +28,12 @@ MECHANISM_NAMES = (
 DECODER_NAMES = ("projected", "normalized", "unbiased", "least-squares", "mle")
 CORRECTION_NAMES = ("holm", "bonferroni", "benjamini-hochberg")
 _WHOLE_PARAMETERS = ("buckets", "cohorts", "hashes", "chosen", "blocks", "field", "max_bytes")
+_TEXT_PARAMETERS = ("key", "characters", "permanent", "zero", "one")
 
 _NEW_SECTIONS = {
     "What to promise": ("epsilon",),
     "What to ask for": ("alphabet", "alphabet_size", "other"),
-    "How to randomise": ("mechanism", *_WHOLE_PARAMETERS, "key", "parameter"),
+    "How to randomise": ("mechanism", *_WHOLE_PARAMETERS, *_TEXT_PARAMETERS),
     "What to write": ("title", "output", "force", "quiet"),
 }
 _NEW_EXAMPLES = """
@@ -83,7 +84,7 @@ def local() -> None:
     type=click.Choice(MECHANISM_NAMES),
     help="How values are randomised; 'anonhist local recommend' says which errs least. A wrong name lists them.",
 )
-@click.option("--epsilon", metavar="E", help="What one report may cost the person who sends it, such as 1. No default.")
+@click.option("--epsilon", metavar="E", help="What one report may cost the person who sends it, such as 1; no default.")
 @click.option("--alphabet", metavar="FILE", help="File of all values there can be, one a line.")
 @click.option("--alphabet-size", metavar="K", help="Instead: values are the whole numbers from 0 to K - 1.")
 @click.option("--other", metavar="LABEL", help="What stands for every value outside of --alphabet; else it is refused.")
@@ -101,12 +102,10 @@ def local() -> None:
 @click.option("--field", metavar="F", help="For the geometries: size of the field, a prime; the best one by default.")
 @click.option("--max-bytes", metavar="L", help="For heavy-hitters: how long a value may be.")
 @click.option("--key", metavar="TEXT", help="For hashed values: public text from which the hashes are made.")
-@click.option(
-    "--parameter",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Any other parameter of the mechanism, such as f=1/2 for rappor; may be repeated.",
-)
+@click.option("--characters", metavar="TEXT", help="For heavy-hitters: the characters that a value can consist of.")
+@click.option("--permanent", metavar="F", help="For rappor: how likely a bit is remembered at random, such as 1/2.")
+@click.option("--zero", metavar="P", help="For rappor: how likely a remembered 0 is reported as 1, such as 1/2.")
+@click.option("--one", metavar="Q", help="For rappor: how likely a remembered 1 is reported as 1, such as 3/4.")
 @click.option("--title", default="", metavar="TEXT", help="Name of the survey; surveys with other names do not mix.")
 @click.option(
     "-o",

@@ -24,7 +24,10 @@ def run_new(
     alphabet_size: str | None,
     other: str | None,
     key: str | None,
-    parameter: tuple[str, ...],
+    characters: str | None,
+    permanent: str | None,
+    zero: str | None,
+    one: str | None,
     title: str,
     output: str | None,
     force: bool,
@@ -42,8 +45,8 @@ def run_new(
         check_ending(target, endings=(".json",), what="A survey is")
         check_free(target, overwrite=force)
     known = parameter_names(mechanism)
-    texts = {} if key is None else {"key": key}
-    given = _parameters(mechanism, known, _whole_numbers(numbers) | texts, parameter)
+    texts = {"key": key, "characters": characters, "permanent": permanent, "zero": zero, "one": one}
+    given = _parameters(mechanism, known, texts, numbers)
     if takes_epsilon(mechanism):
         if epsilon is None:
             raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")
@@ -70,21 +73,12 @@ def run_new(
         click.echo(f"Wrote {target}.")
 
 
-def _whole_numbers(options: dict[str, str | None]) -> dict[str, Any]:
-    return {name: whole_number(text, name=_option(name)) for name, text in options.items() if text is not None}
-
-
 def _parameters(
-    mechanism: str, known: tuple[str, ...], options: dict[str, Any], others: tuple[str, ...]
+    mechanism: str, known: tuple[str, ...], texts: dict[str, str | None], numbers: dict[str, str | None]
 ) -> dict[str, Any]:
-    """Add parameters given as NAME=VALUE to those of options, refusing those that the mechanism does not take."""
-    given = dict(options)
-    for each in others:
-        name, equals, value = each.partition("=")
-        if not equals or name in given or name == "alphabet":
-            message = f"--parameter must be NAME=VALUE, each name once, not {each!r:.80}."
-            raise UsageError(message)
-        given[name] = int(value) if value.isdecimal() and value.isascii() else value
+    """Return the parameters that were given, refusing those that the mechanism does not take."""
+    given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
+    given |= {name: whole_number(text, name=_option(name)) for name, text in numbers.items() if text is not None}
     wrong = sorted(set(given) - set(known))
     if wrong:
         takes = ", ".join(map(_option, known)) or "nothing"

@@ -29,8 +29,8 @@ def run_recommend(
     quiet: bool,
 ) -> None:
     """Compare, print and write."""
-    size = whole_number(alphabet_size, name="--alphabet-size")
-    people = whole_number(users, name="--users")
+    size = whole_number(alphabet_size, name="--alphabet-size") or 0
+    people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     from anonhist.cli.targets import csv_target
 

@@ -110,7 +110,9 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
         raise UsageError(message)
     try:
         described = _canonical(parameters)
-        arguments: dict[str, Any] = {key: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()}
+        arguments: dict[str, Any] = {
+            key: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()
+        }
         if takes_epsilon(name):
             arguments["epsilon"] = epsilon
         survey = kind(title=title, **arguments)
