@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]+)?\)")
 # Where packages come from here, and where files lie here, are nobody else's concern.
 INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/)[a-z]+/[a-z]")
-COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show) [^\n|]*", re.MULTILINE)
+COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show|local) [^\n|]*", re.MULTILINE)
 
 
 def name_of(path: Path) -> str:
@@ -60,7 +60,9 @@ def test_commands_have_options_that_exist(path: Path) -> None:
 
     for line in COMMAND.findall(path.read_text(encoding="utf-8")):
         words = line.split("#")[0].split()
-        known = {option for parameter in anonhist.commands[words[1]].params for option in parameter.opts}
+        command = anonhist.commands[words[1]]
+        command = command.commands[words[2]] if words[1] == "local" else command
+        known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-") and word != "-"} <= known, line
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anonhist import local
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
+    from anonhist.formats.rappor_files import read_rappor
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally
     from anonhist.ingest import read_profile
@@ -122,6 +123,7 @@ __all__ = [
     "private_support_size",
     "rarefaction_curve",
     "read_profile",
+    "read_rappor",
     "read_release",
     "read_survey",
     "read_tally",
@@ -145,6 +147,7 @@ __all__ = [
 _ROOMS = {
     "errors": ("AnonhistError", "DataError", "MissingExtraError", "OutputError", "UsageError"),
     "formats": ("csv_text", "read_release", "to_arrow", "write"),
+    "formats.rappor_files": ("read_rappor",),
     "formats.surveys": ("read_survey",),
     "formats.tallies": ("read_tally",),
     "ingest": ("read_profile",),

@@ -14,7 +14,7 @@ from anonhist.cli.sections import SectionedCommand
 
 Cli = Callable[..., CompletedProcess[str]]
 
-_LOCAL = ("estimate", "new", "randomize", "recommend", "tally")
+_LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _COMMANDS = (
     *("compare", "curve", "estimate", "plan", "release", "reproduce", "show"),
     *(f"local {name}" for name in _LOCAL),

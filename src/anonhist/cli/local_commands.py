@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import force_option
+from anonhist.cli.options import all_options, force_option
 from anonhist.cli.sections import SectionedCommand
 
 # Written out, so that help needs no more than this; tests hold them to what there is.
@@ -25,7 +25,7 @@ MECHANISM_NAMES = (
     "rappor",
     "heavy-hitters",
 )
-DECODER_NAMES = ("projected", "normalized", "unbiased", "least-squares", "mle")
+DECODER_NAMES = ("projected", "normalized", "unbiased", "least-squares", "mle", "em")
 CORRECTION_NAMES = ("holm", "bonferroni", "benjamini-hochberg")
 _WHOLE_PARAMETERS = ("buckets", "cohorts", "hashes", "chosen", "blocks", "field", "max_bytes")
 _TEXT_PARAMETERS = ("key", "characters", "permanent", "zero", "one")
@@ -49,6 +49,37 @@ _TALLY_EXAMPLES = """
 anonhist local tally survey.json reports-1.parquet reports-2.csv.gz -o tally.json
 anonhist local tally survey.json monday.json tuesday.json 'wednesday/*.ndjson' -o week.json
 """
+_decoding_options = all_options(
+    click.option(
+        "--decoder",
+        type=click.Choice(DECODER_NAMES),
+        metavar="NAME",
+        help="From raw estimates to shares: projected, normalized, unbiased, least-squares, mle or em.  [default: "
+        "projected, or least-squares where values can collide]",
+    ),
+    click.option(
+        "--correction",
+        type=click.Choice(CORRECTION_NAMES),
+        metavar="NAME",
+        help="For testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
+    ),
+    click.option(
+        "--level",
+        type=float,
+        default=0.95,
+        show_default=True,
+        metavar="P",
+        help="Probability with which intervals are meant to hold, and tests not to err.",
+    ),
+)
+_estimate_outputs = all_options(
+    click.option("--top", default="20", show_default=True, metavar="N", help="How many values to show on a terminal."),
+    click.option(
+        "-o", "--output", metavar="FILE", help="Where to write: FILE.csv, FILE.json, or - for CSV, as in a pipe."
+    ),
+    click.option("--report", metavar="FILE.html", help="Also write a page with a plot and how to read it."),
+)
+
 _ESTIMATE_SECTIONS = {
     "What to estimate": ("candidates", "decoder", "correction", "level"),
     "What to promise besides": ("shuffled_users", "delta"),
@@ -59,6 +90,16 @@ anonhist local estimate survey.json tally.json --report out.html
 anonhist local estimate survey.json tally.json --candidates urls.txt -o urls.csv
 anonhist local estimate survey.json tally.json --decoder mle --delta 1e-9
 """
+_RAPPOR_SECTIONS = {
+    "What to estimate": ("decoder", "correction", "level"),
+    "What to write": ("top", "output", "report", "force", "quiet"),
+}
+
+_RAPPOR_EXAMPLES = """
+anonhist local rappor params.csv counts.csv map.csv
+anonhist local rappor params.csv counts.csv map.csv --report out.html -o table.csv
+"""
+
 _RECOMMEND_EXAMPLES = """
 anonhist local recommend --alphabet-size 1000 --epsilon 1 --users 1e6
 anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-bytes 4
@@ -183,35 +224,14 @@ def tally(**options: Any) -> None:
     metavar="FILE",
     help="File of values to estimate, one a line: needed where any text may be answered. Choose them before you look.",
 )
-@click.option(
-    "--decoder",
-    type=click.Choice(DECODER_NAMES),
-    metavar="NAME",
-    help="From raw estimates to shares: projected, normalized, unbiased, least-squares or mle.  [default: projected]",
-)
-@click.option(
-    "--correction",
-    type=click.Choice(CORRECTION_NAMES),
-    metavar="NAME",
-    help="For testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
-)
-@click.option(
-    "--level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="P",
-    help="Probability with which intervals are meant to hold, and tests not to err.",
-)
+@_decoding_options
 @click.option(
     "--shuffled-users",
     metavar="N",
     help="Also say what is promised where somebody trusted mixes the reports of N people; by default those of TALLY.",
 )
 @click.option("--delta", metavar="D", help="For that: how much the promise may miss, such as 1e-9.")
-@click.option("--top", default="20", show_default=True, metavar="N", help="How many values to show on a terminal.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write: FILE.csv, FILE.json, or - for CSV, as in a pipe.")
-@click.option("--report", metavar="FILE.html", help="Also write a page with a plot and how to read it.")
+@_estimate_outputs
 @force_option
 @_quiet_option
 def estimate(**options: Any) -> None:
@@ -222,6 +242,25 @@ def estimate(**options: Any) -> None:
     from anonhist.cli.local_estimate import run_estimate
 
     run_estimate(**options)
+
+
+@local.command(cls=SectionedCommand, sections=_RAPPOR_SECTIONS, epilog=_RAPPOR_EXAMPLES)
+@click.argument("params")
+@click.argument("counts")
+@click.argument("candidates", metavar="MAP")
+@_decoding_options
+@_estimate_outputs
+@force_option
+@_quiet_option
+def rappor(**options: Any) -> None:
+    """Decode what google/rappor collected.
+
+    PARAMS, COUNTS and MAP are its CSV files: the parameters k, h, m, p, q and f; how many reports of each cohort have
+    each bit; and the candidates with the bits that they set.
+    """
+    from anonhist.cli.local_estimate import run_rappor
+
+    run_rappor(**options)
 
 
 @local.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)

@@ -55,6 +55,29 @@ def run_estimate(
     _write(estimate, central, target, report, shown=shown, force=force, quiet=quiet)
 
 
+def run_rappor(
+    *,
+    params: str,
+    counts: str,
+    candidates: str,
+    top: str,
+    output: str | None,
+    report: str | None,
+    force: bool,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Check everything that can be checked, then decode google/rappor's files, print and write."""
+    shown = whole_number(top, name="--top") or 0
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats.rappor_files import read_rappor
+
+    _check_outputs((params, counts, candidates), target, report, force=force)
+    collected, listed = read_rappor(params, counts, candidates)
+    estimate = collected.estimate(listed, **{name: choice for name, choice in choices.items() if choice is not None})
+    _write(estimate, None, target, report, shown=shown, force=force, quiet=quiet)
+
+
 def _check_outputs(inputs: tuple[str, ...], target: str | None, report: str | None, *, force: bool) -> None:
     if target not in (None, STDOUT):
         from anonhist.formats.writing import check_ending

@@ -18,12 +18,12 @@ READING = ("label", "user", "order_by", "keep_null", "table", "format_", "delimi
 PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
 
 
-def _all(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Make one decorator of several options."""
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-reading_options = _all(
+reading_options = all_options(
     click.option("--label", metavar="COLUMN", help="Column of labels; not needed where there is only one column."),
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(
@@ -66,7 +66,7 @@ relation_option = click.option(
     "(twice the noise).",
 )
 
-promise_options = _all(
+promise_options = all_options(
     click.option(
         "--unit",
         type=click.Choice(_UNITS),
@@ -83,7 +83,7 @@ promise_options = _all(
     relation_option,
 )
 
-planned_unit_options = _all(
+planned_unit_options = all_options(
     click.option(
         "--unit", type=click.Choice(_UNITS), help="Whom to protect; by default whom --like protects, else single items."
     ),
@@ -92,7 +92,7 @@ planned_unit_options = _all(
     relation_option,
 )
 
-public_number_options = _all(
+public_number_options = all_options(
     click.option(
         "--public-items",
         metavar="N",

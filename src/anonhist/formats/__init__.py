@@ -5,4 +5,13 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text, to_arrow
 from anonhist.formats.writing import ENDINGS, write
 
-__all__ = ["ENDINGS", "check_free", "csv_text", "read_release", "to_arrow", "write", "write_whole", "written_whole"]
+__all__ = [
+    "ENDINGS",
+    "check_free",
+    "csv_text",
+    "read_release",
+    "to_arrow",
+    "write",
+    "write_whole",
+    "written_whole",
+]

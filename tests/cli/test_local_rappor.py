@@ -1,0 +1,50 @@
+"""``anonhist local rappor``: what google/rappor collected, decoded without it."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonhist.cli.entry import run
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Path:
+    """Two cohorts of 40,000 reports on 16 bits, p = 1/4, q = 3/4, f = 1/2: half of the people say cat, none emu."""
+    rng = np.random.default_rng(7)
+    bits = {"cat": (3, 9), "dog": (5, 1), "emu": (7, 12)}
+    (tmp_path / "params.csv").write_text("k,h,m,p,q,f\n16,1,2,0.25,0.75,0.5\n")
+    rows = []
+    for cohort in range(2):
+        counts = np.full(16, 0)
+        for name, people in (("cat", 20_000), ("dog", 20_000)):
+            chance = np.full(16, 0.25 * 0.75 + 0.75 * 0.25)
+            chance[bits[name][cohort] - 1] = 0.75 * 0.75 + 0.25 * 0.25
+            counts += rng.binomial(people, chance)
+        rows.append(",".join(map(str, [40_000, *counts])))
+    (tmp_path / "counts.csv").write_text("\n".join(rows) + "\n")
+    lines = [f"{name},{first},{16 + second}" for name, (first, second) in bits.items()]
+    (tmp_path / "map.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_shares_are_found(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(collected / name) for name in ("params.csv", "counts.csv", "map.csv")]
+    assert run(["local", "rappor", *files, "--report", str(collected / "out.html")]) == 0
+    told = capsys.readouterr()
+    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(told.out))}
+    for label, share in (("cat", 0.5), ("dog", 0.5), ("emu", 0)):
+        assert abs(float(rows[label]["frequency"]) - share) < 5 * float(rows[label]["standard_error"])
+        assert (rows[label]["significant"] == "true") is (share > 0)
+    assert told.err == ""
+    assert "cat" in (collected / "out.html").read_text(encoding="utf-8")
+
+
+def test_bad_files_are_refused_in_a_sentence(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (collected / "map.csv").write_text("cat,99,3\n")
+    files = [str(collected / name) for name in ("params.csv", "counts.csv", "map.csv")]
+    assert run(["local", "rappor", *files, "-o", str(collected / "out.csv")]) == 3
+    assert "map.csv" in capsys.readouterr().err
+    assert not (collected / "out.csv").exists()
