@@ -394,8 +394,9 @@ def plan(**options: Any) -> None:
 
 
 @anonhist.command()
-@click.argument("experiment", type=click.Choice(("inspectre",)))
-@click.option("--trials", type=int, default=100, show_default=True, metavar="T", help="How many samples of each kind.")
+@click.argument("experiment", type=click.Choice(("inspectre", "kairouz")))
+@click.option("--trials", type=int, metavar="T", help="How many runs of each kind; by default 100, of kairouz 2.")
+@click.option("--full", is_flag=True, help="Try all settings of kairouz, always with 10^6 people: 15 minutes a run.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where to write; by default a folder named as the experiment.")
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
@@ -404,6 +405,9 @@ def reproduce(**options: Any) -> None:
 
     inspectre: private entropy and support coverage (Acharya, Kamath, Sun and Zhang 2018, Figures 2 to 5), on synthetic
     data, the words of Hamlet and surnames, beside the same estimators without noise and with the published noise.
+
+    kairouz: distributions from randomised reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
+    beside O-RAPPOR, by epsilon, buckets, cohorts and hashes, 256 symbols with geometric frequencies.
     """
     from anonhist.cli.reproduce import run_reproduce
 

@@ -1,0 +1,116 @@
+"""The experiments of Kairouz et al. in full, against an independent program and what the slides conclude.
+
+Run as ``python bench/kairouz.py --plots docs/images``; two runs take about half an hour.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from anonhist.local.kairouz import TARGET, ErrorRow, best, errors, people_needed
+from anonhist.local.kairouz_settings import CLOSED, FULL, MANY, OPEN
+from anonhist.report.kairouz_figures import KAIROUZ_FIGURES, kairouz_figure
+
+# What is varied, of which mechanism, with which alphabet.
+VARIED = (
+    ("buckets", "O-RR", OPEN),
+    ("buckets", "O-RAPPOR", OPEN),
+    ("cohorts", "O-RR", OPEN),
+    ("cohorts", "O-RAPPOR", OPEN),
+    ("hashes", "O-RAPPOR", OPEN),
+    ("cohorts", "O-RR", CLOSED),
+    ("cohorts", "O-RAPPOR", CLOSED),
+    ("hashes", "O-RAPPOR", CLOSED),
+)
+
+
+def main() -> None:
+    """Run, and print one table per claim."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--plots", type=Path, help="write the figures to this folder")
+    options = parser.parse_args()
+    rows = errors(FULL, trials=options.trials, rng=np.random.default_rng())
+    print(f"{options.trials} runs.\n")
+    print_table(("mechanism", "ε", "people", "k", "C", "h", "decoder", "reference", "ℓ1"), references(rows))
+    print_table(("closed, 10^6, projected", *(f"ε = {e:.3g}" for e in FULL.closed_epsilons)), closed(rows))
+    print_table(("open, 10^6, best", *(f"ε = {e:g}" for e in FULL.open_epsilons)), opened(rows))
+    print_table((f"people for {TARGET}", *(f"ε = {e:g}" for e in FULL.open_epsilons)), needed(rows))
+    print_table(("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in FULL.epsilons)), varied(rows))
+    if options.plots:
+        for figure in KAIROUZ_FIGURES:
+            kairouz_figure(figure, rows).savefig(options.plots / f"kairouz-{figure}.png", dpi=110)
+
+
+def references(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+    """Yield the errors that an independent program found, and ours; a setting in several figures once."""
+    seen: set[tuple[object, ...]] = set()
+    for row in rows:
+        cells = (row.mechanism, f"{row.epsilon:.3g}", f"{row.users:,}", *map(str, (row.buckets, row.cohorts)))
+        cells += (str(row.hashes), row.decoder)
+        if row.reference is not None and cells not in seen:
+            seen.add(cells)
+            yield (*cells, f"{row.reference:g}", shown(row))
+
+
+def closed(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+    for mechanism in FULL.mechanisms:
+        own = [
+            row
+            for row in rows
+            if (row.figure, row.mechanism, row.decoder, row.users) == ("closed", mechanism, "projected", MANY)
+        ]
+        yield mechanism, *(shown(row) for row in sorted(own, key=lambda row: row.epsilon))
+
+
+def opened(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+    """Yield the best errors, and with which (k, C)."""
+    for name, alphabet, decoder in curves():
+        last = [row for row in best(rows, name, alphabet, decoder=decoder) if row.users == MANY]
+        settings = [f" ({row.buckets}, {row.cohorts})" if alphabet == OPEN else "" for row in last]
+        yield f"{name}, {alphabet}", *(shown(row) + each for row, each in zip(last, settings, strict=True))
+
+
+def needed(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+    for name, alphabet, decoder in curves():
+        found = people_needed(best(rows, name, alphabet, decoder=decoder))
+        cells = (f"{found[epsilon]:,.0f}" if epsilon in found else "more" for epsilon in FULL.open_epsilons)
+        yield f"{name}, {alphabet}", *cells
+
+
+def varied(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+    """Yield the best value of each parameter, and the error with it beside those with the least and the largest."""
+    for parameter, mechanism, alphabet in VARIED:
+        cells = []
+        for epsilon in FULL.epsilons:
+            key = parameter, mechanism, alphabet, epsilon, "least-squares"
+            own = [row for row in rows if (row.figure, row.mechanism, row.alphabet, row.epsilon, row.decoder) == key]
+            own.sort(key=lambda row: int(getattr(row, parameter)))
+            least = min(own, key=lambda row: row.l1_mean)
+            ends = f"{own[0].l1_mean:.2g} … {own[-1].l1_mean:.2g}"
+            cells.append(f"{getattr(least, parameter)}: {shown(least)} ({ends})")
+        yield f"{parameter}, {mechanism}, {alphabet}", *cells
+
+
+def curves() -> Iterator[tuple[str, str, str]]:
+    for alphabet, decoder in ((OPEN, "least-squares"), (CLOSED, "projected")):
+        for name in ("O-RR", "O-RAPPOR"):
+            yield name, alphabet, decoder
+
+
+def shown(row: ErrorRow) -> str:
+    return f"{row.l1_mean:.3g} ± {row.l1_standard_error:.1g}"
+
+
+def print_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> None:
+    print("| " + " | ".join(heads) + " |")
+    print("|" + "---|" * len(heads))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+if __name__ == "__main__":
+    main()
