@@ -150,8 +150,8 @@ def absolute_errors(runs: int) -> None:
                 for name, error in zip(("SS", "RR", "RAPPOR", "HR"), published, strict=True):
                     survey = MAKERS[name](k, epsilon)
                     found = []
-                    # A million people differ less from run to run.
-                    for _ in range(runs if users < 10**6 else max(3, runs // 3)):
+                    # A million reports of so many bits take their time.
+                    for _ in range(runs if users * k < 10**9 else max(3, runs // 3)):
                         tally = survey.tally(survey.randomize(rng.choice(k, users, p=law)))
                         found.append(
                             float(np.abs(survey.estimate(tally, decoder="normalized").frequencies - law).sum())

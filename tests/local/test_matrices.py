@@ -1,5 +1,6 @@
 """The promise of every mechanism, exact: every probability is a quotient of whole polynomials in e^ε."""
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from anonhist.local import KRAPPOR, KRR, OptimizedUnary, SubsetSelection, WarnerRR
 from anonhist.numeric import ExponentialQuotient
+from anonhist.randomness import bernoulli
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
-from anonhist.testing.sources import SeededSource
+from anonhist.testing.sources import SeededSource, TapeSource
 
 SURVEYS: list[Any] = [
     WarnerRR(epsilon="0.7"),
@@ -74,6 +76,40 @@ def test_supports_have_the_probabilities_that_estimates_divide_by(survey: Any) -
             )
             own = value == made_from
             assert total == (survey.true_support_probability if own else survey.false_support_probability)
+
+
+def _drawn_with(probability: Any, digits: int) -> bool:
+    """Return the bit that the sampler makes of a uniform number whose first 64 binary digits are these."""
+    source = TapeSource([digits >> 48, (digits & (1 << 48) - 1) << 16])
+    return bool(bernoulli(probability, 1, source=source)[0])
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 5, 12])
+@pytest.mark.parametrize("mechanism", [KRR, KRAPPOR, OptimizedUnary, SubsetSelection])
+def test_the_ratio_that_is_realised_is_at_most_e_to_the_epsilon_and_hardly_less(mechanism: Any, epsilon: Any) -> None:
+    survey = mechanism(alphabet=50, epsilon=epsilon)
+    p, q = survey.true_support_probability, survey.false_support_probability
+    if mechanism is OptimizedUnary:
+        assert p == Fraction(1, 2)
+        p = 1 - q  # of the two bits of which the ratio is made, this one is exact
+    for probability in (p, q, p - q):
+        threshold = probability.bounds(128)[0] >> 64
+        assert _drawn_with(probability, threshold - 1)
+        assert not _drawn_with(probability, threshold + 1)
+    # So every probability that the sampler realises is right to 2^-63.
+    slack = Fraction(1, 2**63)
+    odds = survey.odds
+    if mechanism is KRR:
+        high, low, exact = p, q, odds
+    elif mechanism is SubsetSelection:
+        high, low, exact = p / survey.members, (1 - p) / (survey.size - survey.members), odds
+    else:
+        high, low = p, 1 - p
+        exact = odds if mechanism is OptimizedUnary else ExponentialQuotient.exponential(Fraction(survey.epsilon) / 2)
+    assert high / low == exact
+    realised = [math.log(float((high + sign * slack) / (low - sign * slack))) for sign in (-1, 1)]
+    assert realised[0] >= math.log(float(exact)) * (1 - 1e-9)
+    assert realised[1] <= math.log(float(exact)) * (1 + 1e-9)
 
 
 # Three mistakes that public code has made. The checker that passes our matrices must see each.
