@@ -24,6 +24,11 @@ def test_frequent_values_are_found_without_a_list() -> None:
     assert np.abs(estimate.raw - truth).max() < 5 * estimate.standard_errors.max()
     assert abs(estimate.other - 4 / 22) < 5 * estimate.other_standard_error
     assert estimate.significant.all()
+    assert estimate.users == 22_000
+    # Those who answered about whole values are a draw from all.
+    halved = survey.estimate(tally, candidates=["apple"])
+    noise = survey._hashing.variance(8 / 22) / 11_000
+    assert halved.standard_errors[0] == pytest.approx(np.sqrt(noise + 8 * 14 / 22**2 / 22_000), rel=0.02)
     assert seen == [pytest.approx(step / 6) for step in range(1, 7)]
 
 

@@ -39,7 +39,7 @@ def run_new(
     from anonhist.formats import check_free, write
     from anonhist.formats.surveys import survey_text
     from anonhist.formats.writing import check_ending
-    from anonhist.local.catalogue import parameter_names, survey_class, takes_epsilon
+    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
 
     if target != STDOUT:
         check_ending(target, endings=(".json",), what="A survey is")
@@ -60,8 +60,8 @@ def run_new(
     try:
         survey = survey_class(mechanism)(title=title, **given)
     except TypeError:
-        needed = ", ".join(_option(name) for name in known if name not in given)
-        message = f"{mechanism} needs more than was given; it takes {needed} as well."
+        needed = ", ".join(_option(name) for name in needed_names(mechanism) if name not in given)
+        message = f"{mechanism} needs more than was given: give it {needed} as well."
         raise UsageError(message) from None
     if target == STDOUT:
         print_whole(survey_text(survey))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,18 @@ def parameter_names(name: str) -> tuple[str, ...]:
     ('alphabet', 'chosen')
     """
     return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in _COMMON)
+
+
+def needed_names(name: str) -> tuple[str, ...]:
+    """Return those of :func:`parameter_names` without which there is no survey.
+
+    Examples
+    --------
+    >>> needed_names("heavy-hitters")
+    ('max_bytes',)
+    """
+    missing = {each.name for each in fields(survey_class(name)) if each.default is MISSING}
+    return tuple(each for each in parameter_names(name) if each in missing)
 
 
 def takes_epsilon(name: str) -> bool:

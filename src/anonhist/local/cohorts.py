@@ -30,6 +30,8 @@ _WORDS = 4
 MOST_PLACES = 1 << 27
 # Numbers that are hashed or sorted at a time.
 _CHUNK = 1 << 20
+# It chooses the functions, and is public in any case.
+DEFAULT_KEY = "anonhist"
 
 
 class Cohorts(Protocol):

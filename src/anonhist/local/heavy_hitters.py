@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.candidates import distinct_candidates
+from anonhist.local.cohorts import DEFAULT_KEY
 from anonhist.local.estimate import estimated
 from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
 from anonhist.local.reports import WholeColumn
@@ -82,7 +83,7 @@ class HeavyHitters(Survey):
     max_bytes: int
     characters: str = ""
     buckets: int | None = None
-    key: str = "anonhist"
+    key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -199,10 +200,14 @@ class HeavyHitters(Survey):
             tested = self._grown(tally, width, progress)
             names = _names(tested)
         words = self._words(tested)
+        raw = self._hashing.raw_of(last, words)
+        # The people who answered about whole values stand for all who reported.
+        share = np.clip(raw.frequencies, 0, 1)
+        drawn = share * (1 - share) * (1 / last.users - 1 / tally.users)
         found = estimated(
-            self._hashing.raw_of(last, words),
+            replace(raw, standard_errors=np.sqrt(raw.standard_errors**2 + drawn)),
             labels=names,
-            users=last.users,
+            users=tally.users,
             complete=False,
             channel=lambda: self._hashing.channel_of(last, words),
             decoder=decoder,

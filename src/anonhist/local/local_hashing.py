@@ -12,6 +12,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.local.candidates import distinct_candidates
 from anonhist.local.channels import SupportChannel
+from anonhist.local.cohorts import DEFAULT_KEY
 from anonhist.local.matrices import check_entries
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import WholeColumn
@@ -96,7 +97,7 @@ class LocalHashing(PureSurvey):
     name: ClassVar[str] = "local-hashing"
     alphabet: Alphabet | Iterable[str] | int | None = None  # type: ignore[assignment]  # open without one
     buckets: int | None = None
-    key: str = "anonhist"
+    key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
         if self.alphabet is None:

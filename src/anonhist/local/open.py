@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from anonhist.local.alphabet import Alphabet
 from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import raw_estimates
-from anonhist.local.cohorts import MOST_PLACES, HashedCohorts, PermutedCohorts
+from anonhist.local.cohorts import DEFAULT_KEY, MOST_PLACES, HashedCohorts, PermutedCohorts
 from anonhist.local.estimate import estimated
 from anonhist.local.survey import Survey
 from anonhist.randomness import uniform_integers
@@ -56,7 +56,7 @@ class CohortSurvey(Survey):
     alphabet: Alphabet | Iterable[str] | int | None = None
     buckets: int | None = None
     cohorts: int
-    key: str = field(repr=False)
+    key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
         super().__post_init__()
