@@ -69,6 +69,13 @@ def test_files_of_nobody_have_columns_all_the_same(tmp_path: Path) -> None:
     assert (tmp_path / "a.ndjson").read_text() == ""
 
 
+def test_a_dictionary_is_made_of_what_repeats_alone(tmp_path: Path) -> None:
+    write(REPORTS, tmp_path / "a.parquet")
+    rows = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0)
+    has = {rows.column(place).path_in_schema: rows.column(place).has_dictionary_page for place in range(3)}
+    assert has == {"survey": True, "cohort": True, "report": False}
+
+
 def test_text_is_as_documented(tmp_path: Path) -> None:
     write(REPORTS, tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text().splitlines()[:2] == ["survey,cohort,report", f"{DIGEST},0,00ff"]

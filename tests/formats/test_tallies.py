@@ -30,6 +30,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("survey", ABSENT, "exactly the fields"),
     ("survey", 5, "digest"),
     ("survey", DIGEST[1:], "digest"),
+    ("survey", DIGEST + "0", "digest"),
+    ("survey", DIGEST + "\n", "digest"),
     ("survey", DIGEST.upper(), "digest"),
     ("users", ABSENT, "exactly the fields"),
     ("users", -1, "users"),

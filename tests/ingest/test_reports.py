@@ -188,6 +188,14 @@ def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form:
             _refused(survey, path, "report|not a table")
 
 
+def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
+    survey, path = SURVEYS["bits"], tmp_path / "a.csv"
+    path.write_text(_rows(survey, "ff00ab01"))
+    assert tally_reports(survey, path).users == 1
+    path.write_text(_rows(survey, "FF00AB01"))
+    _refused(survey, path, "no report of this survey")
+
+
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for name, column in (
@@ -248,6 +256,15 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         _refused(survey, tmp_path / name, reason)
     _refused(survey, tmp_path / "none.csv", "There is no file")
+
+
+def test_the_share_done_is_of_all_files() -> None:
+    shares: list[float] = []
+    tell = module._share(shares.append, 1, 4)
+    assert tell is not None
+    tell(0.5)
+    assert shares == [0.375]
+    assert module._share(None, 1, 4) is None
 
 
 def test_sums_of_many_parts_are_right() -> None:

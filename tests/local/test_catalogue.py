@@ -3,7 +3,23 @@ from typing import Any
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
+from anonhist.local import (
+    KRAPPOR,
+    KRR,
+    ORAPPOR,
+    ORR,
+    RAPPOR,
+    Alphabet,
+    HadamardResponse,
+    HeavyHitters,
+    HybridProjectiveGeometry,
+    LocalHashing,
+    OptimizedUnary,
+    ProjectiveGeometry,
+    SubsetSelection,
+    Survey,
+    WarnerRR,
+)
 from anonhist.local.catalogue import SURVEYS, parameter_names, survey_class, survey_from
 
 SOME = [
@@ -14,6 +30,16 @@ SOME = [
     OptimizedUnary(alphabet=3, epsilon=1),
     SubsetSelection(alphabet=50, epsilon=1),
     SubsetSelection(alphabet=50, epsilon=1, chosen=2),
+    ORR(buckets=64, cohorts=4, key="pets", epsilon=4),
+    ORR(alphabet=["a", "b"], cohorts=1, key="pets", epsilon=4),
+    ORAPPOR(buckets=64, cohorts=4, hashes=2, key="pets", epsilon=4),
+    LocalHashing(epsilon=1),
+    LocalHashing(alphabet=["a", "b"], epsilon=1, key="ß"),
+    HadamardResponse(alphabet=100, epsilon=3),
+    ProjectiveGeometry(alphabet=100, epsilon=1),
+    HybridProjectiveGeometry(alphabet=100, epsilon=3),
+    RAPPOR(buckets=32, cohorts=8, hashes=2, key="pets", permanent="1/2", zero="1/2", one="3/4"),
+    HeavyHitters(max_bytes=5, epsilon=2),
 ]
 
 
@@ -38,7 +64,7 @@ def test_a_survey_is_made_anew_from_what_it_says(survey: Survey) -> None:
 def test_names_are_those_of_the_classes() -> None:
     for survey in SOME:
         assert survey_class(survey.name) is type(survey)
-    assert len(set(SURVEYS.values())) == len(SURVEYS)
+    assert {survey.name for survey in SOME} == set(SURVEYS)
 
 
 def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> None:

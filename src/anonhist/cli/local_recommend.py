@@ -68,8 +68,6 @@ def _say(found: Any, stream: TextIO) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from anonhist.report.wording import percent
-
     console = Console(file=stream, highlight=False)
     if not stream.isatty():
         console.width = 110
@@ -80,6 +78,6 @@ def _say(found: Any, stream: TextIO) -> None:
         table.add_column(head, justify="right" if place in (1, 2) else "left", no_wrap=place < 4)
     for row in found.rows:
         style = "bold" if row.mechanism == found.best else None
-        cells = (row.mechanism, percent(row.standard_error), f"{row.report_bytes:,}", row.decode_cost, row.note)
+        cells = (row.mechanism, f"{100 * row.standard_error:.3g} %", f"{row.report_bytes:,}", row.decode_cost, row.note)
         table.add_row(*map(Text, cells), style=style)
     console.print(table)

@@ -55,7 +55,7 @@ class _Parquet:
         import pyarrow.parquet as pq
 
         for rows in _parts(reports):
-            columns: dict[str, Any] = {"survey": pa.array([reports.survey] * (rows.stop - rows.start), pa.string())}
+            columns: dict[str, Any] = {"survey": pa.repeat(reports.survey, rows.stop - rows.start)}
             for name, column in reports.columns.items():
                 columns[name] = _bytes(column[rows]) if column.ndim == 2 else pa.array(column[rows], pa.int64())
             table = pa.table(columns)

@@ -23,6 +23,7 @@ DECODERS = {
     "unbiased": "the raw estimates as they are: right on average, some below zero, and they need not add up to one",
     "least-squares": "the distribution whose expected reports are nearest to those counted",
     "mle": "the distribution that makes the reports counted most likely",
+    "em": "on the way from equal shares to what makes the reports most likely, stopped before noise is followed",
 }
 CORRECTIONS = {
     "holm": "the chance that any value is called so wrongly is at most",
