@@ -49,7 +49,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*NEW, "--alphabet-size", "1"), 2, "alphabet must be a whole number from 2"),
     ((*NEW, "--alphabet-size", "many"), 2, "--alphabet-size must be a whole number"),
     ((*NEW, "--alphabet-size", "3", "--other", "x"), 2, "--other belongs to --alphabet FILE"),
-    ((*NEW,), 2, "k-rr needs more than was given; it takes --alphabet as well"),
+    ((*NEW,), 2, "k-rr needs more than was given: give it --alphabet as well"),
     ((*NEW, "--alphabet-size", "3", "--chosen", "2"), 2, "--chosen is no parameter of k-rr, which takes --alphabet"),
     ((*NEW, "--alphabet-size", "3", "--zero", "1/2"), 2, "--zero is no parameter of k-rr"),
     ((*NEW, "--alphabet-size", "3", "--title", "two\nlines"), 2, "title"),
