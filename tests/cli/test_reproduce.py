@@ -2,16 +2,32 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
+from anonhist.local import kairouz_settings
+from anonhist.local.kairouz_settings import Grid
 from anonhist.mechanisms.estimators import inspectre
 
 Cli = Callable[..., CompletedProcess[str]]
 
 _FILES = ["coverage.png", "entropy.png", "inspectre.csv", "texts.png"]
+_SMALL = Grid(
+    closed_epsilons=(2,),
+    open_epsilons=(2, 6),
+    symbol_settings=((64, 2),),
+    bit_settings=((64, 2),),
+    epsilons=(2,),
+    users=300,
+    buckets=(16,),
+    cohorts=(1, 2),
+    hashes=(1, 2),
+    bits=(64, 2),
+    coming=(300, 2000),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +36,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspectre, "COVERAGE_LABELS", 500)
     monkeypatch.setattr(inspectre, "COVERAGE_ITEMS", 250)
     monkeypatch.setattr(inspectre, "SHARES", (0.2, 0.7))
+    monkeypatch.setattr(kairouz_settings, "QUICK", _SMALL)
+    monkeypatch.setattr(kairouz_settings, "FULL", replace(_SMALL, epsilons=(3,)))
+    monkeypatch.setattr(kairouz_settings, "FEW", 300)
+    monkeypatch.setattr(kairouz_settings, "MANY", 2000)
 
 
 def test_csv_and_figures_are_written_and_a_table_is_shown(cli: Cli, folder: Path) -> None:
@@ -36,6 +56,38 @@ def test_csv_and_figures_are_written_and_a_table_is_shown(cli: Cli, folder: Path
     assert done.stdout.count("uniform") == 4 + 5
     assert "Wrote out/texts.png." in done.stdout
     assert done.stderr == ""
+
+
+def test_kairouz_writes_errors_and_figures_and_shows_both_kinds_of_alphabet(cli: Cli, folder: Path) -> None:
+    done = cli("reproduce", "kairouz")
+    assert (done.returncode, done.stderr) == (0, "")
+    files = sorted(path.name for path in (folder / "kairouz").iterdir())
+    assert files == ["closed.png", "kairouz.csv", "open.png", "parameters.png"]
+    rows = list(csv.DictReader((folder / "kairouz" / "kairouz.csv").read_text().splitlines()))
+    assert {row["figure"] for row in rows} == {"closed", "open", "buckets", "cohorts", "hashes"}
+    assert {row["runs"] for row in rows} == {"2"}
+    assert {row["epsilon"] for row in rows} == {"0", "2", "6"}
+    lines = [line.split() for line in done.stdout.splitlines()]
+    shown = next(line for line in lines if line[:1] == ["2"])
+    closed = next(
+        row
+        for row in rows
+        if (row["mechanism"], row["figure"], row["users"], row["decoder"]) == ("k-RR", "closed", "2000", "projected")
+    )
+    # ε, then a mean, ± and its standard error for each of six mechanisms.
+    assert len(shown) == 1 + 6 * 3
+    assert float(shown[1]) == pytest.approx(float(closed["l1_mean"]), abs=6e-4)
+    assert float(shown[3]) == pytest.approx(float(closed["l1_standard_error"]), abs=6e-4)
+    assert "Mean ℓ1 errors after 2,000 reports" in done.stdout
+    assert "O-RR more than 2,000; O-RAPPOR more than 2,000." in " ".join(done.stdout.split())
+
+
+def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
+    done = cli("reproduce", "kairouz", "--full", "--trials", "3", "-o", "out", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    rows = list(csv.DictReader((folder / "out" / "kairouz.csv").read_text().splitlines()))
+    assert {row["epsilon"] for row in rows if row["figure"] == "buckets"} == {"3"}
+    assert {row["runs"] for row in rows} == {"3"}
 
 
 def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli, folder: Path) -> None:
@@ -61,6 +113,8 @@ def test_nothing_is_replaced_unless_asked_for(cli: Cli, folder: Path) -> None:
         (("inspectre", "--trials", "1"), 2, "--trials must be at least 2"),
         (("privhist",), 2, "inspectre"),
         (("inspectre", "-o", "events.csv"), 3, "is a file"),
+        (("inspectre", "--full"), 2, "--full is for kairouz"),
+        (("kairouz", "--trials", "1"), 2, "--trials must be at least 2"),
     ],
 )
 def test_bad_usage_gets_one_sentence(cli: Cli, arguments: tuple[str, ...], code: int, said: str) -> None:

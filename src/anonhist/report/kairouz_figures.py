@@ -147,7 +147,7 @@ def _parameters(figure: Figure, rows: Sequence[ErrorRow]) -> None:
             look = _Look(f"ε = {epsilon:g}", colour, dashes, mark)
             fitted = [row for row in own if (row.epsilon, row.decoder) == (epsilon, "least-squares")]
             _line(axes, look, ((getattr(row, varied), row) for row in fitted))
-        _finish(axes, ", ".join((mechanism, alphabet, *_fixed(own, varied))))
+        _finish(axes, ", ".join((mechanism, alphabet, *_fixed(own))))
         axes.set_xscale("log", base=2)
         values = sorted({getattr(row, varied) for row in own})
         axes.set_xticks(values[:: 1 + len(values) // 7])
@@ -160,11 +160,11 @@ def _parameters(figure: Figure, rows: Sequence[ErrorRow]) -> None:
     figure.supylabel(" ".join(["ℓ1 error", *(f"after {each:,} people" for each in numbers)]), color=INK)
 
 
-def _fixed(rows: Sequence[ErrorRow], varied: str) -> Iterator[str]:
+def _fixed(rows: Sequence[ErrorRow]) -> Iterator[str]:
     """Yield the parameters that are the same in all rows."""
     for name, letter in (("buckets", "k"), ("cohorts", "C"), ("hashes", "h")):
         values = {getattr(row, name) for row in rows}
-        if name != varied and len(values) == 1 and (name != "hashes" or rows[0].mechanism == "O-RAPPOR"):
+        if len(values) == 1 and (name != "hashes" or rows[0].mechanism == "O-RAPPOR"):
             yield f"{letter} = {values.pop()}"
 
 
