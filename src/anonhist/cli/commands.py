@@ -396,7 +396,7 @@ def plan(**options: Any) -> None:
 @anonhist.command()
 @click.argument("experiment", type=click.Choice(("inspectre", "kairouz")))
 @click.option("--trials", type=int, metavar="T", help="How many runs of each kind; by default 100, of kairouz 2.")
-@click.option("--full", is_flag=True, help="Try all settings of kairouz, always with 10^6 people: 15 minutes a run.")
+@click.option("--full", is_flag=True, help="Try all settings of kairouz, always with 10^6 people: 10 minutes a run.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where to write; by default a folder named as the experiment.")
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from abc import ABC, abstractmethod
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,33 +14,9 @@ from anonhist.cli.targets import keep_plots_quiet
 from anonhist.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from matplotlib.figure import Figure
-    from rich.table import Table
-
-
-class Experiment(ABC):
-    """One paper: how its experiments are run, drawn and summed up."""
-
-    figures: ClassVar[tuple[str, ...]]
-    usual_trials: ClassVar[int]
-
-    @abstractmethod
-    def steps(self, trials: int) -> int:
-        """Return how often ``advance`` is called in all."""
-
-    @abstractmethod
-    def run(self, trials: int, advance: Callable[[], None]) -> Sequence[Any]:
-        """Return the rows of the CSV, dataclasses of one kind."""
-
-    @abstractmethod
-    def figure(self, name: str, rows: Sequence[Any]) -> Figure:
-        """Draw one of the figures."""
-
-    @abstractmethod
-    def summary(self, rows: Sequence[Any], table: Table) -> str:
-        """Fill the table that is shown at the end, and return what is said below it."""
+    from anonhist.cli.experiment import Experiment
 
 
 def run_reproduce(

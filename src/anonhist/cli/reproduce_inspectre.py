@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.cli.reproduce import Experiment
+from anonhist.cli.experiment import Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.cli.reproduce import Experiment
+from anonhist.cli.experiment import Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
