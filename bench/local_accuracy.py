@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent.parent / "data"
 CLOSE = 0.05
+# Larger ones are not made: hundreds of thousands of them would take hours.
+LARGEST_REPORT = 2500
+BATCH = 100_000
 FIELD = 5
 
 
@@ -109,6 +112,14 @@ def closed_form(survey: Any, truth: NDArray[np.int64]) -> float:
     return float(users * np.mean([survey.variance(*both) for both in zip(law, beside, strict=True)]))
 
 
+def tallied(survey: Any, values: NDArray[np.int64]) -> Any:
+    """Return the tally of reports of these values, made a batch at a time."""
+    tally = survey.empty_tally()
+    for start in range(0, values.size, BATCH):
+        tally += survey.tally(survey.randomize(values[start : start + BATCH]))
+    return tally
+
+
 def mean_and_error(runs: list[float]) -> tuple[float, float]:
     """Return the mean of the runs and its standard error."""
     return float(np.mean(runs)), float(np.std(runs, ddof=1) / len(runs) ** 0.5)
@@ -127,7 +138,7 @@ def squared_errors(runs: int) -> None:
             closed = closed_form(survey, truth)
             found = []
             for _ in range(runs):
-                estimate = survey.estimate(survey.tally(survey.randomize(values)), decoder="unbiased")
+                estimate = survey.estimate(tallied(survey, values), decoder="unbiased")
                 found.append(float(np.mean((line.users * estimate.raw - truth) ** 2)))
             mean, error = mean_and_error(found)
             met = abs(mean - closed) - 2 * error <= CLOSE * closed
@@ -152,7 +163,7 @@ def absolute_errors(runs: int) -> None:
                     found = []
                     # A million reports of so many bits take their time.
                     for _ in range(runs if users * k < 10**9 else max(3, runs // 3)):
-                        tally = survey.tally(survey.randomize(rng.choice(k, users, p=law)))
+                        tally = tallied(survey, rng.choice(k, users, p=law))
                         found.append(
                             float(np.abs(survey.estimate(tally, decoder="normalized").frequencies - law).sum())
                         )
@@ -176,12 +187,12 @@ def real_data(runs: int) -> None:
             best = recommend(alphabet_size=k, epsilon=epsilon, users=users).best
             for maker in MAKERS.values():
                 survey = maker(k, epsilon)
-                if survey.report_bytes > 4096:
+                if survey.report_bytes > LARGEST_REPORT:
                     print(f"| {name} | {epsilon} | {survey.name} | not run | {survey.report_bytes:,} | |")
                     continue
                 found = []
                 for _ in range(runs):
-                    estimate = survey.estimate(survey.tally(survey.randomize(values)))
+                    estimate = survey.estimate(tallied(survey, values))
                     found.append(float(np.abs(estimate.frequencies - law).sum()))
                 mean, spread = mean_and_error(found)
                 mark = "yes" if survey.name == best else ""
@@ -196,10 +207,15 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10, help="of each line; five of them on real data")
+    parser.add_argument("--only", choices=("squared", "absolute", "real"), help="one table of the three")
     arguments = parser.parse_args()
-    squared_errors(arguments.runs)
-    absolute_errors(arguments.runs)
-    real_data(min(5, arguments.runs))
+    for name, table, runs in (
+        ("squared", squared_errors, arguments.runs),
+        ("absolute", absolute_errors, arguments.runs),
+        ("real", real_data, min(5, arguments.runs)),
+    ):
+        if arguments.only in (None, name):
+            table(runs)
 
 
 if __name__ == "__main__":
