@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from anonhist.errors import DataError
 from anonhist.local.block_law import BlockLaw
-from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
+from anonhist.local.closed import ClosedSurvey
+from anonhist.local.estimate import Raw
 from anonhist.local.reports import WholeColumn
-from anonhist.local.survey import ClosedSurvey
 from anonhist.local.tally import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from anonhist.local.block_design import BlockDesign
-    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.decoding import Channel
     from anonhist.local.reports import Column
     from anonhist.local.tally import Tally
     from anonhist.numeric import ExponentialQuotient
@@ -75,57 +73,13 @@ class BlockSurvey(ClosedSurvey):
         """
         return float(self.law.variance(frequency, neighbours))
 
-    def estimate(
-        self,
-        tally: Tally,
-        *,
-        candidates: Iterable[str] | None = None,
-        decoder: str | Decoder = "projected",
-        correction: str | Correction = "holm",
-        level: float = 0.95,
-    ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported.
-
-        Parameters
-        ----------
-        tally
-            Of this survey, of one person at least.
-        candidates
-            The labels of interest; all by default.
-        decoder
-            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
-        correction
-            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
-        level
-            Of intervals and tests.
-
-        Raises
-        ------
-        UsageError, DataError
-            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
-            choice is unknown.
-        """
-        self.check_tally(tally)
-        if not tally.users:
-            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
-        codes, names = self._chosen(candidates)
-        return estimated(
-            self._raw(tally, np.arange(self.size) if codes is None else codes),
-            labels=names,
-            users=tally.users,
-            complete=codes is None,
-            channel=lambda: self.block_design.channel(tally, codes, size=self.size, odds=self.odds),
-            decoder=decoder,
-            correction=correction,
-            level=level,
-            guarantee=self.guarantee,
-        )
-
-    def _raw(self, tally: Tally, codes: NDArray[np.int64]) -> Raw:
+    def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
+        """Return the unbiased estimates, before any decoder, of all values or of these."""
         from scipy.special import betainc
 
-        supports = self.block_design.counts(tally, codes)
-        beside = self.block_design.block_counts(tally, codes)
+        values = np.arange(self.size) if codes is None else codes
+        supports = self.block_design.counts(tally, values)
+        beside = self.block_design.block_counts(tally, values)
         raw = self.law.raw(supports, beside, tally.users)
         share = np.clip(raw, 0, 1)
         neighbours = np.clip(self.law.block_share(beside, tally.users) - share, 0, 1 - share)
@@ -133,6 +87,10 @@ class BlockSurvey(ClosedSurvey):
         # Given how many reports are in the block, those that support a value nobody has are at most binomial.
         tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.law.null_probability)
         return Raw(raw, errors, np.where(supports == 0, 1.0, tails))
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        return self.block_design.channel(tally, codes, size=self.size, odds=self.odds)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         return {"report": self.block_design.drawn(codes, self.odds, source=source)}

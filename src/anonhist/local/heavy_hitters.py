@@ -176,7 +176,7 @@ class HeavyHitters(Survey):
         candidates
             Values to look at instead of looking for any.
         decoder, correction, level
-            As of :meth:`PureSurvey.estimate`. Without candidates all values tested count in the correction, and the
+            As of :meth:`ClosedSurvey.estimate`. Without candidates all values tested count in the correction, and the
             estimate has those that are significant, the most frequent first.
         beam
             How many prefixes of each length are followed, ≥ 1.

@@ -101,7 +101,7 @@ class KRR(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
         """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
         chosen = np.arange(self.size) if codes is None else codes
         others: NDArray[np.float64] | None = None

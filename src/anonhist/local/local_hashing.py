@@ -186,7 +186,7 @@ class LocalHashing(PureSurvey):
         correction: str | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported, as :meth:`PureSurvey.estimate`.
+        """Estimate how frequent each value is among those who reported, as :meth:`ClosedSurvey.estimate`.
 
         An open survey needs candidates. Least squares has no meaning here: almost every report is the only one with
         its seed.
@@ -247,7 +247,7 @@ class LocalHashing(PureSurvey):
         return self._coefficients(seeds, words), reported
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
         """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met(tally, words)

@@ -130,5 +130,5 @@ class ProjectiveGeometry(PureSurvey):
         return self._design.counts(tally, chosen)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
         return self._design.channel(tally, codes, size=self.size, odds=self.odds)

@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.local.closed import ClosedSurvey
 from anonhist.local.decoding import p_values
-from anonhist.local.estimate import FrequencyEstimate, Raw, estimated
-from anonhist.local.survey import ClosedSurvey
+from anonhist.local.estimate import Raw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, Decoder
     from anonhist.local.tally import Tally
     from anonhist.numeric import ExponentialQuotient
 
@@ -58,52 +54,6 @@ class PureSurvey(ClosedSurvey):
         p, q, gap = self._probabilities
         return q * (1 - q) / gap**2 + frequency * (1 - p - q) / gap
 
-    def estimate(
-        self,
-        tally: Tally,
-        *,
-        candidates: Iterable[str] | None = None,
-        decoder: str | Decoder = "projected",
-        correction: str | Correction = "holm",
-        level: float = 0.95,
-    ) -> FrequencyEstimate:
-        """Estimate how frequent each value is among those who reported.
-
-        Parameters
-        ----------
-        tally
-            Of this survey, of one person at least.
-        candidates
-            The labels of interest; all by default.
-        decoder
-            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
-        correction
-            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
-        level
-            Of intervals and tests.
-
-        Raises
-        ------
-        UsageError, DataError
-            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
-            choice is unknown.
-        """
-        self.check_tally(tally)
-        if not tally.users:
-            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
-        codes, names = self._chosen(candidates)
-        return estimated(
-            self.raw_of(tally, codes),
-            labels=names,
-            users=tally.users,
-            complete=codes is None,
-            channel=lambda: self.channel_of(tally, codes),
-            decoder=decoder,
-            correction=correction,
-            level=level,
-            guarantee=self.guarantee,
-        )
-
     def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
         """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
         _, q, gap = self._probabilities
@@ -112,7 +62,3 @@ class PureSurvey(ClosedSurvey):
         share = np.clip(raw, 0, 1)
         errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
         return Raw(raw, errors, p_values(supports, users=tally.users, probability=q))
-
-    @abstractmethod
-    def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met, for all values or for these and the others."""

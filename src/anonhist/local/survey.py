@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.alphabet import Alphabet
-from anonhist.local.candidates import candidate_codes, distinct_candidates
 from anonhist.local.reports import Reports
 from anonhist.local.shuffling import shuffled_guarantee
 from anonhist.local.tally import Tally
@@ -37,9 +35,6 @@ LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 # Reports are made so many bytes at a time, which stay in a level-2 cache, but so many reports at least: fewer
 # would take longer to call for than to make.
 _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
-
-# Estimating every label of a larger alphabet would fill the memory.
-_MOST_LABELS = 2**26
 
 ARITHMETIC = (
     "every answer is randomised on the device of the person who gives it, with exact probabilities, so nobody need be "
@@ -270,54 +265,3 @@ class Survey(ABC):
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each value is among those who reported."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClosedSurvey(Survey):
-    """A survey whose possible values everybody knows beforehand.
-
-    Attributes
-    ----------
-    alphabet
-        The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
-    """
-
-    alphabet: Alphabet | Iterable[str] | int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "alphabet", Alphabet.of(self.alphabet))
-
-    @property
-    def labels(self) -> Alphabet:
-        """The alphabet, as such."""
-        alphabet = self.alphabet
-        assert isinstance(alphabet, Alphabet)  # noqa: S101  # made one above
-        return alphabet
-
-    @property
-    def size(self) -> int:
-        """How many labels there are, k."""
-        return self.labels.size
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The alphabet, as JSON values."""
-        return {"alphabet": self.labels.parameters}
-
-    def _codes(self, values: Any) -> NDArray[np.int64]:
-        return self.labels.codes(values)
-
-    @abstractmethod
-    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
-        """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""
-
-    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
-        """Return the codes of the candidates, None for all labels, and their names."""
-        if candidates is None:
-            if self.size > _MOST_LABELS:
-                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
-                raise UsageError(message)
-            return None, self.labels.names()
-        names = distinct_candidates(candidates)
-        return candidate_codes(names, self.labels), names

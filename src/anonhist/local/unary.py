@@ -86,7 +86,7 @@ class UnarySurvey(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`PureSurvey`."""
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
         """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
