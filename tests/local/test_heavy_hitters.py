@@ -61,6 +61,25 @@ def test_nothing_is_found_where_nothing_is_frequent() -> None:
     assert sum(finds) <= 3
 
 
+def test_where_no_prefix_is_frequent_nothing_is_found() -> None:
+    survey = HeavyHitters(epsilon=1, max_bytes=3, characters="0")
+    for seed in range(3):
+        tally = survey.tally(survey.randomize(["xyz"] * 1000, source=SeededSource(seed)))
+        # A false find in one of ten thousand runs.
+        estimate = survey.estimate(tally, level=0.9999)
+        assert estimate.labels == ()
+        assert estimate.other == pytest.approx(1)
+
+
+def test_too_few_people_are_said_to_be_too_few() -> None:
+    survey = HeavyHitters(epsilon=4, max_bytes=64)
+    reports = survey.randomize(["ab"] * 40, source=SeededSource(7))
+    assert np.unique(reports.columns["length"]).size < 32
+    with pytest.raises(DataError, match="Too few people"):
+        survey.estimate(survey.tally(reports))
+    assert survey.estimate(survey.tally(reports), candidates=["ab"]).labels == ("ab",)
+
+
 def test_characters_narrow_the_search() -> None:
     survey = HeavyHitters(epsilon=4, max_bytes=3, characters="0123456789")
     tally = survey.tally(survey.randomize(["17"] * 3000 + ["xyz"] * 3000, source=SeededSource(7)))

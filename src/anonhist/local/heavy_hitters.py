@@ -35,6 +35,8 @@ MOST_BYTES = 64
 BEAM = 64
 # A prefix whose estimate is less than so many standard errors above 0 is not followed.
 _FOLLOWED = 1.5
+# More than this are not followed past a length about which nobody has answered.
+_MOST_UNTOLD = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +188,7 @@ class HeavyHitters(Survey):
         Raises
         ------
         UsageError, DataError
-            If the tally is of another survey, or nobody has answered about whole values.
+            If the tally is of another survey, nobody has answered about whole values, or too few about prefixes.
         """
         self.check_tally(tally)
         width = parse_whole_number(beam, name="beam")
@@ -232,12 +234,22 @@ class HeavyHitters(Survey):
             if progress is not None:
                 progress((length + 1) / self.max_bytes)
             asked = self._of_length(tally, length)
-            if length == self.max_bytes - 1 or not asked.users:
-                # Where nobody was asked all go on: few people, few prefixes that matter.
+            if length == self.max_bytes - 1:
+                break
+            if not asked.users:
+                # Nothing tells the prefixes apart: all go on.
+                if len(kept) > _MOST_UNTOLD:
+                    raise DataError(
+                        "Too few people have answered to look for values of so many bytes; wait for more answers, or "
+                        "name candidates."
+                    )
                 continue
             raw = self._hashing.raw_of(asked, self._words(kept))
             best = np.argsort(-raw.frequencies, kind="stable")[:beam]
-            kept = kept[best[raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]]]
+            clear = raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]
+            # One goes on in any case, so that there is something to test.
+            clear[0] = True
+            kept = kept[best[clear]]
         return kept
 
     def _extended(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
