@@ -22,7 +22,9 @@ def test_frequent_values_are_found_without_a_list() -> None:
     assert estimate.labels == ("apple", "apply", "é", "")
     truth = np.array([8, 5, 3, 2]) / 22
     assert np.abs(estimate.raw - truth).max() < 5 * estimate.standard_errors.max()
-    assert abs(estimate.other - 4 / 22) < 5 * estimate.other_standard_error
+    # What the values found leave over errs as much as they do together, however many were tested.
+    assert estimate.other_standard_error == pytest.approx(np.sqrt((estimate.standard_errors**2).sum()))
+    assert abs(1 - estimate.raw.sum() - 4 / 22) < 5 * estimate.other_standard_error
     assert estimate.significant.all()
     assert estimate.users == 22_000
     # Those who answered about whole values are a draw from all.

@@ -68,7 +68,8 @@ class FrequencyEstimate:
     other
         The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
     other_standard_error
-        Of the raw share of others; 0 where the values are the whole alphabet.
+        Of the raw share of others; 0 where the values are the whole alphabet. Noises of different values are taken as
+        independent: where many candidates share few bits of Bloom filters it is larger than this.
     note
         Anything a decoder has to say, such as that it stopped early; empty if nothing.
     guarantee
@@ -121,7 +122,6 @@ class FrequencyEstimate:
         """
         chosen = places[np.argsort(-self.raw[places], kind="stable")]
         rest = self.frequencies.sum() - self.frequencies[chosen].sum()
-        dropped = np.delete(self.standard_errors, chosen)
         return replace(
             self,
             labels=tuple(self.labels[place] for place in chosen.tolist()),
@@ -131,7 +131,7 @@ class FrequencyEstimate:
             p_values=self.p_values[chosen],
             significant=self.significant[chosen],
             other=self.other + float(rest),
-            other_standard_error=float(np.hypot(self.other_standard_error, np.sqrt((dropped**2).sum()))),
+            other_standard_error=_error_of_sum(self.standard_errors[chosen]),
         )
 
     def _intervals(self, quantile: float) -> NDArray[np.float64]:
@@ -198,8 +198,12 @@ def estimated(
         decoder=decoding.name,
         correction=correcting.name,
         other=0.0 if complete else float(decoded.frequencies[-1]),
-        # Noises of different values are independent or pull against each other: the sum errs no more than this.
-        other_standard_error=0.0 if complete else float(np.sqrt((raw.standard_errors**2).sum())),
+        other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors),
         note=decoded.note,
         guarantee=guarantee,
     )
+
+
+def _error_of_sum(errors: NDArray[np.float64]) -> float:
+    """Return the error of 1 less all shares, whose noises are independent or mostly pull against each other."""
+    return float(np.sqrt((errors**2).sum()))
