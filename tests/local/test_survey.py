@@ -8,7 +8,22 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, Reports, SubsetSelection, Tally, WarnerRR
+from anonhist.local import (
+    KRAPPOR,
+    KRR,
+    ORAPPOR,
+    ORR,
+    Alphabet,
+    HadamardResponse,
+    HeavyHitters,
+    LocalHashing,
+    OptimizedUnary,
+    Reports,
+    SubsetSelection,
+    Survey,
+    Tally,
+    WarnerRR,
+)
 from anonhist.testing.sources import SeededSource
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon"]
@@ -69,6 +84,30 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole(survey: Any) -> None:
         tally += survey.tally(part)
     assert tally == survey.tally(reports)
     assert tally.users == len(reports) == 2000
+
+
+@pytest.mark.parametrize(
+    "survey",
+    [
+        KRR(alphabet=5, epsilon=1),
+        HadamardResponse(alphabet=200, epsilon=1),
+        LocalHashing(alphabet=5, epsilon=1),
+        HeavyHitters(epsilon=1, max_bytes=3),
+        ORR(buckets=200, cohorts=5, epsilon=1),
+        ORAPPOR(buckets=20, cohorts=200, epsilon=1),
+    ],
+    ids=lambda each: each.name,
+)
+def test_whole_numbers_of_any_type_count_alike(survey: Survey) -> None:
+    values = np.arange(5) if survey.name in ("k-rr", "hadamard-response", "local-hashing") else ["a", "b", "c"] * 20
+    reports = survey.randomize(values, source=SeededSource(7))
+    tally = survey.tally(reports)
+    for wide in (np.uint32, np.uint64):
+        narrow = {
+            name: column if column.ndim == 2 else column.astype(wide if column.max() > 255 else np.uint8)
+            for name, column in reports.columns.items()
+        }
+        assert survey.tally(Reports(reports.survey, narrow)) == tally
 
 
 def test_reports_of_another_survey_are_refused(survey: Any) -> None:

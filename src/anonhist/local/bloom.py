@@ -125,7 +125,7 @@ class BloomSurvey(CohortSurvey):
         return bits
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        cohorts = columns["cohort"].astype(np.int64)
+        cohorts = columns["cohort"]
         table = np.zeros((self.cohorts, self.places + 1), dtype=np.int64)
         table[:, 0] = np.bincount(cohorts, minlength=self.cohorts)
         order = np.argsort(cohorts, kind="stable")

@@ -105,7 +105,7 @@ class ORR(CohortSurvey):
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        cells = columns["cohort"].astype(np.int64) * self.places + columns["report"].astype(np.int64)
+        cells = columns["cohort"] * self.places + columns["report"]
         return counted(cells, size=self.cells)
 
     def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> SymbolCounts:

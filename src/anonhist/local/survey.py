@@ -196,7 +196,12 @@ class Survey(ABC):
             raise DataError(message)
         if not all(column.admits(reports.columns[column.name], users) for column in self.columns):
             raise DataError("A report is none that this survey can make; nothing was counted.")
-        cells, counts = self._counted(reports.columns, users)
+        # Whole numbers of fewer bits would overflow where cells are numbered.
+        columns = {
+            column.name: reports.columns[column.name].astype(column.empty(0).dtype, copy=False)
+            for column in self.columns
+        }
+        cells, counts = self._counted(columns, users)
         return Tally(self.digest, users, cells, counts)
 
     def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
