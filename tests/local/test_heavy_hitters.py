@@ -107,7 +107,10 @@ def test_a_tally_without_whole_values_is_not_estimated_from() -> None:
         survey.estimate(survey.empty_tally())
 
 
-@pytest.mark.parametrize("arguments", [{"max_bytes": 0}, {"max_bytes": 65}, {"max_bytes": 4, "characters": "\0"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"max_bytes": 0}, {"max_bytes": 65}, {"characters": "\0"}, {"characters": "a\ud800"}, {"key": "\ud800"}],
+)
 def test_impossible_parameters_are_refused(arguments: Any) -> None:
     with pytest.raises(UsageError):
-        HeavyHitters(epsilon=1, **arguments)
+        HeavyHitters(**{"epsilon": 1, "max_bytes": 4} | arguments)

@@ -101,11 +101,16 @@ def test_extreme_epsilons_have_a_best_number_of_buckets(epsilon: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"buckets": 1}, {"buckets": 65537}, {"key": ""}, {"key": None}, {"buckets": 2.5}]
+    "arguments", [{"buckets": 1}, {"buckets": 65537}, {"key": ""}, {"key": None}, {"key": "\ud800"}, {"buckets": 2.5}]
 )
 def test_impossible_parameters_are_refused(arguments: Any) -> None:
     with pytest.raises(UsageError):
         LocalHashing(epsilon=1, **arguments)
+
+
+def test_there_is_no_matrix_without_an_alphabet() -> None:
+    with pytest.raises(UsageError, match="no end of values"):
+        LocalHashing(epsilon=1).matrix()
 
 
 def test_keys_choose_other_hashes() -> None:

@@ -79,12 +79,12 @@ class HashedCohorts:
     hashes
         h, from 1 to 64 and at most k.
     key
-        Any text but none.
+        Any plain text on one line.
 
     Raises
     ------
     UsageError
-        If a number is out of range or the key is empty.
+        If a number is out of range or the key is no such text.
 
     Examples
     --------
@@ -230,7 +230,17 @@ class PermutedCohorts:
 def _check_numbers(functions: HashedCohorts | PermutedCohorts, places: int) -> None:
     for name, most in (("cohorts", MOST_COHORTS), ("hashes", min(MOST_HASHES, places))):
         object.__setattr__(functions, name, parse_whole_number(getattr(functions, name), name=name, most=most))
-    key = functions.key
+    check_key(functions.key)
+
+
+def check_key(key: object) -> None:
+    """Refuse a key of hash functions that cannot be shared as text.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, no text, or not plain text on one line.
+    """
     if not isinstance(key, str) or not key or not key.isprintable():
         raise UsageError(
             "The key of the hash functions must be plain text on one line, such as the name of the survey."

@@ -90,8 +90,8 @@ class HeavyHitters(Survey):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "max_bytes", parse_whole_number(self.max_bytes, name="max_bytes", most=MOST_BYTES))
-        if not isinstance(self.characters, str) or "\0" in self.characters:
-            raise UsageError("The characters of values must be a text without the character 0.")
+        if not isinstance(self.characters, str) or any(map(_is_none, self.characters)):
+            raise UsageError("The characters of values must be a text that UTF-8 can write, without the character 0.")
         object.__setattr__(self, "buckets", self._hashing.num_buckets)
 
     @cached_property
@@ -265,6 +265,11 @@ class HeavyHitters(Survey):
         """The bytes that may come next, the end of the value among them."""
         used = set(self.characters.encode()) or set(range(256))
         return np.array(sorted(used | {0}), dtype=np.uint8)
+
+
+def _is_none(character: str) -> bool:
+    """Say whether no value can hold the character: it fills values up, or is half of one."""
+    return character == "\0" or "\ud800" <= character <= "\udfff"
 
 
 def _names(rows: NDArray[np.uint8]) -> tuple[str, ...]:

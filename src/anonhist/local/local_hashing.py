@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.local.candidates import distinct_candidates
 from anonhist.local.channels import SupportChannel
-from anonhist.local.cohorts import DEFAULT_KEY
+from anonhist.local.cohorts import DEFAULT_KEY, check_key
 from anonhist.local.matrices import check_entries
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import WholeColumn
@@ -69,14 +69,14 @@ class LocalHashing(PureSurvey):
     buckets
         g, from 2 to 65,536; by default what errs least, near ``e^ε + 1``.
     key
-        Any text but none: it chooses the hash functions. Public.
+        Any plain text on one line: it chooses the hash functions. Public.
     title
         Any text; see :class:`Survey`.
 
     Raises
     ------
     UsageError
-        If the buckets are out of range or the key is empty.
+        If the buckets are out of range or the key is no such text.
 
     Notes
     -----
@@ -104,8 +104,7 @@ class LocalHashing(PureSurvey):
             Survey.__post_init__(self)
         else:
             super().__post_init__()
-        if not isinstance(self.key, str) or not self.key:
-            raise UsageError("The key of a survey must be text of one character at least.")
+        check_key(self.key)
         near = min(MOST_BUCKETS, max(2, int(float(self.odds)) + 1))
         choices = {min(MOST_BUCKETS, max(2, g)) for g in (near - 1, near, near + 1)}
         best = min(choices, key=lambda g: _variance(g, float(cast("Any", self.epsilon))))
@@ -167,6 +166,8 @@ class LocalHashing(PureSurvey):
         UsageError
             If the alphabet is open, or the matrix would have more than 2^20 entries.
         """
+        if self.is_open:
+            raise UsageError("There is no end of values of an open survey; give it an alphabet for a matrix.")
         check_entries(self.size * len(seeds) * self.num_buckets)
         words = self._words(np.arange(self.size))
         places = buckets(words, self._coefficients(np.array(seeds), words), self.num_buckets)
