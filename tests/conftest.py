@@ -29,3 +29,5 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if not Path(request.node.path).is_relative_to(OF_ENTROPY):
         source = SeededSource(seeds.spawn(1)[0])
         monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
+        # Which of several threads asks first, nothing decides.
+        monkeypatch.setattr("anonhist.local.survey.WORKERS", 1)

@@ -1,5 +1,6 @@
 """What every survey does alike: configuration, reports, tallies, estimates."""
 
+import threading
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from typing import Any
@@ -247,3 +248,36 @@ def test_shares_of_a_population_are_less_certain_than_those_of_the_people_asked(
     estimate = survey.estimate(survey.tally(survey.randomize(WORDS * 100, source=SeededSource(7))))
     assert (estimate.population_standard_errors > estimate.standard_errors)[estimate.raw > 0].all()
     assert estimate.counts.sum() == pytest.approx(500)
+
+
+def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonhist.local.survey.WORKERS", 3)
+    threads = set()
+    survey = KRR(alphabet=100, epsilon=40)
+    draw = KRR._draw
+
+    def noted(self: Any, codes: Any, *, source: Any) -> Any:
+        threads.add(threading.get_ident())
+        return draw(self, codes, source=source)
+
+    monkeypatch.setattr(KRR, "_draw", noted)
+    values = np.arange(1_000_000) % 100
+    # At this epsilon a report is the value but once in 10^15: every part must be where it belongs.
+    assert np.array_equal(survey.randomize(values).columns["report"], values)
+    assert threading.get_ident() not in threads
+    threads.clear()
+    seeded = [survey.randomize(values, source=SeededSource(7)).columns["report"] for _ in range(2)]
+    assert np.array_equal(*seeded)
+    assert threads == {threading.get_ident()}
+
+
+def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonhist.local.survey.WORKERS", 2)
+
+    def refused(_: Any, __: Any, *, source: Any) -> Any:
+        del source
+        raise MemoryError
+
+    monkeypatch.setattr(KRR, "_draw", refused)
+    with pytest.raises(MemoryError):
+        KRR(alphabet=10, epsilon=1).randomize(np.zeros(1_000_000, dtype=int))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +37,8 @@ LARGEST_EPSILON, SMALLEST_EPSILON = Fraction(64), Fraction(1, 10**9)
 # Reports are made so many bytes at a time, which stay in a level-2 cache, but so many reports at least: fewer
 # would take longer to call for than to make.
 _CHUNK_BYTES, _LEAST_CHUNK = 1 << 18, 1 << 10
+# More chunks than these are made by several threads: entropy and NumPy's loops leave the interpreter to the others.
+_FEW_CHUNKS, WORKERS = 8, min(4, os.cpu_count() or 1)
 
 ARITHMETIC = (
     "every answer is randomised on the device of the person who gives it, with exact probabilities, so nobody need be "
@@ -150,11 +154,23 @@ class Survey(ABC):
         users = len(codes)
         columns = {column.name: column.empty(users) for column in self.columns}
         step = max(_LEAST_CHUNK, _CHUNK_BYTES // max(8, self._working_bytes))
-        for start in range(0, users, step):
+
+        def fill(start: int) -> None:
             part = slice(start, start + step)
             drawn = self._draw(codes[part], source=source)
             for name, column in columns.items():
                 column[part] = drawn[name]
+
+        starts = range(0, users, step)
+        # The system's entropy keeps nothing between calls, so several may ask for it at once; other sources need not
+        # bear that, and would not repeat themselves.
+        if len(starts) > _FEW_CHUNKS and WORKERS > 1 and isinstance(source, SystemSource):
+            with ThreadPoolExecutor(WORKERS) as workers:
+                for _ in workers.map(fill, starts):
+                    pass
+        else:
+            for start in starts:
+                fill(start)
         return Reports(self.digest, columns)
 
     @property

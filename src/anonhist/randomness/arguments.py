@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral, Rational
 
 from anonhist.errors import UsageError
@@ -57,7 +58,7 @@ def checked_bound(bound: object) -> int:
 def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
     """Return an exact number between 0 and 1, both included: irrational only as an ExponentialQuotient."""
     if isinstance(probability, ExponentialQuotient) and probability.rational is None:
-        if not 0 < probability < 1:
+        if not _is_inside(probability):
             message = f"probability must be between 0 and 1, not {probability}."
             raise UsageError(message)
         return probability
@@ -67,6 +68,12 @@ def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
         message = f"probability must be between 0 and 1, not {probability}."
         raise UsageError(message)
     return exact
+
+
+@lru_cache(maxsize=256)
+def _is_inside(probability: ExponentialQuotient) -> bool:
+    """Say whether a number lies between 0 and 1; remembered, for samplers are asked for the same law in many parts."""
+    return 0 < probability < 1
 
 
 def _exact(value: object, *, name: str) -> Fraction:
