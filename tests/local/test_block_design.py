@@ -85,6 +85,12 @@ def test_the_channel_is_the_matrix(blocks: BlockDesign, size: int) -> None:
         np.testing.assert_allclose(channel.adjoint(weights), law @ weights, rtol=1e-12)
 
 
+def test_more_blocks_than_fit_the_memory_are_no_matter() -> None:
+    blocks = BlockDesign(HadamardMatrix(2), 2**50)
+    tally = Tally("d", 7, np.array([0, 3, 2**51 - 2, 2**51 - 1]), np.array([1, 2, 1, 3]))
+    assert blocks.block_counts(tally, np.array([0, 1, 2, 2**50 - 1])).tolist() == [1, 2, 0, 4]
+
+
 def test_what_would_fill_the_memory_is_refused() -> None:
     huge = BlockDesign(ProjectiveSpace(11_597, 3), 1)
     assert huge.cells > MOST_CELLS

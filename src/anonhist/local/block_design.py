@@ -137,9 +137,11 @@ class BlockDesign:
 
     def block_counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many reports fell into the block of each of the values."""
-        totals = np.zeros(self.blocks, dtype=np.int64)
-        np.add.at(totals, tally.cells // self.design.points, tally.counts)
-        return totals[values // self.design.items]
+        # Cells ascend, so those of a block are neighbours; there may be more blocks than fit the memory.
+        reached = np.concatenate(([0], np.cumsum(tally.counts)))
+        first = values // self.design.items * self.design.points
+        ends = np.searchsorted(tally.cells, first + self.design.points)
+        return np.asarray(reached[ends] - reached[np.searchsorted(tally.cells, first)])
 
     def channel(
         self, tally: Tally, codes: NDArray[np.int64] | None, *, size: int, odds: ExponentialQuotient
