@@ -17,14 +17,17 @@ from anonhist.local import (
     Alphabet,
     HadamardResponse,
     HeavyHitters,
+    HybridProjectiveGeometry,
     LocalHashing,
     OptimizedUnary,
+    ProjectiveGeometry,
     Reports,
     SubsetSelection,
     Survey,
     Tally,
     WarnerRR,
 )
+from anonhist.local.decoding import DECODERS
 from anonhist.testing.sources import SeededSource
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon"]
@@ -199,6 +202,51 @@ def test_candidates_leave_the_rest_to_others(survey: Any) -> None:
     assert part.frequencies.sum() + part.other == pytest.approx(1)
     assert abs(part.other - 0.7) < 5 * part.other_standard_error
     assert whole.other == 0
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize(
+    "each", [*CLOSED, HadamardResponse, ProjectiveGeometry, HybridProjectiveGeometry], ids=lambda each: each.name
+)
+def test_all_labels_named_leave_nothing_to_others(each: Any, decoder: str) -> None:
+    survey = each(alphabet=WORDS, epsilon="1.5")
+    tally = survey.tally(survey.randomize(WORDS * 300 + ["beta"] * 500, source=SeededSource(7)))
+    whole = survey.estimate(tally, decoder=decoder)
+    named = survey.estimate(tally, decoder=decoder, candidates=WORDS[::-1])
+    np.testing.assert_allclose(named.frequencies[::-1], whole.frequencies, atol=1e-3)
+    assert (named.other, named.other_standard_error) == (0, 0)
+
+
+@pytest.mark.parametrize("decoder", ["mle", "least-squares"])
+def test_few_of_a_huge_alphabet_are_decoded_from_the_counts(decoder: str) -> None:
+    survey = KRR(alphabet=2**32, epsilon=20)
+    values = np.array([2**32 - 1, 5, 7]).repeat([500, 300, 200])
+    estimate = survey.estimate(
+        survey.tally(survey.randomize(values, source=SeededSource(7))), candidates=["5", "4294967295"], decoder=decoder
+    )
+    assert (np.abs(estimate.frequencies - [0.3, 0.5]) < 5 * estimate.standard_errors).all()
+    assert abs(estimate.other - 0.2) < 5 * estimate.other_standard_error
+
+
+def test_the_law_of_some_labels_is_that_of_the_matrix(survey: Any) -> None:
+    tally = survey.tally(survey.randomize(WORDS * 9, source=SeededSource(7)))
+    matrix = np.array([[float(entry) for entry in row] for row in survey.matrix()])
+    codes = np.array([3, 1])
+    channel, counts = survey.channel_of(tally, codes)
+    law = np.array([channel.forward(unit) for unit in np.eye(3)])
+    np.testing.assert_allclose(law.sum(axis=1), 1)
+    np.testing.assert_allclose([channel.adjoint(unit) for unit in np.eye(channel.cells)], law.T, atol=1e-15)
+    if survey.name == "k-rr":
+        # The last cell is that of all other labels, as if they were equally frequent.
+        rest = np.delete(np.arange(5), codes)
+        rows = np.vstack((matrix[codes], matrix[rest].mean(axis=0)))
+        np.testing.assert_allclose(law, np.column_stack((rows[:, codes], rows[:, rest].sum(axis=1))))
+        assert counts.sum() == 45
+    else:
+        p, q = float(survey.true_support_probability), float(survey.false_support_probability)
+        ones = np.array([[p, q], [q, p], [q, q]])
+        np.testing.assert_allclose(law, np.hstack((ones, 1 - ones)) / 2)
+        assert counts.sum() == 2 * 45
 
 
 @pytest.mark.parametrize(

@@ -122,10 +122,14 @@ class ClosedSurvey(Survey):
             self.raw_of(tally, codes),
             labels=names,
             users=tally.users,
-            complete=codes is None,
+            complete=not self._leaves_others(codes),
             channel=lambda: self.channel_of(tally, codes),
             decoder=decoder,
             correction=correction,
             level=level,
             guarantee=self.guarantee,
         )
+
+    def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
+        """Say whether somebody may have a value that is none of these; None stands for all values."""
+        return codes is not None and len(codes) < self.size

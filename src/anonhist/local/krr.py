@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from anonhist.local.channels import SupportChannel
+from anonhist.local.decoding import AffineChannel
 from anonhist.local.matrices import check_entries
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import WholeColumn
@@ -102,19 +102,14 @@ class KRR(PureSurvey):
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
-        """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
-        chosen = np.arange(self.size) if codes is None else codes
-        others: NDArray[np.float64] | None = None
-        if chosen.size < self.size:
-            # Others report any of their labels, as if all of them were equally frequent.
-            others = np.full(self.size, 1 / (self.size - chosen.size))
-            others[chosen] = 0
-        base, gain = float(self.false_support_probability), float(self._kept_probability)
+        from scipy.sparse import eye_array
 
-        def spread(frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-            out = np.zeros(self.size)
-            out[chosen] = frequencies
-            return out
-
-        channel = SupportChannel(chosen.size, self.size, base, gain, spread, lambda weights: weights[chosen], others)
-        return channel, tally.dense(self.size)
+        q = self.false_support_probability
+        supports = self._supports(tally, codes)
+        base = np.full(supports.size, float(q))
+        if codes is not None and self._leaves_others(codes):
+            # All other labels are one cell: which of them it is says nothing about these.
+            supports = np.append(supports, tally.users - supports.sum())
+            base = np.append(base, float((self.size - codes.size) * q))
+        gain = np.full(base.size, float(self._kept_probability))
+        return AffineChannel(eye_array(base.size), base, gain), supports

@@ -219,6 +219,9 @@ class LocalHashing(PureSurvey):
         names = distinct_candidates(candidates)
         return self._open_words(names), names
 
+    def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
+        return self.is_open or super()._leaves_others(codes)
+
     @property
     def _working_bytes(self) -> int:
         return 64
@@ -249,7 +252,6 @@ class LocalHashing(PureSurvey):
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
-        """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
         words = self._words(np.arange(self.size)) if codes is None else codes
         coefficients, reported = self._met(tally, words)
         g = self.num_buckets
@@ -261,7 +263,7 @@ class LocalHashing(PureSurvey):
             (float(self.odds) - 1) / (float(self.odds) + g - 1),
             lambda shares: support_of(words, coefficients, reported, shares, g),
             lambda weights: weighted_support(words, coefficients, reported, weights, g),
-            None if codes is None else bucket_widths(g)[reported] / (1 << 16),
+            bucket_widths(g)[reported] / (1 << 16) if self._leaves_others(codes) else None,
         )
         return channel, tally.counts
 

@@ -87,7 +87,6 @@ class UnarySurvey(PureSurvey):
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
-        """Return the law of the cells and how often each was met, as :class:`PureSurvey` says."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
-        return BitChannel(supports.size, q, gap, codes is not None), bit_counts_of_cells(supports, tally.users)
+        return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)
