@@ -77,7 +77,7 @@ class HeavyHitters(Survey):
     --------
     >>> survey = HeavyHitters(epsilon=4, max_bytes=3)
     >>> tally = survey.tally(survey.randomize(["ant"] * 4000 + ["bee"] * 3000))
-    >>> survey.estimate(tally).labels
+    >>> survey.estimate(tally).labels[:2]
     ('ant', 'bee')
     """
 

@@ -1,4 +1,4 @@
-"""Shared by all tests."""
+"""Shared by all tests and by the examples in docstrings."""
 
 import os
 
@@ -15,7 +15,7 @@ from anonhist.testing.sources import SeededSource
 
 UNSEEDED = np.random.default_rng
 # They look at the entropy of the system itself.
-OF_ENTROPY = Path(__file__).parent / "randomness"
+OF_ENTROPY = Path(__file__).parent / "tests" / "randomness"
 
 
 @pytest.fixture(autouse=True)
