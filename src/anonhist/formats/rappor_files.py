@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import AnonhistError, DataError
+from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
+from anonhist.privacy import parse_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +70,18 @@ def _parameters(path: str | Path) -> RapporParameters:
         raise _refused(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
     try:
         k, h, m = (int(text) for text in rows[1][:3])
-        p, q, f = (Fraction(text.strip()) for text in rows[1][3:])
-    except (ValueError, ZeroDivisionError):
-        raise _refused(path, "k, h and m must be whole numbers, p, q and f decimals") from None
+        p, q, f = (_probability(text.strip()) for text in rows[1][3:])
+    except (ValueError, ArithmeticError, UsageError):
+        raise _refused(path, "k, h and m must be whole numbers, p, q and f decimals of a reasonable length") from None
     try:
         return RapporParameters(k, h, m, p, q, f)
     except AnonhistError as error:
         raise _refused(path, str(error).removesuffix(".")) from None
+
+
+def _probability(text: str) -> Fraction:
+    # A few letters may write a number that fills the memory: only those within reason are made fractions.
+    return parse_epsilon(text, name="probability") if Decimal(text) else Fraction(0)
 
 
 def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:
@@ -90,13 +97,14 @@ def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:
 
 def _map(path: str | Path, given: RapporParameters) -> RapporMap:
     names, columns = [], []
-    lowest = np.repeat(np.arange(given.m) * given.k, given.h) + 1
+    lowest = [cohort * given.k + 1 for cohort in range(given.m) for _ in range(given.h)]
     for line, row in _rows(path):
         names.append(row[0] or _EMPTY)
-        numbers = np.array(_numbers(path, line, row[1:], given.m * given.h), dtype=np.float64) - lowest
-        if not bool(((numbers >= 0) & (numbers < given.k)).all()):
+        numbers = _numbers(path, line, row[1:], given.m * given.h)
+        bits = [number - first for number, first in zip(numbers, lowest, strict=True)]
+        if not all(0 <= bit < given.k for bit in bits):
             raise _refused(path, f"in line {line} a bit is not one of the k of its cohort")
-        columns.append(numbers.astype(np.int32))
+        columns.append(np.array(bits, dtype=np.int32))
     try:
         return RapporMap(names, _stacked(columns))
     except AnonhistError as error:
