@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,7 +142,8 @@ class Alphabet:
             raise DataError("Values must be whole numbers, one for each person.")
         try:
             if given.dtype.kind in "UO":
-                given = np.array([int(value) for value in given.tolist()])
+                # No fraction is cut off: of what is no text, only whole numbers are taken.
+                given = np.array([int(value) if isinstance(value, str) else index(value) for value in given.tolist()])
             inside = bool(given.dtype.kind in "iu" and given.min() >= 0 and given.max() < self.size)
         except (ValueError, TypeError, OverflowError):
             inside = False
