@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
+from anonhist.local.catalogue import survey_from
 from anonhist.local.rappor import RAPPOR, logarithm
 from anonhist.numeric import ExponentialQuotient
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
@@ -176,6 +177,8 @@ def test_parameters_are_exact_and_part_of_the_survey() -> None:
     [
         {"permanent": 0},
         {"permanent": 1},
+        {"permanent": "0.0"},
+        {"zero": "00x"},
         {"permanent": "1e-20"},
         {"zero": "1.5"},
         {"one": -1},
@@ -187,6 +190,14 @@ def test_parameters_are_exact_and_part_of_the_survey() -> None:
 def test_numbers_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         survey_of(**wrong)
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, "0", " 0.00", ".0", Fraction(0)])
+def test_zero_is_a_probability_however_it_is_written(zero: object) -> None:
+    survey = survey_of(zero=zero, one="1")
+    assert (survey.zero, survey.one) == (0, 1)
+    written = survey_from("rappor", epsilon=str(survey.epsilon), title="", parameters=survey.parameters)
+    assert written == survey
 
 
 def test_logarithms_are_rounded_up() -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError
+from anonhist.local.rappor import parse_probability
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
-from anonhist.privacy import parse_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,18 +68,14 @@ def _parameters(path: str | Path) -> RapporParameters:
         raise _refused(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
     try:
         k, h, m = (int(text) for text in rows[1][:3])
-        p, q, f = (_probability(text.strip()) for text in rows[1][3:])
-    except (ValueError, ArithmeticError, UsageError):
+        # Not every text: a few letters may write a number that fills the memory.
+        p, q, f = (parse_probability(text, name="p, q and f") for text in rows[1][3:])
+    except (ValueError, UsageError):
         raise _refused(path, "k, h and m must be whole numbers, p, q and f decimals of a reasonable length") from None
     try:
         return RapporParameters(k, h, m, p, q, f)
     except AnonhistError as error:
         raise _refused(path, str(error).removesuffix(".")) from None
-
-
-def _probability(text: str) -> Fraction:
-    # A few letters may write a number that fills the memory: only those within reason are made fractions.
-    return parse_epsilon(text, name="probability") if Decimal(text) else Fraction(0)
 
 
 def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, log
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # Logarithms are irrational; a guarantee rounds them up to multiples of this.
 _STEP = Fraction(1, 10**9)
+# What is not greater than zero is no epsilon, and may be a probability.
+_ZERO = re.compile(r"0+\.?0*|\.0+")
 
 ARITHMETIC = (
     "for all reports together that a person makes of one remembered answer; every bit is randomised on the device with "
@@ -106,8 +109,10 @@ class RAPPOR(BloomSurvey):
     one: EpsilonLike
 
     def __post_init__(self) -> None:
-        for name, ends in (("permanent", ()), ("zero", (0, 1)), ("one", (0, 1))):
-            object.__setattr__(self, name, _probability(getattr(self, name), name, ends))
+        for name in ("permanent", "zero", "one"):
+            object.__setattr__(self, name, parse_probability(getattr(self, name), name=name))
+        if self.permanent in (0, 1):
+            raise UsageError("permanent must lie between 0 and 1, both excluded.")
         if self.zero == self.one:
             raise UsageError("zero and one must differ: else reports say nothing.")
         bound = ((1 - self._half) / self._half) ** 2
@@ -212,13 +217,23 @@ class RAPPOR(BloomSurvey):
         return chosen
 
 
-def _probability(value: EpsilonLike, name: str, ends: tuple[int, ...]) -> Fraction:
-    """Read a probability exactly; 0 and 1 only if they are among the ends."""
-    if not isinstance(value, bool) and value == 0 and 0 in ends:
-        return Fraction(0)
-    exact = parse_epsilon(value, name=name)
-    if exact > 1 or (exact == 1 and 1 not in ends):
-        message = f"{name} must be a probability{'' if ends else ' between 0 and 1, both excluded'}."
+def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
+    """Read a probability exactly: text, a Fraction or a number from 0 to 1.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_probability("0", name="zero"), parse_probability(0.1, name="one")
+    (Fraction(0, 1), Fraction(1, 10))
+    """
+    is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
+    exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
+    if exact > 1:
+        message = f"{name} must be a probability, from 0 to 1."
         raise UsageError(message)
     return exact
 
