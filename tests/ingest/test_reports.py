@@ -14,6 +14,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.ingest import reports as module
+from anonhist.ingest.report_columns import arrays_of
 from anonhist.ingest.reports import report_files, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.testing.sources import SeededSource
@@ -274,3 +275,9 @@ def test_sums_of_many_parts_are_right() -> None:
     for part in parts:
         total.add(part)
     assert total.sum() == sum(parts, survey.empty_tally())
+
+
+def test_bytes_are_read_from_where_a_batch_begins() -> None:
+    survey = SURVEYS["bits"]
+    batch = pa.record_batch({"report": pa.array([b"\1\2\3\4", b"\5\6\7\0"], pa.binary())})
+    assert arrays_of(survey, batch.slice(1), "It")["report"].tolist() == [[5, 6, 7, 0]]

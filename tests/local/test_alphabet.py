@@ -45,7 +45,9 @@ def test_numbers_are_their_own_codes(given: Any) -> None:
     assert codes.dtype == np.int64
 
 
-@pytest.mark.parametrize("given", [[-1], [10], [2**70], [1.0], ["x"], [None], [[1]], np.array([0.5]), np.array([2.7, 1], object)])
+@pytest.mark.parametrize(
+    "given", [[-1], [10], [2**70], [1.0], ["x"], [None], [[1]], np.array([0.5]), np.array([2.7, 1], object)]
+)
 def test_what_is_no_number_of_the_alphabet_is_refused(given: Any) -> None:
     with pytest.raises(DataError):
         Alphabet(10).codes(given)

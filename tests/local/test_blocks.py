@@ -73,6 +73,17 @@ def test_simulated_errors_of_a_spike_are_those_published(survey: BlockSurvey, us
     assert np.mean(errors) == pytest.approx(published, rel=0.05)
 
 
+@pytest.mark.parametrize("survey", LARGE)
+def test_errors_where_all_have_one_value_are_those_of_the_law(survey: BlockSurvey) -> None:
+    users = 1_000_000
+    estimate = survey.estimate(survey.tally(survey.randomize(np.full(users, 5), source=SeededSource(7))))
+    # The share is one to a few thousandths, and nobody else is in the block.
+    assert estimate.standard_errors[5] == pytest.approx((survey.variance(1.0, 0.0) / users) ** 0.5, rel=0.01)
+    if survey.block_design.blocks > 1:
+        assert estimate.standard_errors[-1] == pytest.approx((survey.variance(0.0, 0.0) / users) ** 0.5, rel=0.01)
+    assert estimate.standard_errors[4] == pytest.approx((survey.variance(0.0, 1.0) / users) ** 0.5, rel=0.01)
+
+
 def test_few_candidates_are_estimated_like_all() -> None:
     survey = HybridProjectiveGeometry(alphabet=[f"word {i}" for i in range(500)], epsilon=4)
     values = [f"word {i % 7}" for i in range(3000)]

@@ -35,6 +35,10 @@ def test_a_place_met_twice_by_a_label_counts_once() -> None:
     assert np.allclose(supports.matrix() @ shares, supports.spread(shares).ravel())
 
 
+def test_a_place_met_by_any_function_before_counts_once() -> None:
+    assert Supports(np.array([[0], [1], [1]], dtype=np.int32), 1, 4).distinct.tolist() == [[0], [1], [4]]
+
+
 @pytest.mark.parametrize("survey", SURVEYS, ids=lambda survey: f"{survey.name}-{survey.places}")
 def test_the_channel_is_the_exact_law_of_the_survey(survey: CohortSurvey) -> None:
     tally = survey.tally(survey.randomize(WORDS * 50, source=SeededSource(7)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local import HeavyHitters
+from anonhist.local import HeavyHitters, Tally
 from anonhist.testing.sources import SeededSource
 
 
@@ -80,6 +80,25 @@ def test_too_few_people_are_said_to_be_too_few() -> None:
     with pytest.raises(DataError, match="Too few people"):
         survey.estimate(survey.tally(reports))
     assert survey.estimate(survey.tally(reports), candidates=["ab"]).labels == ("ab",)
+
+
+def test_a_beam_of_one_follows_the_most_frequent_prefix_alone() -> None:
+    survey = HeavyHitters(epsilon=4, max_bytes=3)
+    tally = survey.tally(survey.randomize(["ant"] * 6000 + ["bee"] * 4000, source=SeededSource(7)))
+    assert survey.estimate(tally, beam=1).labels == ("ant",)
+    assert survey.estimate(tally, beam=2).labels == ("ant", "bee")
+
+
+def test_parts_of_a_tally_are_told_apart_to_the_last_cell() -> None:
+    survey = HeavyHitters(epsilon=1, max_bytes=3, buckets=4)
+    size = 2**34
+    tally = Tally(survey.digest, 10, np.array([0, size - 1, size, 2 * size - 1, 2 * size]), np.array([1, 2, 3, 3, 1]))
+    parts = [survey._of_length(tally, length) for length in range(3)]
+    assert [(part.users, part.cells.tolist()) for part in parts] == [
+        (3, [0, size - 1]),
+        (6, [0, size - 1]),
+        (1, [0]),
+    ]
 
 
 def test_characters_narrow_the_search() -> None:

@@ -86,6 +86,29 @@ def test_likelihood_decodes_what_was_met(decoder: str) -> None:
         survey.estimate(tally, decoder="least-squares")
 
 
+def test_others_fall_into_buckets_by_their_width() -> None:
+    survey = LocalHashing(epsilon=2, buckets=3)
+    tally = survey.tally(survey.randomize(["a", "b", "c", "d"] * 10, source=SeededSource(7)))
+    channel, counts = survey.channel_of(tally, survey._codes(["a"]))
+    kept, noise = (np.exp(2) - 1) / (np.exp(2) + 2), 1 / (np.exp(2) + 2)
+    widths = bucket_widths(3)[tally.cells % 3] / 65_536
+    np.testing.assert_allclose(channel.forward(np.array([0.0, 1.0])), noise + kept * widths, rtol=1e-12)
+    assert counts.sum() == 40
+
+
+def test_open_values_are_hashed_as_written_down() -> None:
+    # The bucket is that of the first three words of the keyed hash under the coefficients of the seed.
+    survey = LocalHashing(epsilon=1, buckets=16, key="golden")
+    words = survey._codes(["apple", "Äpfel"])
+    # Both were computed by another program, number by number.
+    assert words.tolist() == [[57100, 27509, 27321], [14951, 56768, 12937]]
+    coefficients = survey._coefficients(np.array([1, 2**32 - 1]), words)
+    assert coefficients.tolist() == [
+        [625656637, 2248240268, 299439806, 929649985],
+        [473344344, 2679466242, 2372746081, 1227156153],
+    ]
+
+
 def test_alphabets_of_more_than_a_word_are_hashed_whole() -> None:
     survey = LocalHashing(alphabet=2**20, epsilon=6)
     values = np.array([5] * 2000 + [5 + 2**16] * 1000)

@@ -84,6 +84,14 @@ def test_any_number_of_reports_costs_epsilon_at_most_and_one_costs_less(hashes: 
     assert survey.guarantee.epsilon == survey.epsilon
 
 
+def test_a_report_costs_the_same_with_ones_and_zeros_exchanged() -> None:
+    straight, turned = survey_of(zero="0.25", one="0.75"), survey_of(zero="0.75", one="0.25")
+    assert straight.single_guarantee.epsilon == turned.single_guarantee.epsilon
+    assert largest_ratio(turned.matrix([f"w{i}" for i in range(9)])) <= ExponentialQuotient.exponential(
+        Fraction(turned.single_guarantee.epsilon)
+    )
+
+
 def test_the_matrix_is_that_of_one_report() -> None:
     survey = survey_of()
     q, p = Fraction(13, 20), Fraction(7, 20)

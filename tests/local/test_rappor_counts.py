@@ -65,6 +65,7 @@ def test_basic_rappor_is_estimated_bit_by_bit() -> None:
     ("parameters", "odds"),
     [
         ((16, 2, 8, QUARTER, 3 * QUARTER, HALF), 3**4),
+        ((16, 1, 8, Fraction(0), 3 * QUARTER, HALF), 9),
         ((16, 1, 8, QUARTER, 3 * QUARTER, Fraction(0)), 9),
         ((16, 1, 8, 3 * QUARTER, QUARTER, Fraction(0)), 9),
     ],

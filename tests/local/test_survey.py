@@ -292,10 +292,50 @@ def test_larger_matrices_are_refused(survey: Any) -> None:
         replace(survey, alphabet=5000).matrix()
 
 
+def test_errors_where_all_have_one_value_are_those_of_the_closed_form(survey: Any) -> None:
+    users = 100_000
+    estimate = survey.estimate(survey.tally(survey.randomize(["beta"] * users, source=SeededSource(7))))
+    predicted = np.sqrt([survey.variance(float(word == "beta")) / users for word in WORDS])
+    # The slope is taken at the share estimated, which is off by a few thousandths.
+    np.testing.assert_allclose(estimate.standard_errors, predicted, rtol=0.02)
+
+
+@pytest.mark.parametrize("size", [3, 10, 50, 1000])
+@pytest.mark.parametrize("epsilon", ["0.1", 1, "2.5", 4])
+def test_defaults_err_least(size: int, epsilon: Any) -> None:
+    subsets = SubsetSelection(alphabet=size, epsilon=epsilon)
+    others = (replace(subsets, chosen=chosen) for chosen in range(1, min(size, 600)))
+    assert subsets.variance() <= min(other.variance() for other in others) * (1 + 1e-9)
+    hashing = LocalHashing(alphabet=size, epsilon=epsilon)
+    # The widths of buckets that do not divide 2^16 cost a little, of which the choice knows nothing.
+    assert hashing.variance() <= min(replace(hashing, buckets=g).variance() for g in range(2, 100)) * (1 + 1e-5)
+
+
+def test_labels_beyond_number_are_not_all_estimated() -> None:
+    survey = KRR(alphabet=2**32, epsilon=20)
+    tally = survey.tally(survey.randomize([2**32 - 1] * 9, source=SeededSource(7)))
+    with pytest.raises(UsageError, match="4,294,967,296 labels; name the candidates"):
+        survey.estimate(tally)
+
+
+def test_sets_with_codes_outside_are_refused() -> None:
+    survey = SubsetSelection(alphabet=WORDS, epsilon=1, chosen=2)
+    for codes, fits in (([3, 4], True), ([3, 5], False)):
+        reports = Reports(survey.digest, {"report": np.array([codes], dtype="<u2").view(np.uint8)})
+        if fits:
+            assert survey.tally(reports).cells.tolist() == codes
+        else:
+            with pytest.raises(DataError, match="ascending labels"):
+                survey.tally(reports)
+
+
 def test_shares_of_a_population_are_less_certain_than_those_of_the_people_asked(survey: Any) -> None:
     estimate = survey.estimate(survey.tally(survey.randomize(WORDS * 100, source=SeededSource(7))))
     assert (estimate.population_standard_errors > estimate.standard_errors)[estimate.raw > 0].all()
     assert estimate.counts.sum() == pytest.approx(500)
+    share = np.clip(estimate.raw, 0, 1)
+    extra = estimate.population_standard_errors**2 - estimate.standard_errors**2
+    np.testing.assert_allclose(extra, share * (1 - share) / 500, atol=1e-12)
 
 
 def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:

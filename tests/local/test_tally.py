@@ -81,6 +81,12 @@ def test_more_people_than_can_be_counted_are_refused() -> None:
         half + tally({0: 1})
 
 
+def test_the_most_people_are_as_many_as_two_of_them_fit_an_integer() -> None:
+    assert MOST_USERS == 2**62
+    quarter = tally({0: 2**61}, users=2**61)
+    assert (quarter + quarter).counts.tolist() == [2**62]
+
+
 def test_tallies_do_not_change() -> None:
     cells, counts = np.array([1, 2]), np.array([1, 1])
     made = Tally("s", 2, cells, counts)
