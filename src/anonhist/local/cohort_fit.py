@@ -49,11 +49,33 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
     common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
     middle = misfit * _gram(matrix, chances, weights**2 * cells) - common @ common.T
-    variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
     share = np.clip(raw, 0, 1)
+    variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
+    if supports.hashes > 1:
+        variances += share * _together(counts, inverse, others)
     errors = people_as_they_are(np.maximum(variances, 0), share, counts.total)
     null = np.sqrt(np.maximum(variances, TINY))
     return LabelEstimates(raw, errors, null, (weights * left).reshape(supports.cohorts, -1), raw / null)
+
+
+def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variance, per share, that comes of setting all bits of a label together, not one by one, shape (m,).
+
+    In a cohort the estimate of a label is a sum over cells with weights a. Its own people add ``(Σ a)²/n_c`` over the
+    label's cells, where independent bits would add ``Σ a²/n_c``.
+    """
+    supports, sums = counts.supports, inverse.sum(axis=1)
+    matrix, buckets, hashes = supports.matrix().tocsr(), supports.buckets, supports.hashes
+    out = np.zeros(supports.values)
+    for cohort, weight in enumerate(counts.weights.ravel().tolist()):
+        if not weight:
+            continue
+        # a by cell and label, with a row of zeros for a place that a label has already.
+        cells = matrix[cohort * buckets : (cohort + 1) * buckets] @ inverse - np.outer(others[cohort], sums)
+        padded = np.concatenate((weight * cells, np.zeros((1, supports.values))))
+        own = np.take_along_axis(padded, supports.distinct[cohort * hashes : (cohort + 1) * hashes], axis=0)
+        out += (own.sum(axis=0) ** 2 - (own**2).sum(axis=0)) / counts.users[cohort]
+    return out
 
 
 def _gram(matrix: object, chances: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
