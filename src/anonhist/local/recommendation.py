@@ -107,7 +107,7 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     Notes
     -----
     The mean over the k labels of n²·Var = ``n·(v(0) + (v(1) − v(0))/k)``, v(f) being n times the variance of the share
-    of a label with frequency f: the error is the same whatever the distribution.
+    of a label with frequency f: the error is the same whatever the distribution, but for a last block that is not full.
 
     Examples
     --------

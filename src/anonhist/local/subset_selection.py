@@ -44,7 +44,7 @@ class SubsetSelection(PureSurvey):
     epsilon
         What a report costs.
     chosen
-        d, from 1 to k − 1; ``⌈k/(e^ε + 1)⌉`` by default, which is best.
+        d, from 1 to k − 1; by default the whole number next to ``k/(e^ε + 1)`` that errs less.
     title
         Any text; see :class:`Survey`.
 
