@@ -34,6 +34,7 @@ def test_random_tails_are_those_of_all_places_tried() -> None:
     expected = np.array([law[sums >= each].sum() for each in at])
     assert np.allclose(random_tails(table, counts, (at - mean) / deviation), expected, atol=1e-9)
     assert random_tails(table, counts, np.array([-1e9, 1e9])).tolist() == pytest.approx([1, 1e-13])
+    assert random_tails(table, counts, np.array([-np.inf, 1e300, np.inf])).tolist() == pytest.approx([1, 1e-13, 1e-13])
     assert random_tails(np.ones((3, 8)), counts, np.array([5.0])).tolist() == [1]
 
 

@@ -93,6 +93,8 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
         law += np.bincount(below + 1, probabilities * (at - below), minlength=size)
         spectrum *= rfft(law) ** hashes
     tails = np.cumsum(np.maximum(irfft(spectrum, size), 0)[::-1])[::-1]
-    places = np.floor((mean + scores * deviation - hashes * lows.sum()) / step).astype(np.int64) - 1
+    # Errors of next to nothing make for scores beyond all integers.
+    at = np.clip((mean + scores * deviation - hashes * lows.sum()) / step, -1, size + 1)
+    places = np.floor(at).astype(np.int64) - 1
     found = tails[np.clip(places, 0, size - 1)]
     return np.asarray(np.clip(np.where(places < size, found, 0.0) + _ROUNDING, 0, 1))
