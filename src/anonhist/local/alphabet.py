@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,7 +70,7 @@ class Alphabet:
                 "The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k."
             )
         if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
+            twice, _ = Counter(labels).most_common(1)[0]
             message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
             raise UsageError(message)
         # Texts out of NumPy are of a kind of their own, which JSON need not know.
