@@ -82,6 +82,11 @@ def test_errors_where_all_have_one_value_are_those_of_the_law(survey: BlockSurve
     if survey.block_design.blocks > 1:
         assert estimate.standard_errors[-1] == pytest.approx((survey.variance(0.0, 0.0) / users) ** 0.5, rel=0.01)
     assert estimate.standard_errors[4] == pytest.approx((survey.variance(0.0, 1.0) / users) ** 0.5, rel=0.01)
+    if survey.block_design.blocks > 1:
+        # Half of them far away: whoever has the value is not beside it, too.
+        values = np.repeat([5, survey.size - 1], users // 2)
+        halved = survey.estimate(survey.tally(survey.randomize(values, source=SeededSource(7))))
+        assert halved.standard_errors[5] == pytest.approx((survey.variance(0.5, 0.0) / users) ** 0.5, rel=0.01)
 
 
 def test_few_candidates_are_estimated_like_all() -> None:
