@@ -14,6 +14,7 @@ from anonhist.local import (
     KRR,
     ORAPPOR,
     ORR,
+    RAPPOR,
     Alphabet,
     HadamardResponse,
     HeavyHitters,
@@ -369,3 +370,18 @@ def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(KRR, "_draw", refused)
     with pytest.raises(MemoryError):
         KRR(alphabet=10, epsilon=1).randomize(np.zeros(1_000_000, dtype=int))
+
+
+@pytest.mark.parametrize("values", ["ab", b"ab", {"a": 1}, 3, None, np.array(3)])
+def test_one_value_is_no_list_of_values(values: Any) -> None:
+    # Taken for a list, a text would be answered about once for each character, and cost as many times epsilon.
+    rappor = RAPPOR(buckets=8, cohorts=2, hashes=1, permanent="1/2", zero="1/4", one="3/4")
+    surveys = [each(alphabet=["a", "b"], epsilon=1) for each in CLOSED]
+    devices = [
+        *(survey.randomize for survey in (*surveys, KRR(alphabet=10, epsilon=1), LocalHashing(epsilon=1), rappor)),
+        *(survey.randomize for survey in (ORR(buckets=8, cohorts=2, epsilon=1), HeavyHitters(epsilon=1, max_bytes=4))),
+        rappor.remember,
+    ]
+    for device in devices:
+        with pytest.raises(DataError, match="must be a list"):
+            device(values)

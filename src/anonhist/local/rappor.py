@@ -177,7 +177,7 @@ class RAPPOR(BloomSurvey):
         UsageError
             If ``like`` is of another survey.
         """
-        codes = self._codes(values)
+        codes = self._answers(values)
         if like is not None:
             self._check(like)
             if len(like) != len(codes):

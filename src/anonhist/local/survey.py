@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -150,7 +151,7 @@ class Survey(ABC):
         DataError
             If a value cannot be answered with. The message does not hold it.
         """
-        codes = self._codes(values)
+        codes = self._answers(values)
         users = len(codes)
         columns = {column.name: column.empty(users) for column in self.columns}
         step = max(_LEAST_CHUNK, _CHUNK_BYTES // max(8, self._working_bytes))
@@ -177,6 +178,20 @@ class Survey(ABC):
     def _working_bytes(self) -> int:
         """Bytes of memory that drawing one report takes, about."""
         return 8 * len(self.columns)
+
+    def _answers(self, values: Any) -> NDArray[Any]:
+        """Return what is drawn from, refusing what is no list: one text is no list of its characters.
+
+        A device that took it for one would answer once for each, and pay each time.
+        """
+        try:
+            iter(values)
+            is_list = not isinstance(values, str | bytes | Mapping)
+        except TypeError:
+            is_list = False
+        if not is_list:
+            raise DataError("Values must be a list, one for each person; put a single one into a list, too.")
+        return self._codes(values)
 
     @abstractmethod
     def _codes(self, values: Any) -> NDArray[Any]:
