@@ -46,3 +46,12 @@ def test_reports_that_are_too_large_are_marked_and_not_recommended() -> None:
     assert next(row for row in bound.rows if row.mechanism == bound.best).report_bytes <= 2
     with pytest.raises(UsageError, match="the smallest takes 2"):
         recommend(alphabet_size=1000, epsilon=1, users=1000, max_bytes=1)
+
+
+@pytest.mark.parametrize("size", [2, 4, 50])
+def test_the_error_predicted_for_randomised_response_is_that_of_kairouz_less_the_draw_of_the_people(size: int) -> None:
+    found = recommend(alphabet_size=size, epsilon=1, users=1000)
+    error = next(row.mean_squared_error for row in found.rows if row.mechanism == "k-rr")
+    odds = np.exp(1.0)
+    risk = (((odds + size - 1) / (odds - 1)) ** 2 - 1) * (1 - 1 / size)
+    assert error == pytest.approx(1000 * risk / size)
