@@ -34,6 +34,24 @@ def test_frequent_values_are_found_without_a_list() -> None:
     assert seen == [pytest.approx(step / 6) for step in range(1, 7)]
 
 
+def test_what_was_tested_in_vain_takes_nothing_from_what_was_found() -> None:
+    # Decoded with the thousands that were tested, half of the others were given to values that nobody has.
+    rng = np.random.default_rng(3)
+    rare = [f"{number:05d}" for number in rng.integers(0, 100_000, 2000)]
+    people = [f"word {i}" for i in range(12) for _ in range(2000 - 150 * i)] + rare
+    survey = HeavyHitters(epsilon=4, max_bytes=8)
+    apart, others = [], []
+    for seed in range(6):
+        estimate = survey.estimate(survey.tally(survey.randomize(people, source=SeededSource(seed))))
+        assert estimate.significant.all()
+        assert (np.diff(estimate.raw) <= 0).all()
+        truth = sum(people.count(label) for label in estimate.labels) / len(people)
+        apart.append((estimate.other - (1 - truth)) / estimate.other_standard_error)
+        others.append(estimate.other - (1 - estimate.raw.sum()))
+    assert abs(np.mean(apart)) < 4 / np.sqrt(6)
+    assert np.abs(others).max() < 1e-9
+
+
 def test_half_of_the_people_answer_about_the_whole_value_and_the_rest_about_each_length() -> None:
     survey = HeavyHitters(epsilon=1, max_bytes=5)
     lengths = survey.randomize(["abcde"] * 40_000, source=SeededSource(7)).columns["length"]

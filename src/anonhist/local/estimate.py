@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -111,28 +111,6 @@ class FrequencyEstimate:
         """Errors as estimates of the population that the people were drawn from: chance of the draw included."""
         share = np.clip(self.raw, 0, 1)
         return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
-
-    def only(self, places: NDArray[np.int64]) -> FrequencyEstimate:
-        """Return the estimate of some of the values alone, the most frequent first; the rest are others.
-
-        Parameters
-        ----------
-        places
-            Where they stand among :attr:`labels`.
-        """
-        chosen = places[np.argsort(-self.raw[places], kind="stable")]
-        rest = self.frequencies.sum() - self.frequencies[chosen].sum()
-        return replace(
-            self,
-            labels=tuple(self.labels[place] for place in chosen.tolist()),
-            frequencies=self.frequencies[chosen],
-            raw=self.raw[chosen],
-            standard_errors=self.standard_errors[chosen],
-            p_values=self.p_values[chosen],
-            significant=self.significant[chosen],
-            other=self.other + float(rest),
-            other_standard_error=_error_of_sum(self.standard_errors[chosen]),
-        )
 
     def _intervals(self, quantile: float) -> NDArray[np.float64]:
         half = quantile * self.standard_errors

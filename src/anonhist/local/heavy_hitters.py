@@ -11,6 +11,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.local.candidates import distinct_candidates
 from anonhist.local.cohorts import DEFAULT_KEY
+from anonhist.local.decoding import decoder_named
 from anonhist.local.estimate import estimated
 from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
 from anonhist.local.reports import WholeColumn
@@ -179,7 +180,7 @@ class HeavyHitters(Survey):
             Values to look at instead of looking for any.
         decoder, correction, level
             As of :meth:`ClosedSurvey.estimate`. Without candidates all values tested count in the correction, and the
-            estimate has those that are significant, the most frequent first.
+            estimate has those that are significant, decoded by themselves, the most frequent first.
         beam
             How many prefixes of each length are followed, ≥ 1.
         progress
@@ -195,29 +196,38 @@ class HeavyHitters(Survey):
         last = self._of_length(tally, self.max_bytes - 1)
         if not last.users:
             raise DataError("Nobody has answered about whole values yet; there is nothing to estimate from.")
+        choice = {"correction": correction, "level": level}
         if candidates is not None:
             names = distinct_candidates(candidates)
-            tested = self._codes(names)
-        else:
-            tested = self._grown(tally, width, progress)
-            names = _names(tested)
-        words = self._words(tested)
+            return self._estimated(last, tally.users, self._codes(names), names, decoder=decoder, **choice)
+        decoding = decoder_named(decoder)  # a wrong name is refused before a long search
+        grown = self._grown(tally, width, progress)
+        tested = self._estimated(last, tally.users, grown, _names(grown), decoder="unbiased", **choice)
+        # Decoded alone: thousands that nobody has would take from each of those found, and from others, what is theirs.
+        found = np.flatnonzero(tested.significant)
+        found = found[np.argsort(-tested.raw[found], kind="stable")]
+        if not found.size:
+            return _nothing(tested, decoding.name)
+        return self._estimated(last, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice)
+
+    def _estimated(
+        self, last: Tally, users: int, rows: NDArray[np.uint8], names: tuple[str, ...], **choices: Any
+    ) -> FrequencyEstimate:
+        """Estimate values of full length from the reports about whole values."""
+        words = self._words(rows)
         raw = self._hashing.raw_of(last, words)
         # The people who answered about whole values stand for all who reported.
         share = np.clip(raw.frequencies, 0, 1)
-        drawn = share * (1 - share) * (1 / last.users - 1 / tally.users)
-        found = estimated(
+        drawn = share * (1 - share) * (1 / last.users - 1 / users)
+        return estimated(
             replace(raw, standard_errors=np.sqrt(raw.standard_errors**2 + drawn)),
             labels=names,
-            users=tally.users,
+            users=users,
             complete=False,
             channel=lambda: self._hashing.channel_of(last, words),
-            decoder=decoder,
-            correction=correction,
-            level=level,
             guarantee=self.guarantee,
+            **choices,
         )
-        return found if candidates is not None else found.only(np.flatnonzero(found.significant))
 
     def _of_length(self, tally: Tally, length: int) -> Tally:
         """Return the part of a tally that is about prefixes of one length, as one of local hashing."""
@@ -270,6 +280,23 @@ class HeavyHitters(Survey):
 def _is_none(character: str) -> bool:
     """Say whether no value can hold the character: it fills values up, or is half of one."""
     return character == "\0" or "\ud800" <= character <= "\udfff"
+
+
+def _nothing(tested: FrequencyEstimate, decoder: str) -> FrequencyEstimate:
+    """Return the estimate of no values: all people have others."""
+    none = np.empty(0)
+    return replace(
+        tested,
+        labels=(),
+        frequencies=none,
+        raw=none,
+        standard_errors=none,
+        p_values=none,
+        significant=none.astype(np.bool_),
+        decoder=decoder,
+        other=1.0,
+        other_standard_error=0.0,
+    )
 
 
 def _names(rows: NDArray[np.uint8]) -> tuple[str, ...]:
