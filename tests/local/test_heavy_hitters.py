@@ -151,3 +151,10 @@ def test_a_tally_without_whole_values_is_not_estimated_from() -> None:
 def test_impossible_parameters_are_refused(arguments: Any) -> None:
     with pytest.raises(UsageError):
         HeavyHitters(**{"epsilon": 1, "max_bytes": 4} | arguments)
+
+
+def test_least_squares_is_refused_before_the_search() -> None:
+    survey = HeavyHitters(epsilon=4, max_bytes=3)
+    tally = survey.tally(survey.randomize(["ant"] * 100, source=SeededSource(7)))
+    with pytest.raises(UsageError, match="least squares"):
+        survey.estimate(tally, decoder="least-squares")

@@ -105,3 +105,24 @@ def test_the_number_of_hashes_is_part_of_the_survey() -> None:
     for wrong in (0, 9, 65, "2"):
         with pytest.raises(UsageError):
             ORAPPOR(buckets=8, cohorts=2, hashes=wrong, key="k", epsilon=1)  # type: ignore[arg-type]
+
+
+def test_what_is_left_for_others_errs_no_more_than_said_where_many_candidates_share_few_bits() -> None:
+    names = [f"label {number}" for number in range(200)]
+    values = names[:10] * 300
+    others, errors = [], []
+    for run in range(25):
+        survey = ORAPPOR(buckets=32, cohorts=4, key=f"key {run}", epsilon=3)
+        tally = survey.tally(survey.randomize(values, source=SeededSource(run)))
+        estimate = survey.estimate(tally, candidates=names, decoder="unbiased")
+        others.append(1 - estimate.raw.sum())
+        errors.append(estimate.other_standard_error)
+    # The spread of 25 runs is known within 14 %, three times that is allowed.
+    assert np.std(others) < 1.42 * np.mean(errors)
+
+
+def test_candidates_with_cells_of_their_own_share_nothing() -> None:
+    survey = ORAPPOR(alphabet=40, cohorts=3, epsilon=1)
+    tally = survey.tally(survey.randomize(range(40), source=SeededSource(7)))
+    estimate = survey.estimate(tally, candidates=["0", "1"])
+    assert estimate.other_standard_error == pytest.approx(np.sqrt((estimate.standard_errors**2).sum()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import click
@@ -69,7 +71,11 @@ def run_randomize(
 def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
     """Give what to write to: a file that is there whole or not at all, or standard output."""
     if target == STDOUT:
-        yield sys.stdout.buffer
+        # A value that is refused at the end must not leave a part behind that looks like the whole.
+        with TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
     from anonhist.formats import written_whole

@@ -54,6 +54,12 @@ class Supports:
                 out[function, met] = self.buckets
         return out
 
+    @cached_property
+    def sharing(self) -> float:
+        """``Σm²/Σm`` over the cells, m labels supporting each, 1 at least: how much the noises of labels add up."""
+        together = self.spread(np.ones(self.values))
+        return float((together**2).sum() / max(1.0, together.sum())) if self.values else 1.0
+
     def spread(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the share of the labels that support each cell, shape (C, k)."""
         out = np.zeros((self.cohorts, self.buckets + 1))

@@ -134,6 +134,7 @@ def estimated(
     correction: str | Correction,
     level: float,
     guarantee: Guarantee,
+    sharing: float = 1.0,
 ) -> FrequencyEstimate:
     """Decode raw estimates and say which values somebody has.
 
@@ -155,6 +156,9 @@ def estimated(
         Of intervals and tests, in (0, 1).
     guarantee
         What each report promised.
+    sharing
+        ``Σm²/Σm`` over the cells, m values supported by each: 1 where every value has cells of its own, or where the
+        noises of values that share one are independent or pull against each other.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         message = f"level must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
@@ -176,12 +180,12 @@ def estimated(
         decoder=decoding.name,
         correction=correcting.name,
         other=0.0 if complete else float(decoded.frequencies[-1]),
-        other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors),
+        other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors, sharing),
         note=decoded.note,
         guarantee=guarantee,
     )
 
 
-def _error_of_sum(errors: NDArray[np.float64]) -> float:
-    """Return the error of 1 less all shares, whose noises are independent or mostly pull against each other."""
-    return float(np.sqrt((errors**2).sum()))
+def _error_of_sum(errors: NDArray[np.float64], sharing: float) -> float:
+    """Return the error of 1 less all shares, whose noises are those of their cells: one that m share counts m times."""
+    return float(np.sqrt(sharing * (errors**2).sum()))

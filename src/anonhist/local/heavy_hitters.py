@@ -13,7 +13,7 @@ from anonhist.local.candidates import distinct_candidates
 from anonhist.local.cohorts import DEFAULT_KEY
 from anonhist.local.decoding import decoder_named
 from anonhist.local.estimate import estimated
-from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing
+from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
 from anonhist.local.reports import WholeColumn
 from anonhist.local.survey import Survey
 from anonhist.local.tally import Tally, counted
@@ -193,6 +193,7 @@ class HeavyHitters(Survey):
         """
         self.check_tally(tally)
         width = parse_whole_number(beam, name="beam")
+        refuse_least_squares(decoder)
         last = self._of_length(tally, self.max_bytes - 1)
         if not last.users:
             raise DataError("Nobody has answered about whole values yet; there is nothing to estimate from.")

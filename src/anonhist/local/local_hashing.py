@@ -192,8 +192,7 @@ class LocalHashing(PureSurvey):
         An open survey needs candidates. Least squares has no meaning here: almost every report is the only one with
         its seed.
         """
-        if "least-squares" in (decoder, getattr(decoder, "name", None)):
-            raise UsageError("Local hashing has too many different reports for least squares; take the decoder mle.")
+        refuse_least_squares(decoder)
         return super().estimate(tally, candidates=candidates, decoder=decoder, correction=correction, level=level)
 
     # Values and candidates are words of 16 bits from here on.
@@ -272,3 +271,15 @@ def _variance(num_buckets: int, epsilon: float) -> float:
     """Return n times the variance of a value that nobody has, with buckets of equal width."""
     gap = math.expm1(epsilon)
     return (gap + num_buckets) ** 2 / (gap**2 * (num_buckets - 1))
+
+
+def refuse_least_squares(decoder: str | Decoder) -> None:
+    """Refuse a decoder that compares shares of reports, where almost every report is the only one of its kind.
+
+    Raises
+    ------
+    UsageError
+        If the decoder is least squares.
+    """
+    if "least-squares" in (decoder, getattr(decoder, "name", None)):
+        raise UsageError("Local hashing has too many different reports for least squares; take the decoder mle.")

@@ -194,6 +194,7 @@ class CohortSurvey(Survey):
             correction=correction,
             level=level,
             guarantee=self.guarantee,
+            sharing=supports.sharing,
         )
 
     def _candidates(self, candidates: Iterable[str] | None) -> tuple[str, ...]:

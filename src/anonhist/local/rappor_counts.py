@@ -205,6 +205,7 @@ class RapporCounts:
             correction=correction,
             level=level,
             guarantee=guarantee,
+            sharing=supports.sharing,
         )
 
     def _others(self, supports: Supports) -> tuple[float, NDArray[np.float64] | None]:
