@@ -68,8 +68,8 @@ class FrequencyEstimate:
     other
         The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
     other_standard_error
-        Of the raw share of others; 0 where the values are the whole alphabet. Noises of different values are taken as
-        independent: where many candidates share few bits of Bloom filters it is larger than this.
+        Of the raw share of others; 0 where the values are the whole alphabet. Noises of values that share a cell are
+        taken to add up, so it is rather too large where values fitted together share many.
     note
         Anything a decoder has to say, such as that it stopped early; empty if nothing.
     guarantee
