@@ -9,7 +9,7 @@ import pytest
 
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli_bits, bernoulli_pmf
-from anonhist.randomness.bit_rows import PATTERNS, _floors, _table
+from anonhist.randomness.bit_rows import PART, PATTERNS, _floors, _table
 from anonhist.testing.sources import SeededSource, TapeSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
@@ -111,6 +111,7 @@ def test_certain_bits_use_no_words() -> None:
 
 
 def test_chunks_follow_each_other() -> None:
-    source, together = SeededSource(5), bernoulli_bits(Fraction(1, 3), (1 << 14) + 9, 16, source=SeededSource(5))
-    apart = [bernoulli_bits(Fraction(1, 3), rows, 16, source=source) for rows in (1 << 14, 9)]
+    whole = PART // 2
+    source, together = SeededSource(5), bernoulli_bits(Fraction(1, 3), whole + 9, 16, source=SeededSource(5))
+    apart = [bernoulli_bits(Fraction(1, 3), rows, 16, source=source) for rows in (whole, 9)]
     assert np.array_equal(together, np.concatenate(apart))
