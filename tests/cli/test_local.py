@@ -4,11 +4,9 @@ import csv
 import gzip
 import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -18,6 +16,7 @@ from anonhist.formats.tallies import read_tally
 from anonhist.ingest.reports import tally_reports
 from anonhist.local.catalogue import SURVEYS, parameter_names
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
+from anonhist.local.recommendation import recommend
 from anonhist.report import local_wording
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -228,40 +227,20 @@ def test_defaults_on_a_terminal_are_files(files: Path, terminal: Cli) -> None:
         assert (files / told).exists()
 
 
-def _stub(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
-    """Stand in for what recommends: what is tested here is how it is shown."""
-    asked: list[dict[str, object]] = []
-    rows = [
-        SimpleNamespace(
-            mechanism=name,
-            standard_error=error,
-            mean_squared_error=error**2 * 1e12,
-            report_bytes=size,
-            decode_cost="n + k",
-            note=note,
-        )
-        for name, error, size, note in (("subset-selection", 0.002, 1345, ""), ("k-rr", 0.02, 2, "errs [more]"))
-    ]
-
-    def recommend(**given: object) -> object:
-        asked.append(given)
-        return SimpleNamespace(rows=rows, best="subset-selection", reason="It errs least.")
-
-    module = ModuleType("anonhist.local.recommendation")
-    module.recommend = recommend  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "anonhist.local.recommendation", module)
-    return asked
-
-
-def test_recommendations_are_shown(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = _stub(monkeypatch)
+def test_recommendations_are_shown(folder: Path, cli: Cli) -> None:
     given = ("local", "recommend", "--alphabet-size", "1000", "--epsilon", "1", "--users", "1e6")
-    done = cli(*given, "-o", "a.csv", "--max-bytes", "2000")
+    found = recommend(alphabet_size=1000, epsilon=1, users=10**6, max_bytes=200)
+    done = cli(*given, "-o", "a.csv", "--max-bytes", "200")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Take subset-selection. It errs least.\n")
-    assert "errs [more]" in done.stdout
-    assert " 0.2 % " in done.stdout
-    assert asked == [{"alphabet_size": 1000, "epsilon": "1", "users": 10**6, "max_bytes": 2000}]
-    piped = cli(*given)
+    assert done.stdout.startswith(f"Take {found.best}. ")
+    assert "its report is larger than 200 bytes" in done.stdout
+    assert " 0.192 % " in done.stdout
+    piped = cli(*given, "--max-bytes", "200")
     assert piped.stdout == (folder / "a.csv").read_text()
-    assert list(csv.reader(io.StringIO(piped.stdout)))[2] == ["k-rr", "0.02", "400000000", "2", "n + k", "errs [more]"]
+    shown = list(csv.DictReader(io.StringIO(piped.stdout)))
+    assert [(row["mechanism"], int(row["report_bytes"]), row["note"]) for row in shown] == [
+        (row.mechanism, row.report_bytes, row.note) for row in found.rows
+    ]
+    assert [float(row["mean_squared_error"]) for row in shown] == pytest.approx(
+        [row.mean_squared_error for row in found.rows]
+    )

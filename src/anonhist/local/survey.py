@@ -165,7 +165,7 @@ class Survey(ABC):
         starts = range(0, users, step)
         # The system's entropy keeps nothing between calls, so several may ask for it at once; other sources need not
         # bear that, and would not repeat themselves.
-        if len(starts) > _FEW_CHUNKS and WORKERS > 1 and isinstance(source, SystemSource):
+        if len(starts) > _FEW_CHUNKS and WORKERS > 1 and type(source) is SystemSource:
             with ThreadPoolExecutor(WORKERS) as workers:
                 for _ in workers.map(fill, starts):
                     pass
