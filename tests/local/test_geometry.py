@@ -41,4 +41,4 @@ def test_every_alphabet_has_a_field(size: int, epsilon: str | int) -> None:
 @pytest.mark.parametrize("field", [0, 1, 4, 2**31, 2.0, True])
 def test_other_fields_are_refused(field: object) -> None:
     with pytest.raises(UsageError, match="field"):
-        space_for(field, 10)  # type: ignore[arg-type]
+        space_for(field, 10)  # type: ignore[arg-type]  # refusing it is tested

@@ -92,4 +92,4 @@ def test_the_number_of_blocks_is_kept_with_the_survey() -> None:
 @pytest.mark.parametrize("blocks", [0, 11, 1.0, True])
 def test_other_numbers_of_blocks_are_refused(blocks: object) -> None:
     with pytest.raises(UsageError, match="blocks"):
-        HadamardResponse(alphabet=10, epsilon=1, blocks=blocks)  # type: ignore[arg-type]
+        HadamardResponse(alphabet=10, epsilon=1, blocks=blocks)  # type: ignore[arg-type]  # refusing it is tested

@@ -74,4 +74,4 @@ def test_what_was_chosen_is_kept_with_the_survey() -> None:
 @pytest.mark.parametrize(("field", "blocks"), [(4, None), (1, None), (3, 0), (3, 11), (2.0, None), ("3", 1)])
 def test_other_choices_are_refused(field: object, blocks: object) -> None:
     with pytest.raises(UsageError, match=r"field|blocks"):
-        HybridProjectiveGeometry(alphabet=10, epsilon=1, field=field, blocks=blocks)  # type: ignore[arg-type]
+        HybridProjectiveGeometry(alphabet=10, epsilon=1, field=field, blocks=blocks)  # type: ignore[arg-type]  # refused
