@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from anonhist import local
+    from anonhist import local, sketches
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
     from anonhist.formats.rappor_files import read_rappor
@@ -131,6 +131,7 @@ __all__ = [
     "renyi_entropy",
     "sample_coverage",
     "simpson",
+    "sketches",
     "sorted_l1",
     "sorted_l2",
     "sorted_linf",
@@ -204,7 +205,7 @@ _ROOMS = {
     "report": ("plot", "write_report"),
 }
 # A room whose own front door is part of this one: ah.local.KRR.
-_OPEN_ROOMS = ("local",)
+_OPEN_ROOMS = ("local", "sketches")
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 

@@ -1,0 +1,14 @@
+"""Private sketches: counters that are private from their first moment, updated, merged and read back as profiles.
+
+>>> from anonhist import sketches
+>>> sketch = sketches.HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+>>> sketch.update(["pets", "cats", "pets"])
+>>> sketch.counters.shape
+(1000,)
+"""
+
+from anonhist.sketches.domain_sketch import DomainSketch
+from anonhist.sketches.hashed_sketch import HashedSketch
+from anonhist.sketches.sketch import Sketch
+
+__all__ = ["DomainSketch", "HashedSketch", "Sketch"]

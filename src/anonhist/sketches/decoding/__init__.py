@@ -1,0 +1,1 @@
+"""Decoders: from the values of noisy counters to prevalences."""

@@ -1,0 +1,45 @@
+"""What all decoders are: from the values of counters to prevalences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.observed import Observed
+    from anonhist.sketches.prevalences import Prevalences
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is public about the counters.
+
+    Attributes
+    ----------
+    law
+        The noise on each counter.
+    is_hashed
+        Whether labels share counters: each label is in a random one of them. Else each counter is one label's.
+    """
+
+    law: NoiseLaw
+    is_hashed: bool
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """A way to read prevalences back: a frozen, printable value. All of them are post-processing."""
+
+    @property
+    def name(self) -> str:
+        """The name to ask for it by."""
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Its public parameters, enough to make it again; exact numbers as text."""
+
+    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+        """Return the estimated number of labels with each count; with count 0 where each counter is one label's."""

@@ -1,0 +1,144 @@
+"""The noise of a sketch: which parts it consists of, and the law of their sum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, order=True)
+class NoiseComponent:
+    """One part of the noise of a sketch: what was drawn when a sketch was new.
+
+    Attributes
+    ----------
+    identity
+        32 hexadecimal digits drawn together with the noise: sketches that have one in common share its noise.
+    gamma
+        The rate γ of the discrete Laplace law it belongs to, exact, > 0: one step of one counter costs γ.
+    shape
+        1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers of that
+        shape: h independent shares add up to the whole.
+    session
+        For shares: the public name of what they belong to; only shares of one session add up to something.
+    """
+
+    identity: str
+    gamma: Fraction
+    shape: Fraction = Fraction(1)
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class NoiseLaw:
+    """The law of the noise on one counter: a sum of independent parts.
+
+    A part of rate γ and shape s has the characteristic function ``((1 − p)²/(1 − 2p·cos t + p²))^s``, p = e^(−γ): for
+    s = 1 the discrete Laplace law. Those of a sum multiply.
+
+    Attributes
+    ----------
+    parts
+        (γ, s) of every part, sorted; none for no noise at all.
+
+    Examples
+    --------
+    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
+    >>> law.pmf(1).round(4).tolist()
+    [0.17, 0.4621, 0.17]
+    """
+
+    parts: tuple[tuple[Fraction, Fraction], ...]
+
+    def __post_init__(self) -> None:
+        if any(gamma <= 0 or shape <= 0 for gamma, shape in self.parts):
+            raise UsageError("Every part of a noise law needs a rate and a shape greater than zero.")
+
+    @classmethod
+    def of(cls, parts: Iterable[NoiseComponent | tuple[Fraction, Fraction]]) -> Self:
+        """Return the law of components or pairs (γ, s), in any order; shapes of one rate add up."""
+        shapes: dict[Fraction, Fraction] = {}
+        whole: list[tuple[Fraction, Fraction]] = []
+        for part in parts:
+            gamma, shape = (part.gamma, part.shape) if isinstance(part, NoiseComponent) else part
+            if shape == 1:
+                whole.append((gamma, shape))
+            else:
+                shapes[gamma] = shapes.get(gamma, Fraction(0)) + shape
+        return cls(tuple(sorted([*whole, *shapes.items()])))
+
+    def characteristic(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the characteristic function at some angles, real and > 0, same shape."""
+        found = np.ones(angles.shape)
+        half_sines = np.sin(angles / 2) ** 2
+        for gamma, shape in self.parts:
+            # 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), without a difference of near numbers.
+            p, rest = math.exp(-float(gamma)), -math.expm1(-float(gamma))
+            found *= (1 + 4 * p * half_sines / rest**2) ** -float(shape)
+        return found
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance of the noise on one counter: ``Σ s·2p/(1 − p)²``."""
+        return sum(
+            float(shape) * 2 * math.exp(-float(gamma)) / math.expm1(-float(gamma)) ** 2 for gamma, shape in self.parts
+        )
+
+    def reach(self, probability: float) -> int:
+        """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
+
+        For one part of shape 1 the tail is ``2·p^(K + 1)/(1 + p)`` and K is the least. Else by Chernoff's bound.
+        """
+        if not self.parts:
+            return 0
+        if len(self.parts) == 1 and self.parts[0][1] == 1:
+            gamma = float(self.parts[0][0])
+            return max(0, math.ceil(math.log(2 / (probability * (1 + math.exp(-gamma)))) / gamma) - 1)
+        slowest = min(float(gamma) for gamma, _ in self.parts)
+        best = math.inf
+        for share in np.linspace(0.02, 0.98, 49).tolist():
+            at = share * slowest
+            # ln E e^(at·noise)
+            log_moment = sum(
+                -float(shape)
+                * (
+                    math.log1p(-math.expm1(at) / math.expm1(float(gamma)))
+                    + math.log1p(-math.expm1(-at) / math.expm1(float(gamma)))
+                )
+                for gamma, shape in self.parts
+            )
+            best = min(best, (log_moment + math.log(2 / probability)) / at)
+        return math.ceil(best)
+
+    def pmf(self, reach: int) -> NDArray[np.float64]:
+        """Return the probabilities of −reach to reach, shape (2·reach + 1,), right to about 10^−15 each."""
+        if not self.parts:
+            return np.eye(1, 2 * reach + 1, reach)[0]
+        if len(self.parts) == 1 and self.parts[0][1] == 1:
+            gamma = float(self.parts[0][0])
+            found: NDArray[np.float64] = math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1)))
+            return found
+        # Wide enough that what wraps around is below rounding.
+        size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
+        around = np.fft.irfft(self.characteristic(2 * np.pi * np.arange(size // 2 + 1) / size), size)
+        return np.asarray(np.maximum(np.roll(around, reach)[: 2 * reach + 1], 0.0))
+
+    def simulate(self, size: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return simulated noise, for public data only, shape (size,)."""
+        noise = np.zeros(size, dtype=np.int64)
+        for gamma, shape in self.parts:
+            for sign in (1, -1):
+                noise += sign * rng.negative_binomial(float(shape), -math.expm1(-float(gamma)), size)
+        return noise

@@ -1,0 +1,73 @@
+"""What a decoder sees of a sketch: how many counters have each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# A window of so many values is counted in place; what lies beyond is sorted.
+_WINDOW = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The empirical profile of noisy counters: values below zero included, which a decoder needs.
+
+    Attributes
+    ----------
+    values : ndarray of int64, shape (v,)
+        Distinct values, ascending.
+    numbers : ndarray of int64, shape (v,)
+        How many counters have each, ≥ 1.
+
+    Examples
+    --------
+    >>> seen = Observed.of(np.array([3, -1, 3]))
+    >>> seen.values.tolist(), seen.numbers.tolist(), seen.size
+    ([-1, 3], [1, 2], 3)
+    """
+
+    values: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.values.shape != self.numbers.shape or not (self.values[1:] > self.values[:-1]).all():
+            raise DataError("The values of counters must be ascending, each once.")
+
+    @classmethod
+    def of(cls, counters: NDArray[np.int64]) -> Self:
+        """Count how many counters have each value: one pass where values lie close together."""
+        if not counters.size:
+            return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        low, high = int(counters.min()), int(counters.max())
+        if high - low < _WINDOW:
+            return cls._of_window(counters, low)
+        beyond = counters >= low + _WINDOW
+        near = cls._of_window(counters[~beyond], low)
+        values, numbers = np.unique(counters[beyond], return_counts=True)
+        return cls(np.concatenate((near.values, values)), np.concatenate((near.numbers, numbers)))
+
+    @classmethod
+    def _of_window(cls, counters: NDArray[np.int64], low: int) -> Self:
+        numbers = np.bincount(counters - low)
+        places = np.flatnonzero(numbers)
+        return cls(places + low, numbers[places])
+
+    @property
+    def size(self) -> int:
+        """How many counters there are."""
+        return int(self.numbers.sum())
+
+    def dense(self, low: int, high: int) -> NDArray[np.int64]:
+        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,)."""
+        found = np.zeros(high - low + 1, dtype=np.int64)
+        inside = (self.values >= low) & (self.values <= high)
+        found[self.values[inside] - low] = self.numbers[inside]
+        return found

@@ -1,0 +1,56 @@
+"""What a decoder finds: how many labels it estimates at each count, and the profile nearest to that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.privacy import PrivacyUnit
+
+
+@dataclass(frozen=True, eq=False)
+class Prevalences:
+    """Estimated numbers of labels, which need not be whole.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (t,)
+        Distinct counts, ascending, ≥ 0. Count 0 is that of labels of a known domain that never occur.
+    numbers : ndarray of float64, shape (t,)
+        Estimated number of labels with each count, ≥ 0.
+
+    Examples
+    --------
+    >>> Prevalences(np.array([0, 1, 2]), np.array([7.2, 1.5, 1.3])).rounded()
+    Profile(n=4, num_labels=3, {1: 2, 2: 1})
+    """
+
+    counts: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.counts.shape != self.numbers.shape or not (self.counts[1:] > self.counts[:-1]).all():
+            raise DataError("Estimated prevalences need distinct counts in ascending order.")
+        if self.counts.size and (self.counts[0] < 0 or not self.numbers.min() >= 0):
+            raise DataError("Estimated prevalences and their counts must not be negative.")
+
+    def scaled(self, factor: float) -> Prevalences:
+        """Return the same shares of ``factor`` times as many labels."""
+        return Prevalences(self.counts, self.numbers * factor)
+
+    def rounded(self, *, unit: PrivacyUnit | None = None) -> Profile:
+        """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up."""
+        positive = self.counts > 0
+        counts, numbers = self.counts[positive], self.numbers[positive]
+        reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5).astype(np.int64)
+        whole = np.diff(reaching, prepend=0)[::-1]
+        kept = whole > 0
+        return Profile(counts[kept], whole[kept], unit=unit)
