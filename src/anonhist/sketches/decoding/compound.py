@@ -1,0 +1,83 @@
+"""Sums of labels that share a bucket: the law of a bucket's value, and what it says of the labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.sketches.decoding.cells import between_cells
+from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.sketches.decoding.window import Window
+    from anonhist.sketches.noise import NoiseLaw
+
+
+class Compound:
+    """Buckets that hold Poisson numbers of labels of each count: their law is a compound Poisson law, with noise.
+
+    With λ_r = φ_r/B labels of count r in a bucket, on average, and κ̂ the characteristic function of the noise, the
+    value of a bucket has the characteristic function ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``. So
+    ``∂g_k/∂λ_r = g_{k−r} − g_k``: the derivatives of the likelihood are those of a mixture whose kernel is g itself.
+    """
+
+    def __init__(self, window: Window, law: NoiseLaw) -> None:
+        self._window = window
+        self._edges = window.counts[1:]  # count 0 fills no bucket
+        self._widths = np.diff(self._edges)
+        self._buckets = float(window.seen.sum())
+        gathered = window.gathered
+        self._met = gathered > 0
+        self._seen = gathered[self._met]
+        # Twice as long as the window, so that sums beyond it do not come round.
+        self._size = 1 << int(2 * window.last - window.low).bit_length()
+        angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
+        self._noise = law.characteristic(angles) * np.exp(1j * window.low * angles)
+
+    @property
+    def start(self) -> NDArray[np.float64]:
+        """Logarithms of rates to begin with: a label in every other bucket, as many in each cell."""
+        return np.log(self._buckets / (2.0 * self._widths * self._widths.size))
+
+    def spread_out(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return φ_r for each r from 0 to the end of the window."""
+        return np.concatenate((np.zeros(self._edges[0]), np.repeat(np.exp(logs), self._widths)))
+
+    def value(self, logs: NDArray[np.float64]) -> float:
+        """Return the log-likelihood; −inf where a rate is beyond all bounds."""
+        if float(logs.max()) > LARGEST_LOG:
+            return -np.inf
+        means = self._window.gather(self._law(self.spread_out(logs)))
+        return float(self._seen @ np.log(self._buckets * means[self._met]))
+
+    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+        """Return it with its derivatives."""
+        law = self._law(self.spread_out(logs))
+        means = self._window.gather(law)
+        kernel = between_cells(law, self._window.low, self._window.values, self._edges)
+        kernel = (kernel - np.outer(means, self._widths))[self._met]
+        means = self._buckets * means[self._met]
+        rates = np.exp(logs)
+        gradient = rates * (kernel.T @ (self._seen / means))
+        slopes = kernel * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]
+        return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
+
+    def expected(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``: the expected number of labels with each count, given the buckets."""
+        law = self._law(rates)
+        ratios = np.zeros(self._size)
+        ratios[: law.size] = self._window.seen / np.maximum(self._buckets * law, 1e-14 * self._buckets * law.max())
+        padded = np.fft.rfft(law, self._size)
+        # Both begin at the lowest value, so lags count from zero; the kernel begins there too.
+        back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)
+        return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
+
+    def _law(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g_k for each value k of the window."""
+        loads = rates / self._buckets
+        transform = self._noise * np.exp(np.fft.rfft(loads, self._size) - loads.sum())
+        found = np.fft.irfft(transform, self._size)[: self._window.last - self._window.low]
+        return np.asarray(np.maximum(found, np.finfo(np.float64).tiny))

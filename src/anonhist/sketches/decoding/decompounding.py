@@ -1,0 +1,94 @@
+"""Decompounding: labels that share buckets are told apart by the law of their sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.sketches.decoding.compound import Compound
+from anonhist.sketches.decoding.smooth_fit import smooth_fit
+from anonhist.sketches.decoding.window import Window
+from anonhist.sketches.prevalences import Prevalences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.observed import Observed
+
+
+@dataclass(frozen=True)
+class Decompounding:
+    """Learn a smooth law of the counts from sums of labels that share buckets, then read each bucket in its light.
+
+    A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
+    ``λ_r = φ_r/B``, and the characteristic function of its value is ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``, κ̂ that
+    of the noise. The rates are fitted by penalised maximum likelihood, as
+    :func:`~anonhist.sketches.decoding.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
+    is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
+    buckets have the value k.
+
+    Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
+    bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are
+    taken as counts; if T of B buckets are out there, they are taken for ``−B·ln(1 − T/B)`` labels.
+
+    Where each counter is that of one label, take
+    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes`.
+
+    References
+    ----------
+    .. [1] B. Buchmann, R. Grübel, *Decompounding: an estimation problem for Poisson random sums*, Annals of Statistics
+       31, 2003.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.decoding.decoder import Setting
+    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.observed import Observed
+    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
+    >>> rng = np.random.default_rng(1)
+    >>> buckets = rng.poisson(0.5, 20_000) + law.simulate(20_000, rng=rng)  # of 10,000 labels that occur once
+    >>> found = Decompounding().decode(Observed.of(buckets), Setting(law, is_hashed=True))
+    >>> bool(abs(found.numbers.sum() - 10_000) < 600)
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """The name to ask for it by."""
+        return "decompounding"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """There are none."""
+        return {}
+
+    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+        """Return the expected number of labels with each count from 1 on.
+
+        Raises
+        ------
+        UsageError
+            If the noise spreads over more than 2^18 counts.
+        """
+        if not observed.size or int(observed.values[-1]) < 1:
+            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+        window = Window.of(observed, setting.law)
+        numbers = np.zeros(window.last)
+        if window.held:
+            compound = Compound(window, setting.law)
+            numbers = compound.expected(compound.spread_out(smooth_fit(compound, compound.start)))
+        return Prevalences(
+            np.concatenate((np.arange(1, window.last), window.beyond_values)),
+            np.concatenate((numbers[1:], window.beyond_numbers * _shared(window, observed.size))),
+        )
+
+
+def _shared(window: Window, buckets: int) -> float:
+    """Return how many labels there are, on average, in a bucket that holds some beyond the window."""
+    share = min(float(window.beyond_numbers.sum()) / buckets, 1 - 0.5 / buckets)
+    return -math.log1p(-share) / share if share else 1.0

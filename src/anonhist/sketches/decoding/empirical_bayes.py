@@ -1,0 +1,131 @@
+"""Empirical Bayes: the law of the counts is learned from the sketch, then each counter is read in its light."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.sketches.decoding.cells import between_cells
+from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, smooth_fit
+from anonhist.sketches.decoding.window import Window
+from anonhist.sketches.prevalences import Prevalences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.observed import Observed
+
+
+@dataclass(frozen=True)
+class EmpiricalBayes:
+    """Learn a smooth law of the counts by penalised maximum likelihood, then read each counter in its light.
+
+    With κ the law of the noise and φ_r rates of labels, counters of value k are Poisson with mean
+    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.sketches.decoding.smooth_fit.smooth_fit` says:
+    smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from; what is
+    returned is what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
+    with count r given the G_k counters of value k. Where noise is small these are the values seen, where it is large
+    the smooth law.
+
+    Values far out that few counters have (beyond a window which holds nearly all) are taken as counts.
+
+    Each counter is read as that of one label; where labels share counters, take
+    :class:`~anonhist.sketches.decoding.decompounding.Decompounding`.
+
+    References
+    ----------
+    .. [1] H. Robbins, *An empirical Bayes approach to statistics*, Berkeley Symposium 1956.
+    .. [2] D. J. C. MacKay, *Bayesian interpolation*, Neural Computation 4, 1992: smoothness by evidence.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.decoding.decoder import Setting
+    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.observed import Observed
+    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
+    >>> seen = np.rint(1e6 * law.pmf(6)).astype(np.int64)  # all counts are 2
+    >>> found = EmpiricalBayes().decode(Observed(np.arange(-4, 9), seen), Setting(law, is_hashed=False))
+    >>> (found.numbers[:5] / 1e6).round(2).tolist()
+    [0.0, 0.0, 1.0, 0.0, 0.0]
+    """
+
+    @property
+    def name(self) -> str:
+        """The name to ask for it by."""
+        return "empirical-bayes"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """There are none."""
+        return {}
+
+    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+        """Return the expected number of counters with each count, 0 included; as many in all as there are counters.
+
+        Raises
+        ------
+        UsageError
+            If the noise spreads over more than 2^18 counts.
+        """
+        if not observed.size:
+            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+        window = Window.of(observed, setting.law)
+        numbers = np.zeros(window.last)
+        if window.held:
+            kernel = setting.law.pmf(window.reach)
+            widths = np.diff(window.counts)
+            matrix = between_cells(kernel, -window.reach, window.values, window.counts)
+            # To begin with, as many in each cell.
+            start = np.log(window.held / (widths * float(widths.size)))
+            logs = smooth_fit(_Mixture(window.gathered, matrix, widths.astype(np.float64)), start)
+            numbers = _expected(np.repeat(np.exp(logs), widths), kernel, window)
+        return Prevalences(
+            np.concatenate((np.arange(window.last), window.beyond_values)),
+            np.concatenate((numbers, window.beyond_numbers)),
+        )
+
+
+class _Mixture:
+    """Poisson numbers of counters in cells of values, with means ``A·exp(u)``."""
+
+    def __init__(self, seen: NDArray[np.float64], matrix: NDArray[np.float64], widths: NDArray[np.float64]) -> None:
+        met = seen > 0
+        self._seen, self._matrix, self._widths = seen[met], matrix[met], widths
+
+    def value(self, logs: NDArray[np.float64]) -> float:
+        if float(logs.max()) > LARGEST_LOG:
+            return -np.inf
+        rates = np.exp(logs)
+        return float(self._seen @ np.log(self._means(rates)) - self._widths @ rates)
+
+    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+        rates = np.exp(logs)
+        means = self._means(rates)
+        gradient = rates * (self._matrix.T @ (self._seen / means) - self._widths)
+        slopes = self._matrix * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]
+        value = float(self._seen @ np.log(means) - self._widths @ rates)
+        return Curvature(value, gradient, slopes.T @ slopes)
+
+    def _means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(self._matrix @ rates, np.finfo(np.float64).tiny)
+
+
+def _expected(rates: NDArray[np.float64], kernel: NDArray[np.float64], window: Window) -> NDArray[np.float64]:
+    """Return ``φ_r·Σ_k G_k·κ(k − r)/m_k`` for each count r of the window, by three transforms."""
+    size = 1 << (window.last - window.low + 2 * window.reach).bit_length()
+    noise = np.fft.rfft(kernel, size)
+    # Place i holds value i − reach.
+    means = np.fft.irfft(np.fft.rfft(rates, size) * noise, size)
+    means = np.roll(means, -window.reach - window.low)[: window.last - window.low]
+    ratios = window.seen / np.maximum(means, 1e-14 * float(means.max()))
+    back = np.fft.irfft(np.fft.rfft(ratios, size) * np.conj(noise), size)
+    places = (np.arange(window.last) - window.low - window.reach) % size
+    numbers = np.maximum(rates * back[places], 0.0)
+    total = float(numbers.sum())
+    return np.asarray(numbers * (window.seen.sum() / total) if total else numbers)

@@ -1,0 +1,143 @@
+"""Rates that are smooth where the data say little and free where they say much: a fit that learns its smoothness.
+
+What is fitted is the logarithm u of the rate in each cell. Its third differences are taken to follow a Student law of
+one degree of freedom, so that most are small and some may be of any size: a smooth curve, with jumps where the data ask
+for them. Such a law is a normal one whose precision every difference has for itself. Where to begin is chosen by the
+evidence, in Laplace's approximation, among normal laws of one precision: differences alike everywhere, or larger at
+small counts, as those of power laws are. From there on expectation and maximisation find the precisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ORDER = 3
+_PRECISIONS = tuple(10.0**power for power in range(4, -7, -1))
+# The difference at place k, from 1 on, is taken to be k^−s times as large, up to k = 16, for each of these s.
+_SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
+# The search ends where the evidence fell so often. Laws tried later have their best precision near that of the first.
+_PATIENCE = 2
+_REWEIGHTINGS, _STEPS = 15, 60
+_LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-6
+_TOLERANCE, _CHANGE = 1e-3, 1e-3
+# Logarithms beyond this belong to no number of labels.
+LARGEST_LOG = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """A log-likelihood at one point, its gradient, and its expected curvature, positive semidefinite."""
+
+    value: float
+    gradient: NDArray[np.float64]
+    information: NDArray[np.float64]
+
+
+class Likelihood(Protocol):
+    """What the data say of logarithms of rates."""
+
+    def value(self, logs: NDArray[np.float64]) -> float:
+        """Return the log-likelihood; −inf where a rate is beyond all bounds."""
+
+    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+        """Return it with its derivatives."""
+
+
+def smooth_fit(likelihood: Likelihood, start: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fitted logarithms of the rates, shape of ``start``; no chance takes part."""
+    size = start.size
+    if size <= _ORDER:
+        return _climb(likelihood, np.zeros((size, size)), start)[0]
+    plain = np.diff(np.eye(size), n=_ORDER, axis=0)
+    places = np.log(np.minimum(np.arange(1, size - _ORDER + 1), _LEVEL_FROM))
+    best = _Prior(-np.inf, _PRECISIONS[0], plain, start)
+    for slope in _SLOPES:
+        found = _best_precision(likelihood, plain * np.exp(slope * places)[:, np.newaxis], best)
+        evidence = found.evidence + slope * float(places.sum())
+        if evidence > best.evidence:
+            best = replace(found, evidence=evidence)
+    return _reweighted(likelihood, best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prior:
+    """A normal law of differences, and what is fitted with it."""
+
+    evidence: float
+    precision: float
+    differences: NDArray[np.float64]
+    logs: NDArray[np.float64]
+
+
+def _best_precision(likelihood: Likelihood, differences: NDArray[np.float64], near: _Prior) -> _Prior:
+    """Search the precisions downwards, from a little above that of another law."""
+    flat = differences.T @ differences
+    first = max(0, _PRECISIONS.index(near.precision) - 1)
+    logs = near.logs
+    best = _Prior(-np.inf, _PRECISIONS[first], differences, logs)
+    worse = 0
+    for precision in _PRECISIONS[first:]:
+        logs, found = _climb(likelihood, precision * flat, logs)
+        _, volume = np.linalg.slogdet(_safe(found.information + precision * flat))
+        penalty = precision * float(np.sum((differences @ logs) ** 2))
+        evidence = found.value + 0.5 * (differences.shape[0] * np.log(precision) - penalty - float(volume))
+        if evidence > best.evidence:
+            best, worse = _Prior(evidence, precision, differences, logs), 0
+        else:
+            worse += 1
+            if worse >= _PATIENCE:
+                break
+    return best
+
+
+def _reweighted(likelihood: Likelihood, prior: _Prior) -> NDArray[np.float64]:
+    """Give every difference a precision of its own, by expectation and maximisation."""
+    logs, differences = prior.logs, prior.differences
+    weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision
+    for _ in range(_REWEIGHTINGS):
+        information = likelihood.curvature(logs).information
+        covariance = np.linalg.inv(_safe(information + differences.T @ (weights[:, np.newaxis] * differences)))
+        squares = (differences @ logs) ** 2 + np.sum((differences @ covariance) * differences, axis=1)
+        weights = 2 / (scale + np.maximum(squares, 0.0))
+        scale = 1 / float(np.mean(weights))
+        before = np.exp(logs)
+        logs, _ = _climb(likelihood, differences.T @ (weights[:, np.newaxis] * differences), logs)
+        after = np.exp(logs)
+        if float(np.abs(after - before).max()) <= _CHANGE * float(after.sum()) ** 0.5:
+            break
+    return logs
+
+
+def _climb(
+    likelihood: Likelihood, penalty: NDArray[np.float64], start: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Curvature]:
+    """Maximise ``likelihood − u'·penalty·u/2`` by Fisher scoring, steps halved until they gain."""
+    logs, found = start, likelihood.curvature(start)
+    for _ in range(_STEPS):
+        gradient = found.gradient - penalty @ logs
+        step = np.linalg.solve(_safe(found.information + penalty), gradient)
+        gain = float(gradient @ step)
+        if not gain > _TOLERANCE:
+            break
+        here = found.value - 0.5 * float(logs @ penalty @ logs)
+        length = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
+        while True:
+            moved = logs + length * step
+            if likelihood.value(moved) - 0.5 * float(moved @ penalty @ moved) >= here + 1e-4 * length * gain:
+                break
+            length /= 2
+            if length < _SHORTEST_STEP:
+                return logs, found
+        logs, found = moved, likelihood.curvature(moved)
+    return logs, found
+
+
+def _safe(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add so little to the diagonal that only directions change of which nothing is known."""
+    return matrix + np.eye(matrix.shape[0]) * (1e-9 + 1e-13 * float(np.trace(matrix)))
