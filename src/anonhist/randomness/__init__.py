@@ -15,6 +15,7 @@ from anonhist.randomness.discrete_laplace import (
     discrete_laplace_variance,
 )
 from anonhist.randomness.geometric import geometric, geometric_mean, geometric_pmf
+from anonhist.randomness.negative_binomial import negative_binomial, negative_binomial_pmf
 from anonhist.randomness.source import RandomSource, SystemSource
 from anonhist.randomness.subsets import random_subsets
 from anonhist.randomness.uniform import uniform_integers, uniform_integers_pmf
@@ -37,6 +38,8 @@ __all__ = [
     "geometric",
     "geometric_mean",
     "geometric_pmf",
+    "negative_binomial",
+    "negative_binomial_pmf",
     "random_subsets",
     "uniform_integers",
     "uniform_integers_pmf",

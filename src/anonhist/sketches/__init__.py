@@ -9,6 +9,7 @@
 
 from anonhist.sketches.domain_sketch import DomainSketch
 from anonhist.sketches.hashed_sketch import HashedSketch
+from anonhist.sketches.shares import NoiseShare
 from anonhist.sketches.sketch import Sketch
 
-__all__ = ["DomainSketch", "HashedSketch", "Sketch"]
+__all__ = ["DomainSketch", "HashedSketch", "NoiseShare", "Sketch"]

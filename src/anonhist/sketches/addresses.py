@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ MOST_COUNTERS = 2**31
 NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
 LISTED_KEY = b"anonhist listed domain"
+_REPEATED = "The labels of a domain must all be different."
 
 
 class Addresses(Protocol):
@@ -48,7 +50,27 @@ class HashedAddresses:
     """Labels nobody can list, thrown into buckets by their hash.
 
     The counter is the first half of the hash modulo the number of buckets. A label is kept where the second half is
-    below ``⌊share·2^64⌋``.
+    below ``⌊share·2^64⌋``; docs/hashing.md has it to the bit.
+
+    Attributes
+    ----------
+    size
+        How many buckets, from 1 to 2^31.
+    key
+        One byte or more.
+    sample_share
+        Which share of all labels is kept, in (0, 1].
+
+    Raises
+    ------
+    UsageError
+        If one of them is none of these.
+
+    Examples
+    --------
+    >>> addresses = HashedAddresses(1000, b"week 47")
+    >>> addresses.of_hashes(keyed_hash(["cats", "dogs"], key=addresses.key)).tolist()
+    [407, 421]
     """
 
     size: int
@@ -78,6 +100,23 @@ class DomainAddresses:
         The labels kept, in the order of their counters.
     domain_size
         How many labels the domain has, those not kept included.
+    key
+        One byte or more: labels are found, and those of a sample chosen, by their hash under it.
+    sample_share
+        Which share of the labels is kept, in (0, 1].
+
+    Raises
+    ------
+    UsageError
+        If there are no labels, the key or the share is none, or the size of the domain less than that of its sample.
+    DataError
+        If a label is not a string, is there twice, or is not in the sample.
+
+    Examples
+    --------
+    >>> addresses = DomainAddresses.of(["cats", "dogs"])
+    >>> addresses.of_hashes(keyed_hash(["dogs", "birds", "cats"], key=addresses.key)).tolist()
+    [1, -2, 0]
     """
 
     labels: tuple[str, ...]
@@ -88,27 +127,32 @@ class DomainAddresses:
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", _checked_key(self.key))
         object.__setattr__(self, "sample_share", _checked_share(self.sample_share))
-        parse_whole_number(self.domain_size, name="the number of labels", least=len(self.labels), most=MOST_COUNTERS)
-        hashes = self._sorted[0]
+        least = len(self.labels)
+        if not least:
+            raise UsageError("A sketch needs one label at least, in the sample too: list more, or take a larger share.")
+        size = parse_whole_number(self.domain_size, name="the number of labels", least=least, most=MOST_COUNTERS)
+        object.__setattr__(self, "domain_size", size)
+        if size > least and self.sample_share == 1:
+            raise DataError("A domain that is not sampled has as many labels as are listed.")
+        hashes = self._index.hashes
         if bool((hashes[1:] == hashes[:-1]).all(axis=1).any()):
-            raise DataError("The labels of a domain must all be different.")
+            raise DataError(_REPEATED)
         if not _sampled(hashes, self.sample_share).all():
             raise DataError("A label of this domain is not in its sample.")
 
     @classmethod
     def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sample_share: object = Fraction(1)) -> Self:
         """Keep a share of these labels, all by default, chosen by their hash under the key."""
+        if isinstance(labels, str | bytes):
+            raise UsageError("The labels of a domain are a list of strings; put a single label into a list.")
         listed = tuple(labels)
-        if not listed:
-            raise UsageError("A domain needs one label at least.")
         share = _checked_share(sample_share)
-        kept = _sampled(keyed_hash(listed, key=_checked_key(key)), share)
-        if not kept.all():
-            if len(set(listed)) < len(listed):
-                raise DataError("The labels of a domain must all be different.")
-            kept_labels = tuple(label for label, is_kept in zip(listed, kept.tolist(), strict=True) if is_kept)
-            return cls(kept_labels, len(listed), key, share)
-        return cls(listed, len(listed), key, share)
+        if share == 1:
+            return cls(listed, len(listed), key, share)
+        kept = _sampled(keyed_hash(listed, key=_checked_key(key)), share).tolist()
+        if len(set(listed)) < len(listed):
+            raise DataError(_REPEATED)
+        return cls(tuple(compress(listed, kept)), len(listed), key, share)
 
     @property
     def size(self) -> int:
@@ -116,27 +160,54 @@ class DomainAddresses:
         return len(self.labels)
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Hashes of the labels kept, ascending by their first half, and the counter of each."""
-        hashes = keyed_hash(self.labels, key=self.key)
-        order = np.lexsort((hashes[:, 1], hashes[:, 0]))
-        return hashes[order], order.astype(np.int64)
+    def _index(self) -> _HashIndex:
+        return _HashIndex.of(keyed_hash(self.labels, key=self.key))
 
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled, −2: not in the domain.
 
         Two labels of a domain never share a hash, and 128 bits do not meet by chance.
         """
-        known, counters = self._sorted
-        places = np.full(hashes.shape[0], NOT_SAMPLED, dtype=np.int64)
-        kept = np.flatnonzero(_sampled(hashes, self.sample_share))
-        if not known.shape[0]:
-            places[kept] = UNKNOWN
-            return places
-        asked = hashes[kept]
-        at = np.minimum(np.searchsorted(known[:, 0], asked[:, 0]), known.shape[0] - 1)
-        is_known = (known[at] == asked).all(axis=1)
-        places[kept] = np.where(is_known, counters[at], UNKNOWN)
+        places = self._index.find(hashes)
+        if self.sample_share < 1:
+            places[~_sampled(hashes, self.sample_share)] = NOT_SAMPLED
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class _HashIndex:
+    """Hashes in ascending order and, for each beginning of a hash, where those that begin so are.
+
+    A hash begins with one of at least twice as many beginnings as there are hashes, so that most have it to themselves.
+    """
+
+    hashes: NDArray[np.uint64]
+    counters: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    shift: np.uint64
+
+    @classmethod
+    def of(cls, hashes: NDArray[np.uint64]) -> Self:
+        order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+        ascending = hashes[order]
+        bits = (2 * order.size - 1).bit_length()
+        shift = np.uint64(64 - bits)
+        begun = np.bincount((ascending[:, 0] >> shift).astype(np.int64), minlength=1 << bits)
+        return cls(ascending, order.astype(np.int64), np.concatenate(([0], np.cumsum(begun))), shift)
+
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the counter of each hash, −2 where it is none of these."""
+        places = np.full(hashes.shape[0], UNKNOWN, dtype=np.int64)
+        begins = (hashes[:, 0] >> self.shift).astype(np.int64)
+        at, end = self.starts[begins], self.starts[begins + 1]
+        asked = np.flatnonzero(at < end)
+        at, end = at[asked], end[asked]
+        while asked.size:
+            is_this = (self.hashes[at] == hashes[asked]).all(axis=1)
+            places[asked[is_this]] = self.counters[at[is_this]]
+            at = at + 1
+            goes_on = ~is_this & (at < end)
+            asked, at, end = asked[goes_on], at[goes_on], end[goes_on]
         return places
 
 

@@ -13,10 +13,51 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.randomness import RandomSource
+    from anonhist.sketches.shares import NoiseShare
 
 
 class DomainSketch(Sketch):
-    """A sketch of labels that are known beforehand: a counter for each, or for each of a sample."""
+    """A sketch of labels that are known beforehand: a counter for each, or for each of a sample.
+
+    Parameters
+    ----------
+    labels
+        The domain: public, chosen before the data, all different. Other labels are refused, or left out, when it is
+        updated.
+    epsilon
+        What the sketch may cost in all, > 0, read exactly.
+    key
+        One byte or more, public: it decides which labels are in a sample.
+    sample_share
+        Which share of the labels is counted, in (0, 1], chosen by the hash. It saves memory, not privacy: who knows a
+        label knows whether it is in the sample.
+    unit
+        Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
+    relation
+        Between which data sets.
+    noise_share
+        Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
+    source
+        Where the noise comes from; the operating system by default.
+
+    Raises
+    ------
+    UsageError
+        If one of them is none of these, or epsilon is too small: below 2^−40 for each item of the unit.
+    DataError
+        If labels are not strings, or not all different.
+
+    See Also
+    --------
+    Sketch : What all sketches do, and what they promise for one look, two and many.
+
+    Examples
+    --------
+    >>> sketch = DomainSketch(labels=["cats", "dogs", "pets"], epsilon=1)
+    >>> sketch.update(["pets", "cats", "birds", "pets"], ignore_unknown=True)
+    >>> sketch.counters.shape
+    (3,)
+    """
 
     def __init__(
         self,
@@ -27,7 +68,10 @@ class DomainSketch(Sketch):
         sample_share: EpsilonLike = 1,
         unit: PrivacyUnit | None = None,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+        noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
         addresses = DomainAddresses.of(labels, key=key, sample_share=sample_share)
-        super().__init__(addresses, epsilon=epsilon, unit=unit, relation=relation, source=source)
+        super().__init__(
+            addresses, epsilon=epsilon, unit=unit, relation=relation, noise_share=noise_share, source=source
+        )

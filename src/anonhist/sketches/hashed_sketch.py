@@ -11,10 +11,49 @@ from anonhist.sketches.sketch import Sketch
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.randomness import RandomSource
+    from anonhist.sketches.shares import NoiseShare
 
 
 class HashedSketch(Sketch):
-    """A sketch of labels that nobody can list: thrown into buckets by their hash."""
+    """A sketch of labels that nobody can list: thrown into buckets by their hash.
+
+    Parameters
+    ----------
+    buckets
+        How many counters, from 1 to 2^31.
+    epsilon
+        What the sketch may cost in all, > 0, read exactly.
+    key
+        One byte or more, any: the bucket of a label is its keyed hash modulo the number of buckets (docs/hashing.md,
+        section 3). It is public, and chosen before the data. Sketches of one key can be merged.
+    sample_share
+        Which share of all labels is counted, in (0, 1], chosen by the hash. It saves errors, not privacy: who knows a
+        label knows whether it is in the sample.
+    unit
+        Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
+    relation
+        Between which data sets.
+    noise_share
+        Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
+    source
+        Where the noise comes from; the operating system by default.
+
+    Raises
+    ------
+    UsageError
+        If one of them is none of these, or epsilon is too small: below 2^−40 for each item of the unit.
+
+    See Also
+    --------
+    Sketch : What all sketches do, and what they promise for one look, two and many.
+
+    Examples
+    --------
+    >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+    >>> sketch.update(["pets", "cats", "pets"])
+    >>> print(sketch.guarantee.epsilon, sketch.counters.shape)
+    1 (1000,)
+    """
 
     def __init__(
         self,
@@ -25,7 +64,10 @@ class HashedSketch(Sketch):
         sample_share: EpsilonLike = 1,
         unit: PrivacyUnit | None = None,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+        noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
         addresses = HashedAddresses(buckets, key, sample_share)  # type: ignore[arg-type]  # read exactly there
-        super().__init__(addresses, epsilon=epsilon, unit=unit, relation=relation, source=source)
+        super().__init__(
+            addresses, epsilon=epsilon, unit=unit, relation=relation, noise_share=noise_share, source=source
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,12 +11,19 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
+from anonhist.numeric.exponential import float_rate
+from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.sketches.shares import MOST_PARTIES, is_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+# More than this, which no epsilon passes, need not be written down.
+LARGEST_GAMMA = 10**64
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, order=True)
@@ -32,13 +40,34 @@ class NoiseComponent:
         1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers of that
         shape: h independent shares add up to the whole.
     session
-        For shares: the public name of what they belong to; only shares of one session add up to something.
+        For shares: the public name of what they belong to; only shares of one session add up to something. Else empty.
+
+    Raises
+    ------
+    DataError
+        If one of them is none of these.
+
+    Examples
+    --------
+    >>> NoiseComponent("0123456789abcdef" * 2, Fraction(1, 2)).shape
+    Fraction(1, 1)
     """
 
     identity: str
     gamma: Fraction
     shape: Fraction = Fraction(1)
     session: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.identity, str) or not _IDENTITY.fullmatch(self.identity):
+            raise DataError("The identity of a part of noise is 32 hexadecimal digits.")
+        if not isinstance(self.gamma, Fraction) or not SMALLEST_GAMMA <= self.gamma <= LARGEST_GAMMA:
+            raise DataError("The rate of a part of noise is an exact number from 2^-40 to 10^64.")
+        shape = self.shape
+        if not isinstance(shape, Fraction) or shape.numerator != 1 or shape.denominator > MOST_PARTIES:
+            raise DataError("The shape of a part of noise is 1, or 1/h for a number h of parties up to 2^31.")
+        if not (self.session == "" if shape == 1 else is_session(self.session)):
+            raise DataError("Shares of noise, and nothing else, name a session: plain text on one line.")
 
 
 @dataclass(frozen=True)
@@ -85,16 +114,15 @@ class NoiseLaw:
         half_sines = np.sin(angles / 2) ** 2
         for gamma, shape in self.parts:
             # 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), without a difference of near numbers.
-            p, rest = math.exp(-float(gamma)), -math.expm1(-float(gamma))
+            p, rest = math.exp(-float_rate(gamma)), -math.expm1(-float_rate(gamma))
             found *= (1 + 4 * p * half_sines / rest**2) ** -float(shape)
         return found
 
     @cached_property
     def variance(self) -> float:
         """Variance of the noise on one counter: ``Σ s·2p/(1 − p)²``."""
-        return sum(
-            float(shape) * 2 * math.exp(-float(gamma)) / math.expm1(-float(gamma)) ** 2 for gamma, shape in self.parts
-        )
+        rates = [(float_rate(gamma), float(shape)) for gamma, shape in self.parts]
+        return sum(shape * 2 * math.exp(-gamma) / math.expm1(-gamma) ** 2 for gamma, shape in rates)
 
     def reach(self, probability: float) -> int:
         """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
@@ -104,18 +132,19 @@ class NoiseLaw:
         if not self.parts:
             return 0
         if len(self.parts) == 1 and self.parts[0][1] == 1:
-            gamma = float(self.parts[0][0])
+            gamma = float_rate(self.parts[0][0])
             return max(0, math.ceil(math.log(2 / (probability * (1 + math.exp(-gamma)))) / gamma) - 1)
-        slowest = min(float(gamma) for gamma, _ in self.parts)
+        slowest = min(float_rate(gamma) for gamma, _ in self.parts)
         best = math.inf
         for share in np.linspace(0.02, 0.98, 49).tolist():
             at = share * slowest
             # ln E e^(at·noise)
             log_moment = sum(
-                -float(shape)
+                float(shape)
                 * (
-                    math.log1p(-math.expm1(at) / math.expm1(float(gamma)))
-                    + math.log1p(-math.expm1(-at) / math.expm1(float(gamma)))
+                    2 * math.log(-math.expm1(-float_rate(gamma)))
+                    - math.log(-math.expm1(at - float_rate(gamma)))
+                    - math.log(-math.expm1(-at - float_rate(gamma)))
                 )
                 for gamma, shape in self.parts
             )
@@ -125,11 +154,10 @@ class NoiseLaw:
     def pmf(self, reach: int) -> NDArray[np.float64]:
         """Return the probabilities of −reach to reach, shape (2·reach + 1,), right to about 10^−15 each."""
         if not self.parts:
-            return np.eye(1, 2 * reach + 1, reach)[0]
+            return np.asarray(np.eye(1, 2 * reach + 1, reach)[0])
         if len(self.parts) == 1 and self.parts[0][1] == 1:
-            gamma = float(self.parts[0][0])
-            found: NDArray[np.float64] = math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1)))
-            return found
+            gamma = float_rate(self.parts[0][0])
+            return np.asarray(math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1))))
         # Wide enough that what wraps around is below rounding.
         size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
         around = np.fft.irfft(self.characteristic(2 * np.pi * np.arange(size // 2 + 1) / size), size)
@@ -140,5 +168,5 @@ class NoiseLaw:
         noise = np.zeros(size, dtype=np.int64)
         for gamma, shape in self.parts:
             for sign in (1, -1):
-                noise += sign * rng.negative_binomial(float(shape), -math.expm1(-float(gamma)), size)
+                noise += sign * rng.negative_binomial(float(shape), -math.expm1(-float_rate(gamma)), size)
         return noise

@@ -2,52 +2,74 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.numeric.keyed_hash import keyed_hash
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
+from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import UNKNOWN, DomainAddresses, HashedAddresses
+from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
+from anonhist.sketches.folding import folded, unfolded
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
+from anonhist.sketches.promise import check_sessions, checked_relation, checked_unit, promise, rate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.privacy import EpsilonLike
+    from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
     from anonhist.sketches.decoding.decoder import Decoder
-
-ARITHMETIC = "noise is exact and added to whole numbers, so floating point costs nothing"
-# Counters stay this far from the ends of int64.
-LARGEST_COUNTER = 2**62
-# So many labels are hashed and added at a time.
-_CHUNK = 1 << 16
+    from anonhist.sketches.shares import NoiseShare
 
 
 class Sketch:
     """Counters with exact discrete Laplace noise from the start.
 
-    Make one with :class:`~anonhist.sketches.HashedSketch` or :class:`~anonhist.sketches.DomainSketch`.
+    Make one with :class:`~anonhist.sketches.HashedSketch` or :class:`~anonhist.sketches.DomainSketch`. Counter i holds
+    ``h_i + Z_i``: how many items of its labels were counted, and noise that is drawn once, when the sketch is made,
+    with ``P(Z_i = k) = (1 − p)/(1 + p)·p^|k|``, ``p = e^(−γ)``, ``γ = ε/(m·s)``; m is how many items the unit has, s is
+    1 for ``ADD_OR_REMOVE`` and 2 for ``SUBSTITUTE``.
 
     Attributes
     ----------
-    addresses
+    addresses : HashedAddresses or DomainAddresses
         Which counter a label has.
-    unit, relation
-        Whom the noise protects, and between which data sets.
+    unit : PrivacyUnit
+        Whom the noise protects: an item, or a user with at most m items in *each* of the sketches that are merged. That
+        nobody has more is for the caller to see to.
+    relation : NeighboringRelation
+        Between which data sets.
     noise : tuple of NoiseComponent
-        What the noise consists of: one part for each sketch that was merged.
+        What the noise consists of, sorted: one part for each sketch that was merged, each with a public identity.
     counters : ndarray of int64, shape (addresses.size,)
-        Noisy counts; never clipped.
+        The noisy counts, from −2^62 to 2^62.
+    clipped : int or None
+        n, if the counters are clipped to [0, n].
+
+    Guarantees
+    ----------
+    *One look.* Whoever sees the whole state (all attributes) at one moment learns an ε-private thing about what was
+    counted before, and nothing more about it later: all later states are made of this one and of later items.
+    *Two looks.* The difference of two states is exactly what was counted between them: from those who see both that is
+    not protected. What was counted before the first look stays ε-private. *Many looks*: so with each interval between
+    two of them. A result read from the sketch is a look: what was counted between an intruder's look and the result is
+    not protected from this intruder. A copy that is kept (a backup, an older file, a forked process) is a look of
+    whoever finds it, and who watches while items are counted sees these items.
+
+    The noise is in the counters before the first label is, so no moment exists at which memory holds counts without it;
+    a chunk of labels is in memory while it is counted.
+
+    Notes
+    -----
+    A sketch may be pickled, to move it to another process; it cannot be copied, since original and copy together are
+    two looks.
     """
 
     addresses: HashedAddresses | DomainAddresses
@@ -55,6 +77,7 @@ class Sketch:
     relation: NeighboringRelation
     noise: tuple[NoiseComponent, ...]
     counters: NDArray[np.int64]
+    clipped: int | None
 
     def __init__(
         self,
@@ -63,15 +86,21 @@ class Sketch:
         epsilon: EpsilonLike,
         unit: PrivacyUnit | None,
         relation: NeighboringRelation,
+        noise_share: NoiseShare | None,
         source: RandomSource | None,
     ) -> None:
         """Begin a sketch of no data, its noise freshly drawn."""
         entropy = source or SystemSource()
-        protected = _checked_unit(unit or PrivacyUnit.item())
-        gamma = parse_epsilon(epsilon) / (protected.max_distance * relation.steps)
+        protected, checked = checked_unit(PrivacyUnit.item() if unit is None else unit), checked_relation(relation)
+        gamma = rate_of(epsilon, protected, checked)
         identity = entropy.words(2).astype("<u8").tobytes().hex()
-        counters = discrete_laplace(gamma, addresses.size, source=entropy)
-        self._set(addresses, protected, relation, [NoiseComponent(identity, gamma)], counters)
+        if noise_share is None:
+            part = NoiseComponent(identity, gamma)
+            counters = discrete_laplace(gamma, addresses.size, source=entropy)
+        else:
+            part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session)
+            counters = noise_share.draw(gamma, addresses.size, source=entropy)
+        self._set(addresses, protected, checked, [part], counters, None)
 
     @classmethod
     def from_parts(
@@ -82,14 +111,38 @@ class Sketch:
         relation: NeighboringRelation,
         noise: Iterable[NoiseComponent],
         counters: NDArray[np.int64],
+        clipped: int | None = None,
     ) -> Sketch:
-        """Put a sketch together from what was kept of it; what it is follows from its addresses."""
+        """Put a sketch together from what was kept of it; what kind it is follows from its addresses.
+
+        Parameters
+        ----------
+        addresses, unit, relation, noise, counters, clipped
+            As the attributes have it. Counters that cannot be written to, such as those of a file mapped into memory,
+            are copied when they first have to change; others are taken as they are and belong to the sketch from then.
+
+        Raises
+        ------
+        UsageError
+            If the unit or the relation is none that a sketch has.
+        DataError
+            If the parts do not belong together: noise of no part or twice the same, shares of one session that differ,
+            counters of another type or number or beyond ±2^62 or, where they are clipped, beyond their range.
+
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> new = HashedSketch(buckets=8, epsilon=1, key=b"week 47")
+        >>> parts = {"unit": new.unit, "relation": new.relation, "noise": new.noise, "counters": new.counters}
+        >>> Sketch.from_parts(new.addresses, **parts) == new
+        True
+        """
         from anonhist.sketches.domain_sketch import DomainSketch
         from anonhist.sketches.hashed_sketch import HashedSketch
 
         kind = HashedSketch if isinstance(addresses, HashedAddresses) else DomainSketch
         sketch: Sketch = object.__new__(kind)
-        sketch._set(addresses, _checked_unit(unit), relation, noise, counters)
+        sketch._set(addresses, checked_unit(unit), checked_relation(relation), noise, counters, clipped)
         return sketch
 
     def _set(
@@ -99,79 +152,350 @@ class Sketch:
         relation: NeighboringRelation,
         noise: Iterable[NoiseComponent],
         counters: NDArray[np.int64],
+        clipped: int | None,
     ) -> None:
         self.addresses, self.unit, self.relation = addresses, unit, relation
         self.noise = tuple(sorted(noise))
-        self.counters = counters
+        self.counters, self.clipped = counters, clipped
         if not self.noise or len({part.identity for part in self.noise}) < len(self.noise):
             raise DataError("A sketch has one part of noise at least, and no part twice.")
-        if counters.dtype != np.int64 or counters.shape != (addresses.size,):
+        check_sessions(self.noise)
+        if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
+        least, most = -LARGEST_COUNTER, LARGEST_COUNTER
+        if clipped is not None:
+            least, most = 0, parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
+            self._check_foldable()
+        if int(counters.min()) < least or int(counters.max()) > most:
+            raise DataError("A counter of the sketch is outside of the range that its counters have.")
 
     @property
     def law(self) -> NoiseLaw:
-        """The law of the noise on one counter."""
+        """The law of the noise on one counter, while it is not clipped."""
         return NoiseLaw.of(self.noise)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What this sketch, and whatever is made of it, promises."""
-        steps = self.unit.max_distance * self.relation.steps
-        return Guarantee(
-            self.unit, self.relation, max(part.gamma for part in self.noise) * steps, Fraction(0), ARITHMETIC
-        )
+        """What this sketch, and whatever is made of it, promises.
 
-    def update(self, labels: Iterable[str], counts: ArrayLike | None = None, *, ignore_unknown: bool = False) -> None:
-        """Count labels, as many and as long a stream as there are."""
-        if isinstance(labels, str):
-            raise UsageError("update takes a list of labels, one for each item; put a single label into a list.")
-        if counts is not None:
-            listed = list(labels)
-            weights = np.asarray(counts)
-            self.add(self._addresses(listed, ignore_unknown=ignore_unknown), weights)
-            return
-        stream = iter(labels)
-        while chunk := list(islice(stream, _CHUNK)):
-            self.add(self._addresses(chunk, ignore_unknown=ignore_unknown))
+        Each *item* is in one of the sketches that were merged, so the largest of their epsilons counts: what the others
+        add is independent of it. A *user* may have m items in each of them, so their epsilons add up. Shares of one
+        session count as one sketch.
+
+        Raises
+        ------
+        UsageError
+            If shares of the noise are still missing: then nothing is promised.
+
+        Examples
+        --------
+        >>> from anonhist.privacy import PrivacyUnit
+        >>> from anonhist.sketches import HashedSketch
+        >>> user = PrivacyUnit.user(max_items=5)
+        >>> days = [HashedSketch(buckets=8, epsilon="0.5", key=b"week 47", unit=user) for _ in range(2)]
+        >>> print(days[0].guarantee.epsilon, (days[0] + days[1]).guarantee.epsilon)
+        1/2 1
+        """
+        return promise(self.unit, self.relation, self.noise)
+
+    def update(
+        self,
+        labels: Iterable[str],
+        counts: Iterable[int] | ArrayLike | None = None,
+        *,
+        ignore_unknown: bool = False,
+    ) -> None:
+        """Count labels, as many and as long a stream as there are, in constant memory.
+
+        Parameters
+        ----------
+        labels
+            Strings, one for each item: a list, a NumPy array of strings, a generator.
+        counts
+            How many items each stands for, whole numbers ≥ 1, as many as there are labels; 1 each by default.
+        ignore_unknown
+            Whether labels outside of a listed domain are left out; else they are refused.
+
+        Raises
+        ------
+        UsageError
+            If labels are a single string, or the sketch is clipped.
+        DataError
+            If a label is not a string or not in the domain, a count is not such a number, there are not as many of
+            them, or a counter could pass 2^62.
+
+        Notes
+        -----
+        Labels are counted 65,536 at a time. An error leaves out the whole chunk in which it is found and all that come
+        after it; chunks before it stay counted.
+
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+        >>> sketch.update(["pets", "cats", "pets"])
+        >>> sketch.update(["dogs"], counts=[40])
+        """
+        self._check_unclipped("updated")
+        for chunk, numbers in label_chunks(labels, counts):
+            hashes = keyed_hash(chunk, key=self.addresses.key)
+            self.add(self._found(hashes, ignore_unknown=ignore_unknown), numbers)
+
+    def update_buffer(
+        self,
+        data: NDArray[np.uint8],
+        offsets: ArrayLike,
+        counts: ArrayLike | None = None,
+        *,
+        ignore_unknown: bool = False,
+    ) -> None:
+        """Count labels that lie one after the other in a buffer of bytes, as Arrow has them: the fastest way.
+
+        Parameters
+        ----------
+        data
+            The bytes of all labels, shape (bytes,); UTF-8, which is not looked at.
+        offsets
+            m + 1 integers that never fall: label i is ``data[offsets[i]:offsets[i + 1]]``.
+        counts, ignore_unknown
+            As for :meth:`update`.
+
+        Raises
+        ------
+        UsageError, DataError
+            As for :meth:`update`, and if offsets fall or leave the buffer.
+
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+        >>> sketch.update_buffer(np.frombuffer(b"petscats", dtype=np.uint8), [0, 4, 8])
+        """
+        self._check_unclipped("updated")
+        bounds = np.asarray(offsets)
+        numbers = None if counts is None else whole_counts(counts)
+        size = max(bounds.size - 1, 0)
+        if numbers is not None and numbers.size != size:
+            raise DataError("There must be one count for each label.")
+        for start in range(0, size, CHUNK):
+            hashes = hash_buffer(data, bounds[start : start + CHUNK + 1], key=self.addresses.key)
+            chunk = None if numbers is None else numbers[start : start + CHUNK]
+            self.add(self._found(hashes, ignore_unknown=ignore_unknown), chunk)
 
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
-        """Add to counters by their address; addresses below zero are left out."""
+        """Add to counters by their address, all or, if there is an error, none.
+
+        Parameters
+        ----------
+        addresses
+            Integers below the number of counters, shape (m,); those below zero are left out.
+        counts
+            How much to add, whole numbers ≥ 1, shape (m,); 1 each by default.
+
+        Raises
+        ------
+        UsageError
+            If the sketch is clipped, or an address beyond the last.
+        DataError
+            If a count is not such a number, or a counter could pass 2^62: the largest that is added to, and all that is
+            added, together exceed it.
+        """
+        self._check_unclipped("updated")
+        numbers = None if counts is None else whole_counts(counts)
+        if addresses.ndim != 1 or (numbers is not None and numbers.shape != addresses.shape):
+            raise DataError("There must be one count for each label.")
         kept = addresses >= 0
-        added = np.zeros_like(self.counters)
-        np.add.at(added, addresses[kept], 1 if counts is None else counts[kept])
-        self.counters += added
+        if not kept.all():
+            addresses, numbers = addresses[kept], None if numbers is None else numbers[kept]
+        if not addresses.size:
+            return
+        if int(addresses.max()) >= self.addresses.size:
+            raise UsageError("An address is beyond the last counter of the sketch.")
+        total = addresses.size if numbers is None else total_of(numbers)
+        if int(self.counters[addresses].max()) + total > LARGEST_COUNTER:
+            raise DataError("A counter could pass 2^62, the largest that a sketch holds; count into a new sketch.")
+        if not self.counters.flags.writeable:
+            self.counters = self.counters.copy()
+        # To noisy counters at once: there is no array of what was counted that has no noise.
+        np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
+
+    def merge(self, other: Sketch) -> None:
+        """Add another sketch of other items: its counts, and its noise.
+
+        The order of merging does not matter, bit for bit. The variance of the noise adds up, and errors of what is read
+        back grow faster still, so merge few sketches, or add shares of noise (:class:`NoiseShare`).
+
+        Parameters
+        ----------
+        other
+            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is.
+
+        Raises
+        ------
+        UsageError
+            If it is no such sketch, one of both is clipped, or they have noise in common: then one of them is a copy of
+            the other or holds it already.
+        DataError
+            If a counter would pass 2^62.
+
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> monday, tuesday = (HashedSketch(buckets=1000, epsilon=1, key=b"week 47") for _ in range(2))
+        >>> monday.merge(tuesday)
+        >>> len(monday.noise)
+        2
+        """
+        merged = self._merged(other)
+        self.counters, self.noise = merged.counters, merged.noise
+
+    def __add__(self, other: object) -> Sketch:
+        """Return the merged sketch; both stay as they are. See :meth:`merge`."""
+        return self._merged(other) if isinstance(other, Sketch) else NotImplemented
+
+    def _merged(self, other: Sketch) -> Sketch:
+        if not isinstance(other, Sketch) or self.addresses != other.addresses:
+            raise UsageError("Only sketches of one domain, or with one key and as many buckets, can be merged.")
+        if (self.unit, self.relation) != (other.unit, other.relation):
+            raise UsageError("Only sketches that protect the same unit can be merged.")
+        if self.clipped is not None or other.clipped is not None:
+            raise UsageError("A clipped sketch cannot be merged before it is unfolded.")
+        if {part.identity for part in self.noise} & {part.identity for part in other.noise}:
+            raise UsageError("These sketches share noise: one holds the other, or a copy of it, already.")
+        # 2^62 and 2^62 wrap around to −2^63, which is out of range too.
+        return Sketch.from_parts(
+            self.addresses,
+            unit=self.unit,
+            relation=self.relation,
+            noise=(*self.noise, *other.noise),
+            counters=self.counters + other.counters,
+        )
+
+    def clip(self, largest: int) -> None:
+        """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
+
+        Post-processing: the guarantee stays. Only for one sketch that is not merged and has the whole of its noise.
+
+        Parameters
+        ----------
+        largest
+            n, from 1 to 2^62, a public number that no true count exceeds; the counters of larger ones would be cut.
+
+        Raises
+        ------
+        UsageError
+            If the sketch is clipped, merged or has a share of noise, or n is not such a number.
+
+        Examples
+        --------
+        >>> from anonhist.sketches import HashedSketch
+        >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+        >>> sketch.clip(255)
+        >>> bool((sketch.counters >= 0).all()), sketch.clipped
+        (True, 255)
+        >>> sketch.unfold()
+        """
+        self._check_unclipped("clipped again")
+        self._check_foldable()
+        whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
+        self.counters, self.clipped = folded(self.counters, whole), whole
+
+    def unfold(self, *, source: RandomSource | None = None) -> None:
+        """Undo the clipping: draw the noise that was cut off anew, so that counters have exactly the law they had.
+
+        Post-processing: the guarantee stays.
+
+        Parameters
+        ----------
+        source
+            Where the random words come from; the operating system by default.
+
+        Raises
+        ------
+        UsageError
+            If the sketch is not clipped, or was unfolded already.
+        """
+        if self.clipped is None:
+            raise UsageError("This sketch is not clipped; a sketch is unfolded once, after it was clipped.")
+        gamma, entropy = self.noise[0].gamma, source or SystemSource()
+        self.counters, self.clipped = unfolded(self.counters, self.clipped, gamma, source=entropy), None
 
     def reconstruct(self, method: str | Decoder | None = None, *, simulations: int = DEFAULT_SIMULATIONS) -> Release:
-        """Return the profile of what was counted, as a release: post-processing, as often as one likes."""
+        """Return the profile of what was counted, as a release: post-processing, as often as one likes.
+
+        Parameters
+        ----------
+        method
+            A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
+        simulations
+            How often it is run again for intervals.
+
+        Raises
+        ------
+        UsageError
+            If the sketch is clipped, shares of its noise are missing, or no method has that name.
+        """
         from anonhist.sketches.reconstruction import reconstruct
 
+        self._check_unclipped("read")
         return reconstruct(self, method, simulations=simulations)
 
-    def _addresses(self, labels: Sequence[str], *, ignore_unknown: bool) -> NDArray[np.int64]:
-        places = self.addresses.of_hashes(keyed_hash(labels, key=self.addresses.key))
+    def __eq__(self, other: object) -> bool:
+        """Whether all parts are equal."""
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        return (
+            self.addresses == other.addresses
+            and (self.unit, self.relation, self.noise) == (other.unit, other.relation, other.noise)
+            and self.clipped == other.clipped
+            and np.array_equal(self.counters, other.counters)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # a sketch changes
+
+    def __repr__(self) -> str:
+        gammas = ", ".join(short_decimal(part.gamma) for part in self.noise[:3])
+        more = f", … {len(self.noise)} in all" if len(self.noise) > 3 else ""
+        clipped = "" if self.clipped is None else f", clipped={self.clipped}"
+        return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, gamma={gammas}{more}{clipped})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = (self.addresses, self.unit, self.relation, self.noise, self.counters, self.clipped)
+        return _rebuilt, state
+
+    def __copy__(self) -> NoReturn:
+        """Refuse: two sketches with one noise, of different data, would show what the difference is."""
+        raise UsageError("A sketch is not copied: both would have the same noise; begin a new one, and merge them.")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
+        """Refuse, as for a shallow copy."""
+        self.__copy__()
+
+    def _found(self, hashes: NDArray[np.uint64], *, ignore_unknown: bool) -> NDArray[np.int64]:
+        places = self.addresses.of_hashes(hashes)
         if not ignore_unknown and bool((places == UNKNOWN).any()):
             raise DataError(
                 "A label is not in the sketch's domain; add it to a new sketch's domain, or ignore what is unknown."
             )
         return places
 
-    def merge(self, other: Sketch) -> None:
-        """Add another sketch of other items: its counts, and its noise."""
-        if not isinstance(other, Sketch) or self.addresses != other.addresses:
-            raise UsageError("Only sketches of one domain, or with one key and as many buckets, can be merged.")
-        if (self.unit, self.relation) != (other.unit, other.relation):
-            raise UsageError("Only sketches that protect the same unit can be merged.")
-        if {part.identity for part in self.noise} & {part.identity for part in other.noise}:
-            raise UsageError("These sketches share noise: one holds the other, or a copy of it, already.")
-        self.counters = self.counters + other.counters
-        self.noise = tuple(sorted((*self.noise, *other.noise)))
+    def _check_unclipped(self, what: str) -> None:
+        if self.clipped is not None:
+            message = f"A clipped sketch cannot be {what} before it is unfolded."
+            raise UsageError(message)
+
+    def _check_foldable(self) -> None:
+        if len(self.noise) > 1 or self.noise[0].shape < 1:
+            raise UsageError("Only a sketch with the whole noise of one sketch, not merged, can be clipped.")
 
 
-def _checked_unit(unit: object) -> PrivacyUnit:
-    """Refuse a unit that a sketch cannot protect."""
-    if not isinstance(unit, PrivacyUnit):
-        message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}."
-        raise UsageError(message)
-    if unit.kind == "label":
-        raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
-    return unit
+def _rebuilt(
+    addresses: HashedAddresses | DomainAddresses,
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    noise: tuple[NoiseComponent, ...],
+    counters: NDArray[np.int64],
+    clipped: int | None,
+) -> Sketch:
+    """Put together what was pickled."""
+    return Sketch.from_parts(addresses, unit=unit, relation=relation, noise=noise, counters=counters, clipped=clipped)

@@ -1,0 +1,131 @@
+"""Negative binomial numbers of shape 1/h, drawn exactly: h of them add up to a geometric number."""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.numeric.exponential import float_rate
+from anonhist.randomness.arguments import LARGEST_BOUND, checked_rate, checked_size
+from anonhist.randomness.bernoulli import bernoulli
+from anonhist.randomness.geometric import geometric
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.randomness.source import RandomSource
+
+# So many are proposed at a time.
+_CHUNK = 1 << 18
+# From here on an asymptotic series gives the ratio of gamma functions better than a product does.
+_MANY = 10_000
+
+
+def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomSource) -> NDArray[np.int64]:
+    """Draw negative binomial numbers: ``P(j) = Γ(r + j)/(j!·Γ(r))·(1 − p)^r·p^j``, ``r = 1/parts``, ``p = e^(−γ)``.
+
+    The sum of ``parts`` independent ones is geometric of rate γ.
+
+    Parameters
+    ----------
+    gamma
+        The rate γ, an exact rational (Fraction or int) of at least 2^−40; time grows like 1/γ where γ is small.
+    parts
+        h, a whole number from 1 to 2^63; the shape is 1/h. For 1 the law is the geometric one.
+    size
+        How many draws, ≥ 0.
+    source
+        Where the random words come from.
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+        Independent draws, ≥ 0.
+
+    Raises
+    ------
+    UsageError
+        If γ is not exact or is too small, parts is out of range, or the size is not a whole number ≥ 0.
+
+    Guarantees
+    ----------
+    The law is exact: no float takes part and no value is cut off. How long it takes depends on γ, h, the size and the
+    random words.
+
+    Notes
+    -----
+    A geometric number j is kept with probability ``Π_{i<j} (r + i)/(1 + i)``, a product of rational coins: i-th coin
+    ``(1 + h·i)/(h·(1 + i))``. All that are still open toss their i-th coin together. ``(1 − p)^(1 − r)`` of them are
+    kept, so that a draw costs about 1/γ coins. docs/proofs/sketches.md has the proof.
+
+    Examples
+    --------
+    >>> from anonhist.randomness import SystemSource
+    >>> draws = negative_binomial(Fraction(1), 3, 1000, source=SystemSource())
+    >>> draws.size, bool((draws >= 0).all())
+    (1000, True)
+    """
+    rate, count, total = checked_rate(gamma), _checked_parts(parts), checked_size(size)
+    out = np.empty(total, dtype=np.int64)
+    # How many are proposed decides nothing: the draws are the first of a sequence that are kept.
+    chance = (-math.expm1(-float_rate(rate))) ** (1 - 1 / count)
+    filled = 0
+    while filled < total:
+        proposals = min(_CHUNK, 64 + math.ceil(1.05 * (total - filled) / chance))
+        kept = _kept(geometric(rate, proposals, source=source), count, source=source)[: total - filled]
+        out[filled : filled + kept.size] = kept
+        filled += kept.size
+    return out
+
+
+def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[np.float64]:
+    """Return ``Γ(r + k)/(k!·Γ(r))·(1 − p)^r·p^k``, r = 1/parts, for whole numbers k, and 0 for k < 0.
+
+    Examples
+    --------
+    >>> negative_binomial_pmf(Fraction(1), 2, [-1, 0, 1]).round(4).tolist()
+    [0.0, 0.7951, 0.1462]
+    """
+    from scipy.special import gamma as gamma_function
+    from scipy.special import poch
+
+    rate, shape = float_rate(checked_rate(gamma)), 1 / _checked_parts(parts)
+    at = np.asarray(k)
+    reached = np.maximum(at, 0)
+    steps = np.arange(min(int(reached.max(initial=0)), _MANY))
+    products = np.concatenate(([1.0], np.cumprod((shape + steps) / (1.0 + steps))))
+    series = poch(np.maximum(reached, _MANY) + 1.0, shape - 1) / gamma_function(shape)
+    weights = np.where(reached < _MANY, products[np.minimum(reached, products.size - 1)], series)
+    return np.where(at >= 0, (-math.expm1(-rate)) ** shape * np.exp(-rate * reached) * weights, 0.0)
+
+
+def _kept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) -> NDArray[np.int64]:
+    """Return the proposals that win all their coins, in their order."""
+    if parts == 1:
+        return proposed
+    wins = np.ones(proposed.size, dtype=np.bool_)
+    open_ones = np.flatnonzero(proposed)
+    step = 0
+    while open_ones.size:
+        coin = bernoulli(Fraction(1 + parts * step, parts * (1 + step)), open_ones.size, source=source)
+        wins[open_ones[~coin]] = False
+        step += 1
+        open_ones = open_ones[coin]
+        open_ones = open_ones[proposed[open_ones] > step]
+    return proposed[wins]
+
+
+def _checked_parts(parts: object) -> int:
+    try:
+        whole = operator.index(parts)  # type: ignore[arg-type]  # refusing what has no __index__ is the purpose
+    except TypeError:
+        whole = 0
+    if isinstance(parts, bool) or not 1 <= whole <= LARGEST_BOUND:
+        message = f"parts must be a whole number from 1 to 2^63, not {parts!r:.80}."
+        raise UsageError(message)
+    return whole

@@ -1,0 +1,98 @@
+"""Streams of labels and counts, a chunk at a time: memory does not grow with their length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Sized
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+# So many labels are hashed and added at a time.
+CHUNK = 1 << 16
+# Counters, and what is added to them at a time, stay this far from the ends of int64.
+LARGEST_COUNTER = 2**62
+
+
+def label_chunks(
+    labels: Iterable[str], counts: Iterable[int] | ArrayLike | None
+) -> Iterator[tuple[Sequence[str] | NDArray[np.str_], NDArray[np.int64] | None]]:
+    """Go through labels, and the count of each if there are counts, CHUNK at a time.
+
+    Raises
+    ------
+    UsageError
+        If labels or counts are a single one.
+    DataError
+        If there are not as many counts as labels, or a count is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> [(chunk, counts.tolist()) for chunk, counts in label_chunks(iter(["a", "b"]), [1, 5])]
+    [(['a', 'b'], [1, 5])]
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise UsageError("update takes a list of labels, one for each item; put a single label into a list.")
+    if counts is None:
+        for chunk in _chunks(labels):
+            yield chunk, None
+        return
+    if not isinstance(counts, Iterable):
+        raise UsageError("counts must be a list of whole numbers, one for each label.")
+    if isinstance(labels, Sized) and isinstance(counts, Sized) and len(labels) != len(counts):
+        raise DataError(_MISMATCH)
+    numbers = _chunks(counts)
+    for chunk in _chunks(labels):
+        found = whole_counts(next(numbers, ()))
+        if found.size != len(chunk):
+            raise DataError(_MISMATCH)
+        yield chunk, found
+    if next(numbers, None) is not None:
+        raise DataError(_MISMATCH)
+
+
+def whole_counts(counts: Any) -> NDArray[np.int64]:
+    """Return counts as an array, shape (m,), or refuse what is not a whole number from 1 to 2^62.
+
+    Examples
+    --------
+    >>> whole_counts([3, 1])
+    array([3, 1])
+    """
+    found = np.asarray(counts)
+    if not found.size:
+        return np.zeros(0, dtype=np.int64)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or int(found.min()) < 1 or int(found.max()) > LARGEST_COUNTER:
+        raise DataError("Counts must be whole numbers from 1 to 2^62, one for each label; drop labels of count zero.")
+    return found.astype(np.int64, copy=False)
+
+
+def total_of(counts: NDArray[np.int64]) -> int:
+    """Return the sum of numbers from 0 to 2^62, which int64 need not hold.
+
+    Examples
+    --------
+    >>> total_of(np.array([2**62, 2**62])) == 2**63
+    True
+    """
+    return (int((counts >> 31).sum()) << 31) + int((counts & 0x7FFFFFFF).sum())
+
+
+_MISMATCH = "There must be one count for each label."
+
+
+def _chunks(things: Iterable[Any]) -> Iterator[Any]:
+    if isinstance(things, np.ndarray | list | tuple):
+        for start in range(0, len(things), CHUNK):
+            yield things[start : start + CHUNK]
+        return
+    stream = iter(things)
+    while chunk := list(islice(stream, CHUNK)):
+        yield chunk
