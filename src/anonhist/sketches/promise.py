@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.sketches.noise import NoiseComponent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from anonhist.privacy import EpsilonLike
-    from anonhist.sketches.noise import NoiseComponent
 
 ARITHMETIC = "noise is exact and added to whole numbers, so floating point costs nothing"
 
@@ -53,13 +53,19 @@ def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelati
     return exact / steps
 
 
-def check_sessions(noise: Iterable[NoiseComponent]) -> None:
-    """Refuse shares of one session that do not add up: of another rate, or for another number of parties."""
-    for _, shares in _sessions(noise):
+def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]:
+    """Return parts of noise in their order, or refuse those that do not belong into one sketch."""
+    parts = tuple(noise)
+    if not parts or not all(isinstance(part, NoiseComponent) for part in parts):
+        raise DataError("A sketch has one part of noise at least.")
+    if len({part.identity for part in parts}) < len(parts):
+        raise DataError("A sketch has no part of its noise twice.")
+    for _, shares in _sessions(parts):
         if len({(share.gamma, share.shape) for share in shares}) > 1:
             raise DataError(
                 "Shares of one session must have one epsilon and one number of honest parties; give each its own name."
             )
+    return tuple(sorted(parts))
 
 
 def promise(unit: PrivacyUnit, relation: NeighboringRelation, noise: Iterable[NoiseComponent]) -> Guarantee:

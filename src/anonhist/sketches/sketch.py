@@ -14,8 +14,9 @@ from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import UNKNOWN, DomainAddresses, HashedAddresses
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
+from anonhist.sketches.merging import merged
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
-from anonhist.sketches.promise import check_sessions, checked_relation, checked_unit, promise, rate_of
+from anonhist.sketches.promise import checked_parts, checked_relation, checked_unit, promise, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,8 +141,9 @@ class Sketch:
         from anonhist.sketches.domain_sketch import DomainSketch
         from anonhist.sketches.hashed_sketch import HashedSketch
 
-        kind = HashedSketch if isinstance(addresses, HashedAddresses) else DomainSketch
-        sketch: Sketch = object.__new__(kind)
+        if not isinstance(addresses, HashedAddresses | DomainAddresses):
+            raise UsageError("The addresses of a sketch are HashedAddresses or DomainAddresses.")
+        sketch: Sketch = object.__new__(HashedSketch if isinstance(addresses, HashedAddresses) else DomainSketch)
         sketch._set(addresses, checked_unit(unit), checked_relation(relation), noise, counters, clipped)
         return sketch
 
@@ -155,11 +157,7 @@ class Sketch:
         clipped: int | None,
     ) -> None:
         self.addresses, self.unit, self.relation = addresses, unit, relation
-        self.noise = tuple(sorted(noise))
-        self.counters, self.clipped = counters, clipped
-        if not self.noise or len({part.identity for part in self.noise}) < len(self.noise):
-            raise DataError("A sketch has one part of noise at least, and no part twice.")
-        check_sessions(self.noise)
+        self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
         least, most = -LARGEST_COUNTER, LARGEST_COUNTER
@@ -346,30 +344,12 @@ class Sketch:
         >>> len(monday.noise)
         2
         """
-        merged = self._merged(other)
-        self.counters, self.noise = merged.counters, merged.noise
+        total = merged(self, other)
+        self.counters, self.noise = total.counters, total.noise
 
     def __add__(self, other: object) -> Sketch:
         """Return the merged sketch; both stay as they are. See :meth:`merge`."""
-        return self._merged(other) if isinstance(other, Sketch) else NotImplemented
-
-    def _merged(self, other: Sketch) -> Sketch:
-        if not isinstance(other, Sketch) or self.addresses != other.addresses:
-            raise UsageError("Only sketches of one domain, or with one key and as many buckets, can be merged.")
-        if (self.unit, self.relation) != (other.unit, other.relation):
-            raise UsageError("Only sketches that protect the same unit can be merged.")
-        if self.clipped is not None or other.clipped is not None:
-            raise UsageError("A clipped sketch cannot be merged before it is unfolded.")
-        if {part.identity for part in self.noise} & {part.identity for part in other.noise}:
-            raise UsageError("These sketches share noise: one holds the other, or a copy of it, already.")
-        # 2^62 and 2^62 wrap around to −2^63, which is out of range too.
-        return Sketch.from_parts(
-            self.addresses,
-            unit=self.unit,
-            relation=self.relation,
-            noise=(*self.noise, *other.noise),
-            counters=self.counters + other.counters,
-        )
+        return merged(self, other) if isinstance(other, Sketch) else NotImplemented
 
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
