@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _PASSES = 16
 
 
-def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
-    """Return the non-increasing sequence nearest to ``values`` in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i (x_i − y_i)²``.
+def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return the non-increasing sequence nearest to ``values`` in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
 
     Neighbouring blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order
     of pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time. (SciPy has the
@@ -27,16 +27,19 @@ def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
     ----------
     values
         x, finite numbers, shape (k,). Each sum of a block is taken in float64.
+    weights
+        w, shape (k,), from 2^−64 to 2^64; all 1 by default. A whole number w_i stands for w_i values in a row that are
+        all x_i: their fit is one number too.
 
     Returns
     -------
     ndarray of float64, shape (k,)
-        y, never increasing, with the sum of x and between its least and its largest value, up to rounding.
+        y, never increasing, with the weighted sum of x and between its least and its largest value, up to rounding.
 
     Raises
     ------
     UsageError
-        If the values are not finite or not a one-dimensional list.
+        If the values are not finite or not a one-dimensional list, or there is not one such weight for each.
 
     References
     ----------
@@ -47,36 +50,49 @@ def decreasing_fit(values: ArrayLike) -> NDArray[np.float64]:
     --------
     >>> decreasing_fit([5, 1, 3, 0]).tolist()
     [5.0, 2.0, 2.0, 0.0]
+    >>> decreasing_fit([5, 1, 3, 0], weights=[1, 3, 1, 1]).tolist()
+    [5.0, 1.5, 1.5, 0.0]
     """
     sums = np.array(values, dtype=np.float64)
     if sums.ndim != 1 or not bool(np.isfinite(sums).all()):
         raise UsageError("An isotonic fit needs a one-dimensional list of finite numbers.")
+    sizes = np.ones(sums.size) if weights is None else np.array(weights, dtype=np.float64)
+    if sizes.shape != sums.shape or not bool(((sizes >= 2.0**-64) & (sizes <= 2.0**64)).all()):
+        raise UsageError("An isotonic fit needs one weight for each value, from 2^-64 to 2^64.")
     # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts.
-    shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * math.frexp(sums.size)[1] - 1023)
-    sums = np.ldexp(sums, -shift) if shift else sums
-    sizes = np.ones(sums.size)
+    heaviest = math.frexp(float(sizes.sum()))[1]
+    shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * heaviest - 1023)
+    sums = (np.ldexp(sums, -shift) if shift else sums) * sizes
+    starts = np.arange(sums.size)
     for _ in range(_PASSES):
         violates = sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]
         if not violates.any():
             break
-        starts = np.flatnonzero(np.append(True, ~violates))
-        sums, sizes = np.add.reduceat(sums, starts), np.add.reduceat(sizes, starts)
+        pooled = np.flatnonzero(np.append(True, ~violates))
+        sums, sizes, starts = np.add.reduceat(sums, pooled), np.add.reduceat(sizes, pooled), starts[pooled]
     else:
-        sums, sizes = _pooled(sums.tolist(), sizes.tolist())
+        sums, sizes, pooled = _pooled(sums.tolist(), sizes.tolist())
+        starts = starts[pooled]
     # Means that are equal but for rounding may stand in the wrong order by an ulp.
-    means = np.repeat(np.minimum.accumulate(sums / sizes), sizes.astype(np.int64))
+    lengths = np.diff(starts, append=np.size(values))
+    means = np.repeat(np.minimum.accumulate(sums / sizes), lengths)
     return np.ldexp(means, shift) if shift else means
 
 
-def _pooled(sums: list[float], sizes: list[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Pool block by block, from the left, with a stack."""
+def _pooled(
+    sums: list[float], sizes: list[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Pool block by block, from the left, with a stack; also say at which block each new one begins."""
     pooled_sums: list[float] = []
     pooled_sizes: list[float] = []
-    for block_sum, block_size in zip(sums, sizes, strict=True):
-        total, size = block_sum, block_size
+    starts: list[int] = []
+    for place, (block_sum, block_size) in enumerate(zip(sums, sizes, strict=True)):
+        total, size, start = block_sum, block_size, place
         while pooled_sizes and pooled_sums[-1] * size < total * pooled_sizes[-1]:
             total += pooled_sums.pop()
             size += pooled_sizes.pop()
+            start = starts.pop()
         pooled_sums.append(total)
         pooled_sizes.append(size)
-    return np.array(pooled_sums), np.array(pooled_sizes)
+        starts.append(start)
+    return np.array(pooled_sums), np.array(pooled_sizes), np.array(starts, dtype=np.int64)

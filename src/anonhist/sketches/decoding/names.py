@@ -4,26 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
 from anonhist.sketches.decoding.fourier import FourierDecompounding
+from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.maximum_likelihood import MaximumLikelihood
 from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.wu_pagh import WuPagh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from anonhist.sketches.decoding.decoder import Decoder, Setting
 
-DECODERS: dict[str, Callable[[], Decoder]] = {
+DECODERS: dict[str, Callable[..., Decoder]] = {
     "empirical-bayes": EmpiricalBayes,
     "decompounding": Decompounding,
     "maximum-likelihood": MaximumLikelihood,
-    "fourier": FourierDecompounding,
+    "isotonic": Isotonic,
     "three-tap": ThreeTap,
+    "wu-pagh": WuPagh,
+    "fourier": FourierDecompounding,
 }
+# Those that tell apart labels which share counters, and are of no use where no labels do.
+OF_SHARED_COUNTERS = ("decompounding", "fourier")
 
 
 def default_decoder(setting: Setting) -> Decoder:
     """Return the decoder that errs least: docs/benchmarks.md has the measurements."""
     return Decompounding() if setting.is_hashed else EmpiricalBayes()
+
+
+def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
+    """Make a decoder again from its name and its parameters.
+
+    Parameters
+    ----------
+    name
+        One of :data:`DECODERS`.
+    parameters
+        What :attr:`Decoder.parameters` of that decoder was: all of them, and no others.
+
+    Raises
+    ------
+    UsageError
+        If there is no decoder of that name, or none with these parameters.
+
+    Examples
+    --------
+    >>> decoder_from("wu-pagh", {"norm": "inf", "beta": "1/100"})
+    WuPagh(norm='inf', beta=Fraction(1, 100))
+    """
+    if name not in DECODERS:
+        message = f"There is no decoder {name!r:.80}; take one of {', '.join(DECODERS)}."
+        raise UsageError(message)
+    try:
+        decoder = DECODERS[name](**parameters)
+    except (TypeError, ValueError, OverflowError):
+        decoder = None
+    if decoder is None or dict(decoder.parameters) != dict(parameters):
+        message = f"These are not the parameters of the decoder {name}; give those that it states, and all of them."
+        raise UsageError(message)
+    return decoder

@@ -1,4 +1,4 @@
-"""stand-in"""
+"""The exact inverse of discrete Laplace noise: three taps."""
 
 from __future__ import annotations
 
@@ -8,32 +8,149 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.errors import UsageError
+from anonhist.sketches.decoding.rounding import labels_found, rounded_to_profile
+from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from anonhist.sketches.decoding.decoder import Setting
     from anonhist.sketches.observed import Observed
+
+# The inverse of a part of fractional shape falls like e^(−γ|k|); beyond this it is below rounding.
+_FADED = 40.0
+# So many values can be transformed at once.
+_LONGEST = 2**24
+# The noise of a hundred sketches would be magnified beyond all floats, and is nonsense long before.
+_LARGEST = 1e250
+
+
+def without_noise(observed: Observed, law: NoiseLaw) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return unbiased estimates of how many counters have each value without noise: E f̂ = f on all whole numbers.
+
+    For each part of shape 1, one after the other, ``f̂[t] = ((1 + p²)·g[t] − p·(g[t−1] + g[t+1]))/(1 − p)²``,
+    p = e^(−γ): the inverse of the noise's z-transform (1 − p)²/((1 − pz)(1 − p/z)). Its norm is coth²(γ/2) in ℓ1, ℓ2
+    and ℓ∞; norms of several parts multiply. What a whole number of shares add up to is undone the same way; a fraction
+    of one, by dividing by its characteristic function with one FFT. Values far from all others stay so: the time grows
+    with the number of distinct values, not with their size.
+
+    Returns
+    -------
+    values : ndarray of int64, shape (w,)
+        Ascending; those that counters have, and those next to them. f̂ is zero everywhere else.
+    numbers : ndarray of float64, shape (w,)
+        f̂, with the sum of what is observed, negative in places.
+
+    Raises
+    ------
+    UsageError
+        If a fraction of a share would have to be undone on more than 2^24 values.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.observed import Observed
+    >>> law = NoiseLaw(((Fraction(1), Fraction(1)),))
+    >>> values, numbers = without_noise(Observed.of(np.array([5, 5, 2**60])), law)
+    >>> values.tolist() == [4, 5, 6, 2**60 - 1, 2**60, 2**60 + 1], numbers[:3].round(3).tolist()
+    (True, [-1.841, 5.683, -1.841])
+    """
+    taps = [gamma for gamma, shape in law.parts for _ in range(math.floor(shape))]
+    rest = NoiseLaw(tuple((gamma, shape % 1) for gamma, shape in law.parts if shape % 1))
+    reach = len(taps) + sum(math.ceil(_FADED / float(gamma)) for gamma, _ in rest.parts)
+    values, numbers = _widened(observed, reach)
+    for gamma in taps:
+        # f̂ = g + p/(1 − p)²·(2g[t] − g[t−1] − g[t+1]): the sum stays what it is.
+        bent = 2 * numbers
+        bent[1:] -= numbers[:-1]
+        bent[:-1] -= numbers[1:]
+        # p/(1 − p)²
+        strength = math.exp(-float(gamma)) / math.expm1(-float(gamma)) ** 2
+        numbers = np.clip(numbers + strength * bent, -_LARGEST, _LARGEST)
+    if rest.parts and numbers.size:
+        if numbers.size > _LONGEST:
+            raise UsageError(
+                "Shares of noise that do not add up to whole ones cannot be undone on values so far apart; add the "
+                "shares of the missing parties, or leave out the method, and the default one is taken."
+            )
+        angles = 2 * np.pi * np.arange(numbers.size // 2 + 1) / numbers.size
+        numbers = np.fft.irfft(np.fft.rfft(numbers) / rest.characteristic(angles), numbers.size)
+    return values, numbers
+
+
+def _widened(observed: Observed, reach: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the values up to ``reach`` from an observed one, ascending, and how many counters have each.
+
+    Values in a row follow each other, and rows lie side by side: a filter as wide as the reach takes nothing from one
+    row into the next.
+    """
+    seen = observed.values
+    if not seen.size:
+        return seen, np.zeros(0)
+    # Differences of the ends of int64 fit into uint64.
+    starts = np.append(0, np.flatnonzero(np.diff(seen.view(np.uint64)) > np.uint64(2 * reach)) + 1)
+    ends = np.append(starts[1:], seen.size) - 1
+    lengths = seen[ends] - seen[starts] + (2 * reach + 1)
+    shifts = seen[starts] - reach - (np.cumsum(lengths) - lengths)
+    numbers = np.zeros(int(lengths.sum()))
+    numbers[seen - np.repeat(shifts, ends - starts + 1)] = observed.numbers
+    return np.arange(numbers.size) + np.repeat(shifts, lengths), numbers
+
+
+def at_least_zero(
+    values: NDArray[np.int64], numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return estimates on 0, 1, …, what stands below zero counted as zero.
+
+    No label has a count below zero, so what is estimated there is zero on average, and the sum stays what it is. It
+    also makes f̂[0] the rest that the estimates of φ_{1+} leave, which varies less than f̂[0] alone.
+    """
+    counts = values[values >= 0]
+    kept = numbers[values.size - counts.size :]
+    if not counts.size or counts[0] > 0:
+        counts, kept = np.append(0, counts), np.append(0.0, kept)
+    else:
+        kept = kept.copy()
+    kept[0] += numbers[values < 0].sum()
+    return counts, kept
 
 
 @dataclass(frozen=True)
 class ThreeTap:
-    """stand-in"""
+    """The exact inverse of the noise, rounded to a profile by Algorithm 3 of Wu and Pagh.
+
+    There is no window and no failure probability: before rounding every estimate is unbiased. Where labels are hashed
+    into counters it reads each counter as one label.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.decoding.decoder import Setting
+    >>> from anonhist.sketches.observed import Observed
+    >>> law = NoiseLaw(((Fraction(20), Fraction(1)),))
+    >>> found = ThreeTap().decode(Observed.of(np.array([0, 3, 0, 2**60, 0])), Setting(law, is_hashed=False))
+    >>> found.counts.tolist() == [0, 3, 2**60], found.numbers.round(3).tolist()
+    (True, [3.0, 1.0, 1.0])
+    """
 
     @property
     def name(self) -> str:
+        """``three-tap``."""
         return "three-tap"
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
+        """There are none."""
         return {}
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
-        low, high = int(observed.values[0]), int(observed.values[-1])
-        found = observed.dense(low - 1, high + 1).astype(float)
-        for gamma, _ in setting.law.parts:
-            p = math.exp(-float(gamma))
-            found = np.convolve(found, np.array([-p, 1 + p * p, -p]) / (1 - p) ** 2, mode="same")
-        numbers = np.maximum(found[1 - low :], 0) * observed.size / np.maximum(found[1 - low :], 0).sum()
-        return Prevalences(np.arange(numbers.size), numbers)
+        """Return the estimated number of labels with each count; see the protocol."""
+        size = observed.size
+        if not size:
+            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+        counts, numbers = at_least_zero(*without_noise(observed, setting.law))
+        return labels_found(counts, rounded_to_profile(numbers / size) * size, setting)
