@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles import Profile
-from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.observed import Observed
 
 if TYPE_CHECKING:
@@ -16,7 +14,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.privacy import Guarantee
-    from anonhist.sketches.decoding.decoder import Decoder
+    from anonhist.profiles import Profile
+    from anonhist.sketches.decoding.decoder import Decoder, Setting
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ class EmpiricalBayes:
 
     With κ the law of the noise and φ_r rates of labels, counters of value k are Poisson with mean
     ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.sketches.decoding.smooth_fit.smooth_fit` says:
-    smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from; what is
-    returned is what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
+    smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from. Returned is
+    what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
     with count r given the G_k counters of value k. Where noise is small these are the values seen, where it is large
     the smooth law.
 

@@ -30,11 +30,11 @@ class MaximumLikelihood:
 
     With G_k counters of value k and κ the law of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over all
     f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains; the
-    last one is where ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, which bounds what is missing to the maximum, is below 0.01.
+    last one is where ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, a bound of what is missing to the maximum, is below 0.01.
 
     Nothing makes f smooth: where many counts are about as likely the result has a few peaks instead. It is best where
-    the truth has few different counts; else :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` errs less.
-    Far out, where few counters are, counts are told apart in cells, within which f is even.
+    the truth has few different counts; else
+    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` errs less. Far out, where few counters are, counts are told apart in cells, within which f is even.
 
     References
     ----------
