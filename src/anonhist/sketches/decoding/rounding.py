@@ -40,7 +40,7 @@ def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     UsageError
-        If the shares are not a one-dimensional list of at least one finite number.
+        If the shares are not a one-dimensional list of finite numbers, or none of them is above 0.
 
     References
     ----------
@@ -52,13 +52,13 @@ def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     [0.625, 0.375, 0.0]
     """
     values = np.asarray(shares, dtype=np.float64)
-    if values.ndim != 1 or not values.size or not bool(np.isfinite(values).all()):
-        raise UsageError("A profile is rounded from a one-dimensional list of at least one finite number.")
-    clipped = np.clip(values, 0.0, 1.0)
-    # A sum short of 1 by rounding would put dust into every zero.
-    if abs(float(clipped.sum()) - 1) <= np.finfo(np.float64).eps * values.size:
-        return clipped
-    return project_to_simplex(clipped)
+    if values.ndim != 1 or not bool(np.isfinite(values).all()) or not (values > 0).any():
+        raise UsageError("A profile is rounded from a one-dimensional list of finite numbers that sum to one.")
+    found = np.clip(values, 0.0, 1.0)
+    # Zeros stay what they are, even where rounding has made the sum a little too small.
+    positive = found > 0
+    found[positive] = project_to_simplex(found[positive])
+    return found
 
 
 def labels_found(counts: NDArray[np.int64], numbers: NDArray[np.float64], setting: Setting) -> Prevalences:
