@@ -34,7 +34,7 @@ def encoders_of(written: object) -> tuple[str, Encoders]:
         if isinstance(written, kind):
             return what, encoders
     message = (
-        f"Only releases, surveys, reports, tallies and estimates of frequencies are written, not a "
+        f"Only releases, sketches, surveys, reports, tallies and estimates of frequencies are written, not a "
         f"{type(written).__name__}: a profile is private, release it first."
     )
     raise UsageError(message)

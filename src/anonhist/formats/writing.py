@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anonhist.local.reports import Reports
     from anonhist.local.survey import Survey
     from anonhist.local.tally import Tally
+    from anonhist.sketches import Sketch
 
 ENDINGS = (".csv", ".json", ".parquet")
 
@@ -35,19 +36,24 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
 
 
 def write(
-    written: Release | Survey | Tally | Reports | FrequencyEstimate, path: str | Path, *, overwrite: bool = False
+    written: Release | Sketch | Survey | Tally | Reports | FrequencyEstimate,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Write what there is to keep to a file, whole or not at all; the path's ending chooses the format.
 
     Parameters
     ----------
     written
-        A release, whose error is computed first if it has not been yet; or, of local privacy, a survey, reports, a
-        tally or an estimate of frequencies.
+        A release, whose error is computed first if it has not been yet; a sketch; or, of local privacy, a survey,
+        reports, a tally or an estimate of frequencies.
     path
         A release: ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything
         in the schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it
         does not carry the guarantee and is not read back.
+
+        A sketch: ``.sketch``, read by :func:`read_sketch`.
 
         A survey: ``.json``, read by :func:`read_survey`. A tally: ``.json`` or ``.parquet``, read by
         :func:`read_tally`. Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by
@@ -75,14 +81,24 @@ def write(
     """
     what, encoders = "A release is", _RELEASE
     if not isinstance(written, Release):
-        # Loaded for those alone who work with surveys.
-        from anonhist.formats.local_files import encoders_of
-
-        what, encoders = encoders_of(written)
+        what, encoders = _others(written)
     ending = check_ending(path, endings=tuple(encoders), what=what)
     check_free(path, overwrite=overwrite)
     with written_whole(path, overwrite=overwrite) as file:
         encoders[ending](written, file)
+
+
+def _others(written: object) -> tuple[str, Mapping[str, Callable[[Any, BinaryIO], None]]]:
+    """Return how a sentence about what is no release begins, and its encoders, loaded for those alone who need them."""
+    from anonhist.sketches import Sketch
+
+    if isinstance(written, Sketch):
+        from anonhist.formats.sketches import ENCODERS
+
+        return "A sketch is", ENCODERS
+    from anonhist.formats.local_files import encoders_of
+
+    return encoders_of(written)
 
 
 def _csv(release: Release, file: BinaryIO) -> None:

@@ -1,0 +1,305 @@
+"""Files of sketches, version 1: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
+
+The columns are ``counter`` (int64) and, for a known domain, ``label`` (large_string), in one uncompressed batch. The
+JSON, under the key ``anonhist.sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
+file, for which the digits of the digest itself, once in the schema and once in its copy in the footer, count as zeros.
+No byte of a file can change unseen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats.fields import check_version, mapping, text
+from anonhist.formats.json_text import parsed
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
+from anonhist.sketches.noise import NoiseComponent
+from anonhist.sketches.sketch import Sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from fractions import Fraction
+    from typing import BinaryIO
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+FORMAT, VERSION, ENDING = "anonhist.sketch", 1, ".sketch"
+METADATA_KEY = b"anonhist.sketch"
+_FIELDS = {
+    *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
+    *("unit", "bound", "relation", "noise", "clipped"),
+}
+_UNKNOWN_DIGEST = "0" * 64
+_BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
+# The schema comes first in a file, and its metadata first in it.
+_WHERE_IT_BEGINS = 4096
+_ARROW = b"ARROW1"
+_HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
+
+
+def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
+    """Write the file of a sketch: once to find its digest, and once more with it."""
+    found = hashlib.sha256()
+    _encode(sketch, _UNKNOWN_DIGEST, found.update)
+    _encode(sketch, found.hexdigest(), file.write)
+
+
+ENCODERS: Mapping[str, Callable[[Any, BinaryIO], None]] = {ENDING: write_sketch}
+
+
+def read_sketch(path: str | Path) -> Sketch:
+    """Read a sketch from a ``.sketch`` file and check everything it says, and every byte of it.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made, of this or an older version of the format.
+
+    Returns
+    -------
+    Sketch
+        The same sketch: a ``HashedSketch`` or a ``DomainSketch``. Its counters lie in the file until they are changed,
+        page by page, in memory; the file never changes by that. Programs that replace files by renaming, as this one
+        does, do not disturb it; one that writes into a file that is being read does.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or unreadable, of an unknown version, damaged, or describes something that a sketch
+        cannot be.
+    UsageError
+        If it does not end in ``.sketch``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats.writing import write
+    >>> from anonhist.sketches import HashedSketch
+    >>> sketch = HashedSketch(buckets=1000, epsilon=1, key=b"week 47")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(sketch, f"{folder}/a.sketch")
+    ...     bool((read_sketch(f"{folder}/a.sketch").counters == sketch.counters).all())
+    True
+    """
+    source = check_sketch_path(path)
+    try:
+        with source.open("rb") as file:
+            return read_open_sketch(file, path)
+    except DataError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+        message = f"The file {str(path)!r} cannot be read: {reason}."
+        raise DataError(message) from None
+
+
+def check_sketch_path(path: str | Path) -> Path:
+    """Refuse a path that is none of a sketch."""
+    if Path(path).suffix.lower() != ENDING:
+        message = f"A sketch is read from a {ENDING} file; {str(path)!r} is none."
+        raise UsageError(message)
+    return Path(path)
+
+
+def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
+    """Read a sketch from a file that is open already; the path is for the sentences of errors."""
+    try:
+        try:
+            # Copied on writing: what is changed is changed in memory alone.
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        except ValueError:
+            raise DataError("it is empty") from None
+        _check_whole(content)
+        return _decoded(content)
+    except (DataError, UsageError) as error:
+        message = f"{str(path)!r} is not a sketch that can be read: {str(error).removesuffix('.')}."
+        raise DataError(message) from None
+
+
+class _Sink:
+    """A file that hands on what is written to it, and is never closed by who writes."""
+
+    closed = False
+
+    def __init__(self, receive: Callable[[Any], Any]) -> None:
+        self._receive, self._place = receive, 0
+
+    def write(self, data: Any) -> int:
+        self._receive(data)
+        self._place += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._place
+
+    def flush(self) -> None:
+        """Do nothing: whoever owns the file does it."""
+
+
+def _encode(sketch: Sketch, digest: str, receive: Callable[[Any], Any]) -> None:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {"counter": pa.array(sketch.counters)}
+    if isinstance(sketch.addresses, DomainAddresses):
+        columns["label"] = pa.array(sketch.addresses.labels, type=pa.large_string())
+    # As text with ASCII alone, in the order in which it is made.
+    head = json.dumps(_head(sketch, digest))
+    schema = _schema(*columns).with_metadata({METADATA_KEY: head})
+    with pa.ipc.new_file(pa.PythonFile(_Sink(receive), mode="w"), schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(list(columns.values()), schema=schema))
+
+
+def _schema(*names: str) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"counter": pa.int64(), "label": pa.large_string()}
+    return pa.schema([pa.field(name, kinds[name], nullable=False) for name in names])
+
+
+def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
+    from anonhist import __version__
+
+    addresses = sketch.addresses
+    is_listed = isinstance(addresses, DomainAddresses)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "sha256": digest,
+        "library_version": __version__,
+        "kind": "domain" if is_listed else "hashed",
+        "key": addresses.key.hex(),
+        "sample_share": str(addresses.sample_share),
+        "domain_size": addresses.domain_size if isinstance(addresses, DomainAddresses) else None,
+        "unit": sketch.unit.kind,
+        "bound": sketch.unit.bound,
+        "relation": sketch.relation.value,
+        "noise": [
+            {"identity": part.identity, "gamma": str(part.gamma), "shape": str(part.shape), "session": part.session}
+            for part in sketch.noise
+        ],
+        "clipped": getattr(sketch, "clipped", None),
+    }
+
+
+def _check_whole(content: mmap.mmap) -> None:
+    """Refuse a file any byte of which is not as it was written, before anything in it is believed."""
+    if content[: len(_ARROW)] != _ARROW:
+        raise DataError("it is not an Arrow file")
+    begins = _BEGINNING.search(content, 0, _WHERE_IT_BEGINS)
+    if begins is None:
+        raise DataError("it is not one of a sketch, or a damaged one")
+    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT, VERSION)
+    again = content.rfind(begins[0])
+    length = len(_UNKNOWN_DIGEST)
+    first, second = begins.start(2), again + begins.start(2) - begins.start()
+    found = hashlib.sha256()
+    if second > first:
+        with memoryview(content) as view:
+            for start, end in ((0, first), (first + length, second), (second + length, len(view))):
+                with view[start:end] as part:
+                    found.update(part)
+                if end < len(view):
+                    found.update(_UNKNOWN_DIGEST.encode())
+    if found.hexdigest().encode() != begins[2]:
+        raise DataError("it is damaged or cut off: its digest is not the one that it was written with")
+
+
+def _decoded(content: mmap.mmap) -> Sketch:
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(content)
+    try:
+        reader = pa.ipc.open_file(buffer)
+        document = (reader.schema.metadata or {}).get(METADATA_KEY)
+        batches = [reader.get_batch(place) for place in range(reader.num_record_batches)]
+        for each in batches:
+            each.validate(full=True)
+    except (pa.ArrowException, OSError):
+        raise DataError("it is not an Arrow file, or a damaged one") from None
+    if document is None or len(batches) != 1:
+        raise DataError("it is an Arrow file, but not one of a sketch")
+    head = parsed(document)
+    check_version(head, FORMAT, VERSION)
+    fields = mapping(head, _FIELDS, "a sketch")
+    names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
+    if names is None or not batches[0].schema.equals(_schema(*names)) or any(each.null_count for each in batches[0]):
+        raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
+    return _sketch(fields, _counters(batches[0].column("counter"), buffer, content), batches[0])
+
+
+def _counters(column: pa.Array, buffer: pa.Buffer, content: mmap.mmap) -> NDArray[np.int64]:
+    """Return the numbers of a column where they lie, but such that they can be changed."""
+    if not len(column):
+        return np.zeros(0, dtype=np.int64)
+    begins = column.buffers()[1].address - buffer.address + 8 * column.offset
+    return np.frombuffer(content, dtype=np.dtype("<i8"), count=len(column), offset=begins)
+
+
+def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.RecordBatch) -> Sketch:
+    text(fields["library_version"], "the library version")
+    relations = {relation.value: relation for relation in NeighboringRelation}
+    relation = relations.get(text(fields["relation"], "the relation"))
+    if relation is None:
+        message = f"the relation must be one of {', '.join(relations)}"
+        raise DataError(message)
+    if type(fields["bound"]) is not int:
+        raise DataError("the bound of the unit must be a whole number")
+    noise = fields["noise"]
+    if not isinstance(noise, list):
+        raise DataError("the parts of the noise must be a list")
+    clipped = fields["clipped"]
+    if clipped is not None and type(clipped) is not int:
+        raise DataError("the largest count must be a whole number, or nothing")
+    parts = [_component(part) for part in noise]
+    if parts != sorted(parts):
+        raise DataError("the parts of the noise must be in order")
+    return Sketch.from_parts(
+        _addresses(fields, counters.size, batch),
+        unit=PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"]),
+        relation=relation,
+        noise=parts,
+        counters=counters,
+        **({} if clipped is None else {"clipped": clipped}),
+    )
+
+
+def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> HashedAddresses | DomainAddresses:
+    if not isinstance(fields["key"], str) or not _HEXADECIMAL.fullmatch(fields["key"]):
+        raise DataError("the key must be pairs of hexadecimal digits")
+    key, share = bytes.fromhex(fields["key"]), _fraction(fields["sample_share"], "the share that is sampled")
+    labels = fields["domain_size"]
+    if fields["kind"] == "hashed":
+        if labels is not None:
+            raise DataError("only a known domain has a size")
+        return HashedAddresses(size, key, share)
+    if type(labels) is not int:
+        raise DataError("the size of the domain must be a whole number")
+    return DomainAddresses(tuple(batch.column("label").to_pylist()), labels, key, share)
+
+
+def _component(value: object) -> NoiseComponent:
+    fields = mapping(value, {"identity", "gamma", "shape", "session"}, "each part of the noise")
+    if not isinstance(fields["identity"], str) or not _IDENTITY.fullmatch(fields["identity"]):
+        raise DataError("each part of the noise has an identity of 32 hexadecimal digits")
+    gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
+    return NoiseComponent(fields["identity"], gamma, shape, text(fields["session"], "the session"))
+
+
+def _fraction(value: object, what: str) -> Fraction:
+    """Return an exact number > 0, written in the one way in which this program writes it."""
+    exact = parse_epsilon(text(value, what), name=what)
+    if str(exact) != value:
+        message = f"{what} must be in lowest terms"
+        raise DataError(message)
+    return exact
