@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
+import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from fractions import Fraction
     from typing import BinaryIO
 
@@ -92,16 +94,8 @@ def read_sketch(path: str | Path) -> Sketch:
     ...     bool((read_sketch(f"{folder}/a.sketch").counters == sketch.counters).all())
     True
     """
-    source = check_sketch_path(path)
-    try:
-        with source.open("rb") as file:
-            return read_open_sketch(file, path)
-    except DataError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {str(path)!r} cannot be read: {reason}."
-        raise DataError(message) from None
+    with open_sketch(check_sketch_path(path), path) as file:
+        return read_open_sketch(file, path)
 
 
 def check_sketch_path(path: str | Path) -> Path:
@@ -112,6 +106,23 @@ def check_sketch_path(path: str | Path) -> Path:
     return Path(path)
 
 
+@contextmanager
+def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
+    """Open the file of a sketch; the path is for the sentences of errors."""
+    # Opening a pipe would wait for somebody to write to it.
+    if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # pathlib may raise
+        message = f"{str(path)!r} is not a plain file; name one that holds a sketch."
+        raise DataError(message)
+    try:
+        file = source.open("rb")
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
+        message = f"The file {str(path)!r} cannot be read: {reason}."
+        raise DataError(message) from None
+    with file:
+        yield file
+
+
 def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
     """Read a sketch from a file that is open already; the path is for the sentences of errors."""
     try:
@@ -120,6 +131,8 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         except ValueError:
             raise DataError("it is empty") from None
+        except OSError:
+            raise DataError("it is not a plain file") from None
         _check_whole(content)
         return _decoded(content)
     except (DataError, UsageError) as error:

@@ -29,7 +29,17 @@ class Columns:
 
 
 def events_query(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
+    """Return the lazy query (count, is_null, prevalence) over a table with one row per event."""
+    import narwhals as nw
+
+    counted = bounded_rows(table, columns).group_by("label").agg(count=nw.len())
+    return (
+        counted.select("count", is_null=nw.col("label").is_null()).group_by("count", "is_null").agg(prevalence=nw.len())
+    )
+
+
+def bounded_rows(table: Any, columns: Columns) -> Any:
+    """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
 
     Rows without a user go first, whatever else they hold. A user's rows are ranked by label (or by ``order_by``, then
     label), a choice that depends on that user's rows alone, and the first ``max_per_user`` are kept. The rank is a
@@ -50,8 +60,13 @@ def events_query(table: Any, columns: Columns) -> Any:
         order = ["label"] if columns.order_by is None else ["rank_by", "label"]
         rank = nw.col("one").cum_sum().over("user", order_by=order)
         rows = rows.with_columns(one=nw.lit(1)).with_columns(rank=rank).filter(nw.col("rank") <= columns.max_per_user)
-    counted = rows.group_by("label").agg(count=nw.len()).select("count", is_null=nw.col("label").is_null())
-    return counted.group_by("count", "is_null").agg(prevalence=nw.len())
+    return rows
+
+
+def counted_rows(table: Any, *, label: str, count: str) -> Any:
+    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 1."""
+    good, number = _whole(table, count)
+    return table.select(label=_text(table, label), count=number, wrong=_one_if(~good))
 
 
 def counts_query(table: Any) -> Any:

@@ -1,0 +1,121 @@
+"""Changing the file of a sketch: one process after another, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonhist.errors import OutputError
+from anonhist.formats.atomic import check_free, written_whole
+from anonhist.formats.sketches import check_sketch_path, open_sketch, read_open_sketch, write_sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from anonhist.sketches.sketch import Sketch
+
+
+@contextmanager
+def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = None) -> Iterator[Sketch]:
+    """Give the sketch in a file to change, and write it back at the end; on any failure the file stays as it was.
+
+    From beginning to end the file is locked: others who change it this way wait, and begin from what was written. Who
+    reads it meanwhile has the old sketch, whole. The file keeps its permissions; where the path is a symbolic link,
+    what it points to is changed.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write` made.
+    waiting
+        Called once if another process has the file, before waiting for it.
+
+    Yields
+    ------
+    Sketch
+        To be changed as it is, not replaced.
+
+    Raises
+    ------
+    DataError, UsageError
+        As for :func:`read_sketch`.
+    OutputError
+        If the file cannot be locked or written, or was replaced meanwhile by a program that does not ask for locks;
+        nothing is left behind.
+
+    Notes
+    -----
+    The lock is ``flock`` on the file itself, which each change replaces by a new one. So whoever gets the lock looks
+    whether the path still names what is locked, and else begins again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anonhist.formats import write
+    >>> from anonhist.sketches import HashedSketch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(HashedSketch(buckets=1000, epsilon=1, key=b"week 47"), f"{folder}/a.sketch")
+    ...     with sketch_in_place(f"{folder}/a.sketch") as sketch:
+    ...         sketch.update(["pets", "cats", "pets"])
+    """
+    target = Path(os.path.realpath(check_sketch_path(path)))
+    with _locked(target, path, waiting) as file:
+        sketch = read_open_sketch(file, path)
+        check_free(target, overwrite=True)
+        yield sketch
+        with written_whole(target, overwrite=True) as replacement:
+            _take_permissions(replacement, os.fstat(file.fileno()))
+            write_sketch(sketch, replacement)
+            if not _names(target, file):
+                message = f"{str(path)!r} was replaced by another program meanwhile; it was left as it is now."
+                raise OutputError(message)
+
+
+@contextmanager
+def _locked(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
+    """Open a file and lock it, and again until what is locked is what the path names."""
+    while True:
+        with open_sketch(target, path) as file:
+            _lock(file, path, waiting)
+            waiting = None
+            if _names(target, file):
+                yield file
+                return
+
+
+def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) -> None:
+    """Wait for the lock on a file; closing it gives the lock back, and so does the end of the process."""
+    # Only where there are sketches to change, for not every system has it.
+    import fcntl
+
+    try:
+        if waiting is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+            else:
+                return
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
+        raise OutputError(message) from None
+
+
+def _names(target: Path, file: BinaryIO) -> bool:
+    """Return whether the path names the open file."""
+    try:
+        return os.path.samestat(target.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _take_permissions(replacement: BinaryIO, old: os.stat_result) -> None:
+    """Give a file the permissions of the one that it is to replace, and, as far as the system lets us, its owner."""
+    with suppress(PermissionError):
+        os.fchown(replacement.fileno(), old.st_uid, old.st_gid)
+    os.fchmod(replacement.fileno(), stat.S_IMODE(old.st_mode))

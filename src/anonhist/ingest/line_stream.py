@@ -1,0 +1,88 @@
+"""Labels one a line, as they come: a stream of any length in memory that does not grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from anonhist.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 20
+# What has no end is no list of labels.
+LONGEST_LINE = 1 << 24
+_LINE_FEED, _RETURN = 10, 13
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    r"""Read labels block by block, in the form in which they are hashed.
+
+    Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no
+    labels, and come out as labels of no length. A byte order mark at the beginning is skipped.
+
+    Parameters
+    ----------
+    stream
+        UTF-8 text, read once.
+    block
+        How many bytes to read at a time, ≥ 1.
+
+    Yields
+    ------
+    data : ndarray of uint8, shape (bytes,)
+        The bytes of some labels, one after the other.
+    offsets : ndarray of int64, shape (labels + 1,)
+        Label i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Raises
+    ------
+    DataError
+        If a line is not UTF-8, or longer than 2^24 bytes; the message holds nothing of it.
+
+    Examples
+    --------
+    >>> import io
+    >>> [(bytes(data), offsets.tolist()) for data, offsets in label_blocks(io.BytesIO(b"cat\ndog\r\n\nemu"))]
+    [(b'catdog', [0, 3, 6, 6]), (b'emu', [0, 3])]
+    """
+    rest: list[bytes] = []
+    pending, is_first = 0, True
+    while part := stream.read(block):
+        # The second half of a line's end may be in the next part, so only line feeds end lines here.
+        end = part.rfind(b"\n") + 1
+        if not end:
+            rest.append(part)
+            pending += len(part)
+            if pending > LONGEST_LINE:
+                raise DataError("A line is longer than 2^24 bytes: give one label a line.")
+            continue
+        yield _split(b"".join((*rest, part[:end])), is_first=is_first)
+        rest, pending, is_first = [part[end:]], len(part) - end, False
+    if last := b"".join(rest):
+        yield _split(last + b"\n", is_first=is_first)
+
+
+def _split(lines: bytes, *, is_first: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Split whole lines."""
+    if is_first:
+        lines = lines.removeprefix(_BYTE_ORDER_MARK)
+    try:
+        lines.isascii() or lines.decode()
+    except UnicodeDecodeError:
+        raise DataError("The labels are not UTF-8 text.") from None
+    text = np.frombuffer(lines, dtype=np.uint8)
+    feeds = np.flatnonzero(text == _LINE_FEED)
+    is_end = np.zeros(text.size, dtype=np.bool_)
+    is_end[feeds] = True
+    # A line feed at the very beginning has the last byte before it, which is a line feed.
+    before = feeds - 1
+    has_return = text[before] == _RETURN
+    is_end[before[has_return]] = True
+    ends = feeds - np.arange(feeds.size) - np.cumsum(has_return)
+    return text[~is_end], np.concatenate((np.zeros(1, dtype=np.int64), ends))

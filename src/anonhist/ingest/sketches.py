@@ -1,0 +1,232 @@
+"""From files, tables and streams into a sketch: labels go as bytes from the engine to the counters."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest.columns import label_column, require
+from anonhist.ingest.files import input_files, names_are_a_line
+from anonhist.ingest.line_stream import label_blocks
+from anonhist.ingest.progress import followed
+from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
+from anonhist.ingest.reports import batches
+from anonhist.ingest.sources import as_path, opened
+from anonhist.numeric.keyed_hash import hash_buffer
+from anonhist.sketches.addresses import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.sketches.sketch import Sketch
+
+_ROWS = 1 << 17
+
+
+def update_sketch(
+    sketch: Sketch,
+    source: Any,
+    *,
+    column: str | None = None,
+    count: str | None = None,
+    user: str | None = None,
+    table: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    ignore_unknown: bool = False,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """Count the labels of a file, a table or a stream in a sketch, in memory that does not grow with it.
+
+    Parameters
+    ----------
+    sketch
+        What to count in; it is changed.
+    source
+        As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes. Standard input is one label
+        per line, or CSV if a column of it is named.
+    column
+        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Rows
+        without a label are left out, and so are empty lines.
+    count
+        Column that says how many items a row stands for. A table whose columns are exactly ``label,count`` is counted
+        already, as for :func:`read_profile`.
+    user
+        Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
+        the first by label, as the unit of the sketch says. That holds within one call: a user must not come again in
+        a later one.
+    table, delimiter, header
+        As for :func:`read_profile`.
+    ignore_unknown
+        Leave out labels that are not in the sketch's domain; else they are refused.
+    notify
+        Receives remarks for the operator's terminal, such as how many rows were counted. They are as private as the
+        data.
+    progress
+        Receives the share done, in [0, 1], while the engine works.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used; the message holds no value of theirs. What came before is counted then:
+        :func:`sketch_in_place` leaves a file as it was.
+    UsageError
+        If the call contradicts itself or the sketch's unit.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from anonhist.sketches import DomainSketch
+    >>> sketch = DomainSketch(labels=["cat", "dog"], epsilon=20)
+    >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), column="pet")
+    """
+    _check_user(sketch, user, count)
+    source = as_path(source)
+    if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
+        raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
+    counting = _Counting(sketch, ignore_unknown=ignore_unknown)
+    is_stdin = isinstance(source, str) and source == "-"
+    if is_stdin and column is None and count is None and user is None:
+        if table is not None or delimiter is not None:
+            raise UsageError("Standard input is one label per line unless a column of it is named (--column).")
+        for data, offsets in label_blocks(_standard_input()):
+            counting.add_lines(data, offsets)
+    else:
+        kind = "events" if is_stdin else None
+        follow = followed(progress)
+        opening = opened(
+            source, table=table, format=kind, delimiter=delimiter, header=header, twice=False, attach=follow.attach
+        )
+        with opening as opened_table, follow:
+            first_line = names_are_a_line(source, format=kind, header=header)
+            query, counts = _query(opened_table, sketch, column, count, user, first_line=first_line)
+            for batch in _record_batches(query):
+                counting.add_batch(batch, counts)
+    if notify is not None:
+        counting.tell(notify)
+
+
+def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
+    """Refuse sources that must not be counted together.
+
+    Raises
+    ------
+    UsageError
+        If there are several and the sketch protects users, each of whom might be in all of them; or if a file is named
+        twice, so that its labels would count twice.
+    """
+    listed = list(sources)
+    if len(listed) > 1 and sketch.unit.kind == "user":
+        raise UsageError(
+            "This sketch protects users, who might be in several sources: name one, or a pattern such as 'logs/*.csv'."
+        )
+    files = [os.path.realpath(path) for source in listed for path in input_files(source)]
+    if len(set(files)) < len(files):
+        raise UsageError("A file is named twice, so that its labels would count twice; name each once.")
+
+
+class _Counting:
+    """Labels on their way into a sketch."""
+
+    def __init__(self, sketch: Sketch, *, ignore_unknown: bool) -> None:
+        self._sketch, self._ignore_unknown = sketch, ignore_unknown
+        self.rows = self.left_out = 0
+
+    def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
+        """Count labels that lie one after the other, once each or as often as counts say."""
+        self.rows += offsets.size - 1
+        places = self._sketch.addresses.of_hashes(hash_buffer(data, offsets, key=self._sketch.addresses.key))
+        if not self._ignore_unknown and bool((places == UNKNOWN).any()):
+            raise DataError("A label is not in the sketch's domain; see to that, or leave such out (--ignore-unknown).")
+        self._sketch.add(places, counts)
+
+    def add_lines(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        """Count labels one a line, but for empty lines."""
+        is_label = offsets[1:] > offsets[:-1]
+        self.left_out += int(np.count_nonzero(~is_label))
+        self.add(data, offsets[np.append(np.True_, is_label)], None)
+
+    def add_batch(self, batch: Any, count: str | None) -> None:
+        """Count the rows of an Arrow batch that have a label."""
+        import pyarrow.compute as pc
+
+        if count is not None:
+            check_whole(count, pc.sum(batch.column("wrong")).as_py())
+        has_label = batch.column("label").is_valid()
+        self.left_out += batch.num_rows - has_label.true_count
+        kept = batch if has_label.true_count == batch.num_rows else batch.filter(has_label)
+        data, offsets = _buffers(kept.column("label"))
+        self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
+
+    def tell(self, notify: Callable[[str], None]) -> None:
+        """Say what was counted: to the operator alone."""
+        rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        without = f"; {self.left_out:,} without a label were left out" if self.left_out else ""
+        notify(f"{rows} counted{without}.")
+
+
+def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
+    """Refuse a column of users where the sketch protects none, and miss it where it does."""
+    if user is not None and sketch.unit.kind != "user":
+        raise UsageError("This sketch protects single items; users need one that protects them (--unit user).")
+    if user is None and sketch.unit.kind == "user":
+        raise UsageError("This sketch protects users: name the column that says who each row is of (--user COLUMN).")
+    if user is not None and count is not None:
+        raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
+
+
+def _query(
+    table: Any, sketch: Sketch, column: str | None, count: str | None, user: str | None, *, first_line: bool
+) -> tuple[Any, str | None]:
+    """Return the lazy query for the rows to count, and which column says how many items each is."""
+    names = table.collect_schema().names()
+    for wanted, role in ((count, "count"), (user, "user")):
+        if wanted is not None:
+            require(names, wanted, role=role, first_line=first_line)
+    if names == ["label", "count"] and column in (None, "label") and user is None:
+        column, count = "label", "count"
+    others = [name for name in names if name not in (count, user)]
+    label = label_column(others if column is None else names, column, first_line=first_line, option="--column")
+    if count is not None:
+        return counted_rows(table, label=label, count=count), count
+    bound = None if user is None else sketch.unit.bound
+    return bounded_rows(table, Columns(label, user, bound)), None
+
+
+def _record_batches(query: Any) -> Iterator[Any]:
+    """Run a query once and return its rows as Arrow batches, as they come where the engine can do that."""
+    native = query.to_native()
+    if type(native).__name__ == "DuckDBPyRelation":
+        yield from batches(native, _ROWS)
+    elif hasattr(native, "to_pyarrow_batches"):
+        yield from native.to_pyarrow_batches(chunk_size=_ROWS)
+    else:
+        collected = query.collect() if hasattr(query, "collect") else query
+        yield from collected.to_arrow().to_batches(max_chunksize=_ROWS)
+
+
+def _buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the bytes of an Arrow array of texts, and where each begins: shapes (bytes,) and (labels + 1,)."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
+        labels = labels.cast(pa.large_string())
+    if not len(labels):
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    kind = np.int64 if pa.types.is_large_string(labels.type) else np.int32
+    _, offsets, data = labels.buffers()
+    begins = np.frombuffer(offsets, dtype=kind)[labels.offset : labels.offset + len(labels) + 1]
+    return np.frombuffer(data or b"", dtype=np.uint8), begins
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise DataError("Standard input is closed: pipe labels into it, one a line.")
+    return sys.stdin.buffer
