@@ -9,6 +9,9 @@ import numpy as np
 
 from anonhist.sketches.observed import Observed
 
+# How likely noise is that simulations leave out.
+_NEGLIGIBLE = 1e-12
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.sketches.decoding.decoder import Decoder, Setting
+    from anonhist.sketches.noise import NoiseLaw
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class SketchMechanism:
         return found.scaled(float(1 / self.sample_share)).rounded(unit=self.guarantee.unit)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
-        """Return ``size`` runs on a public profile, with simulation randomness."""
+        """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
         return [self.read(self._simulated(profile, rng)) for _ in range(size)]
 
     def _simulated(self, profile: Profile, rng: np.random.Generator) -> Observed:
@@ -75,9 +79,32 @@ class SketchMechanism:
         if self.sample_share < 1:
             numbers = rng.binomial(numbers, float(self.sample_share))
         counts = np.repeat(profile.counts, numbers)
-        counters = self.setting.law.simulate(self.counters, rng=rng)
+        counters = np.zeros(self.counters, dtype=np.int64)
         if self.setting.is_hashed:
             np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
         else:
-            counters[: counts.size] += counts[: self.counters]
-        return Observed.of(counters)
+            counters[: counts.size] = counts[: self.counters]
+        return noisy(Observed.of(counters), self.setting.law, rng=rng)
+
+
+def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Observed:
+    """Return public counters with simulated noise; of many that are alike it is drawn as how many get how much.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
+    >>> noisy(Observed(np.array([0, 7]), np.array([1000, 1])), law, rng=np.random.default_rng(1)).size
+    1001
+    """
+    reach = law.reach(_NEGLIGIBLE)
+    many = observed.numbers > 2 * reach + 1
+    pmf = law.pmf(reach)
+    few = np.repeat(observed.values[~many], observed.numbers[~many])
+    alone = Observed.of(few + law.simulate(few.size, rng=rng))
+    values, numbers = [alone.values], [alone.numbers]
+    for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
+        values.append(np.arange(value - reach, value + reach + 1))
+        numbers.append(rng.multinomial(number, pmf / pmf.sum()))
+    return Observed.added(np.concatenate(values), np.concatenate(numbers))

@@ -55,6 +55,23 @@ class Observed:
         return cls(np.concatenate((near.values, values)), np.concatenate((near.numbers, numbers)))
 
     @classmethod
+    def added(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
+        """Put together values in any order, equal ones added up, with numbers ≥ 0.
+
+        Examples
+        --------
+        >>> Observed.added(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
+        [1, 3]
+        """
+        met = numbers > 0
+        order = np.argsort(values[met], kind="stable")
+        ordered = values[met][order]
+        if not ordered.size:
+            return cls(ordered, numbers[met])
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        return cls(ordered[first], np.add.reduceat(numbers[met][order], first))
+
+    @classmethod
     def _of_window(cls, counters: NDArray[np.int64], low: int) -> Self:
         numbers = np.bincount(counters - low)
         places = np.flatnonzero(numbers)

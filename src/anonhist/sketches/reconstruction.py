@@ -6,43 +6,59 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.releases import Release
-from anonhist.sketches.addresses import DomainAddresses
-from anonhist.sketches.decoding.decoder import Setting
-from anonhist.sketches.decoding.names import DECODERS, default_decoder
+from anonhist.sketches.addresses import HashedAddresses
+from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.observed import Observed
 
 if TYPE_CHECKING:
-    from anonhist.sketches.decoding.decoder import Decoder
     from anonhist.sketches.sketch import Sketch
+
+
+_SHARED = "Labels that share counters were told apart by the law of their sums"
+_OWN = "Each counter is one label's, and was read in the light of all"
+_AS_LABELS = "Counters were read as labels: labels that share one were not told apart"
 
 
 def reconstruct(sketch: Sketch, method: str | Decoder | None, *, simulations: int) -> Release:
     """Read the profile back from a sketch; see :meth:`Sketch.reconstruct`."""
     from anonhist import __version__
 
-    addresses = sketch.addresses
-    setting = Setting(sketch.law, is_hashed=not isinstance(addresses, DomainAddresses))
-    if isinstance(method, str):
-        if method not in DECODERS:
-            message = f"method must be one of {', '.join(DECODERS)}, not {method!r:.80}."
-            raise UsageError(message)
-        decoder: Decoder = DECODERS[method]()
-    else:
-        decoder = method or default_decoder(setting)
+    # Shares of noise that do not yet add up promise nothing, so nothing is read from them.
+    guarantee, addresses = sketch.guarantee, sketch.addresses
+    if sketch.clipped is not None:
+        raise UsageError("This sketch is clipped; unfold it before it is read.")
+    setting = Setting(sketch.law, is_hashed=isinstance(addresses, HashedAddresses))
+    decoder = _decoder(method, setting)
+    if decoder.name in OF_SHARED_COUNTERS and not setting.is_hashed:
+        message = f"The method {decoder.name} is for hashed sketches; here, each counter is one label's."
+        raise UsageError(message)
     mechanism = SketchMechanism(
         counters=addresses.size,
-        domain_size=addresses.domain_size if isinstance(addresses, DomainAddresses) else None,
+        domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
         sample_share=addresses.sample_share,
         setting=setting,
         decoder=decoder,
-        guarantee=sketch.guarantee,
+        guarantee=guarantee,
     )
+    told = _SHARED if decoder.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
     return Release(
         profile=mechanism.read(Observed.of(sketch.counters)),
-        guarantee=sketch.guarantee,
+        guarantee=guarantee,
         mechanism=mechanism,
-        reason=f"Read from the noisy counters of a sketch by {decoder.name}.",
+        reason=f"{told} (method {decoder.name}{', the default' if method is None else ''}).",
         library_version=__version__,
         simulations=simulations,
     )
+
+
+def _decoder(method: str | Decoder | None, setting: Setting) -> Decoder:
+    if method is None:
+        return default_decoder(setting)
+    if isinstance(method, str) and method in DECODERS:
+        return DECODERS[method]()
+    if isinstance(method, str) or not isinstance(method, Decoder):
+        message = f"method must be a decoder, or one of {', '.join(DECODERS)}, not {method!r:.80}."
+        raise UsageError(message)
+    return method
