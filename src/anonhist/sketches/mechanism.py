@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.sketches.decoding.decoder import SmoothDecoder
 from anonhist.sketches.observed import Observed
 
 # How likely noise is that simulations leave out.
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.sketches.decoding.decoder import Decoder, Setting
     from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.prevalences import Prevalences
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,19 @@ class SketchMechanism:
 
     def read(self, observed: Observed) -> Profile:
         """Return the profile of all labels, those not sampled included."""
-        found = self.decoder.decode(observed, self.setting)
+        return self._scaled(self.decoder.decode(observed, self.setting))
+
+    def _scaled(self, found: Prevalences) -> Profile:
         return found.scaled(float(1 / self.sample_share)).rounded(unit=self.guarantee.unit)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
-        return [self.read(self._simulated(profile, rng)) for _ in range(size)]
+        return [self._reread(self._simulated(profile, rng), rng) for _ in range(size)]
+
+    def _reread(self, observed: Observed, rng: np.random.Generator) -> Profile:
+        if isinstance(self.decoder, SmoothDecoder):
+            return self._scaled(self.decoder.redecode(observed, self.setting, rng=rng))
+        return self.read(observed)
 
     def _simulated(self, profile: Profile, rng: np.random.Generator) -> Observed:
         numbers = profile.prevalences

@@ -42,20 +42,20 @@ class Compound:
         """Logarithms of rates to begin with: a label in every other bucket, as many in each cell."""
         return np.log(self._buckets / (2.0 * self._widths * self._widths.size))
 
-    def spread_out(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return φ_r for each r from 0 to the end of the window."""
-        return np.concatenate((np.zeros(self._edges[0]), np.repeat(np.exp(logs), self._widths)))
+    def spread_out(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return φ_r for each r from 0 to the end of the window, of the rates of the cells."""
+        return np.concatenate((np.zeros(self._edges[0]), np.repeat(rates, self._widths)))
 
     def value(self, logs: NDArray[np.float64]) -> float:
         """Return the log-likelihood; −inf where a rate is beyond all bounds."""
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
-        means = self._window.gather(self._law(self.spread_out(logs)))
+        means = self._window.gather(self._law(self.spread_out(np.exp(logs))))
         return float(self._seen @ np.log(self._buckets * means[self._met]))
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
         """Return it with its derivatives."""
-        law = self._law(self.spread_out(logs))
+        law = self._law(self.spread_out(np.exp(logs)))
         means = self._window.gather(law)
         kernel = between_cells(law, self._window.low, self._window.values, self._edges)
         kernel = (kernel - np.outer(means, self._widths))[self._met]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+
     from anonhist.sketches.noise import NoiseLaw
     from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
@@ -43,3 +45,15 @@ class Decoder(Protocol):
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the estimated number of labels with each count; with count 0 where each counter is one label's."""
+
+
+@runtime_checkable
+class SmoothDecoder(Decoder, Protocol):
+    """A decoder that takes it for granted that prevalences are smooth, as far as what is seen leaves that open."""
+
+    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+        """Read a simulated sketch, to see how far off readings are.
+
+        The result is moved by chance, as far as smoothness decided what it is: else simulations of a profile that was
+        made smooth would find it again, and call certain what was assumed twice.
+        """

@@ -75,13 +75,21 @@ class Decompounding:
         UsageError
             If the noise spreads over more than 2^18 counts.
         """
+        return self._read(observed, setting, None)
+
+    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
+        return self._read(observed, setting, rng)
+
+    def _read(self, observed: Observed, setting: Setting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size or int(observed.values[-1]) < 1:
             return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
         window = Window.of(observed, setting.law)
         numbers = np.zeros(window.last)
         if window.held:
             compound = Compound(window, setting.law)
-            numbers = compound.expected(compound.spread_out(smooth_fit(compound, compound.start)))
+            fit = smooth_fit(compound, compound.start)
+            numbers = compound.expected(compound.spread_out(fit.rates if rng is None else fit.drawn(rng)))
         return Prevalences(
             np.concatenate((np.arange(1, window.last), window.beyond_values)),
             np.concatenate((numbers[1:], window.beyond_numbers * _shared(window, observed.size))),

@@ -73,6 +73,13 @@ class EmpiricalBayes:
         UsageError
             If the noise spreads over more than 2^18 counts.
         """
+        return self._read(observed, setting, None)
+
+    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+        """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
+        return self._read(observed, setting, rng)
+
+    def _read(self, observed: Observed, setting: Setting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size:
             return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
         window = Window.of(observed, setting.law)
@@ -83,8 +90,9 @@ class EmpiricalBayes:
             matrix = between_cells(kernel, -window.reach, window.values, window.counts)
             # To begin with, as many in each cell.
             start = np.log(window.held / (widths * float(widths.size)))
-            logs = smooth_fit(_Mixture(window.gathered, matrix, widths.astype(np.float64)), start)
-            numbers = _expected(np.repeat(np.exp(logs), widths), kernel, window)
+            fit = smooth_fit(_Mixture(window.gathered, matrix, widths.astype(np.float64)), start)
+            rates = fit.rates if rng is None else fit.drawn(rng)
+            numbers = _expected(np.repeat(rates, widths), kernel, window)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),
             np.concatenate((numbers, window.beyond_numbers)),

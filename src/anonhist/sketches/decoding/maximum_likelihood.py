@@ -34,7 +34,8 @@ class MaximumLikelihood:
 
     Nothing makes f smooth: where many counts are about as likely the result has a few peaks instead. It is best where
     the truth has few different counts; else
-    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` errs less. Far out, where few counters are, counts are told apart in cells, within which f is even.
+    :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes` errs less. Far out, where few counters are,
+    counts are told apart in cells, within which f is even.
 
     References
     ----------

@@ -49,19 +49,47 @@ class Likelihood(Protocol):
         """Return it with its derivatives."""
 
 
-def smooth_fit(likelihood: Likelihood, start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the fitted logarithms of the rates, shape of ``start``; no chance takes part."""
+@dataclass(frozen=True, eq=False)
+class SmoothFit:
+    """Fitted rates, and how far they may be off.
+
+    Attributes
+    ----------
+    logs
+        Logarithms of the rates, shape (cells,).
+    precision
+        Inverse of their covariance in Laplace's approximation, what smoothness says included, shape (cells, cells).
+    """
+
+    logs: NDArray[np.float64]
+    precision: NDArray[np.float64]
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The rates, shape (cells,)."""
+        return np.asarray(np.exp(self.logs))
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return rates that could be the true ones, to first order: one draw, for simulations."""
+        values, vectors = np.linalg.eigh(self.precision)
+        spread = rng.standard_normal(values.size) / np.sqrt(np.maximum(values, 1e-9 * values[-1] + 1e-12))
+        return np.asarray(np.maximum(self.rates * (1 + vectors @ spread), 0.0))
+
+
+def smooth_fit(likelihood: Likelihood, start: NDArray[np.float64]) -> SmoothFit:
+    """Fit rates from ``start`` on, their logarithms to begin with; no chance takes part."""
     size = start.size
     if size <= _ORDER:
-        return _climb(likelihood, np.zeros((size, size)), start)[0]
+        logs, found = _climb(likelihood, np.zeros((size, size)), start)
+        return SmoothFit(logs, _safe(found.information))
     plain = np.diff(np.eye(size), n=_ORDER, axis=0)
     places = np.log(np.minimum(np.arange(1, size - _ORDER + 1), _LEVEL_FROM))
     best = _Prior(-np.inf, _PRECISIONS[0], plain, start)
     for slope in _SLOPES:
-        found = _best_precision(likelihood, plain * np.exp(slope * places)[:, np.newaxis], best)
-        evidence = found.evidence + slope * float(places.sum())
+        prior = _best_precision(likelihood, plain * np.exp(slope * places)[:, np.newaxis], best)
+        evidence = prior.evidence + slope * float(places.sum())
         if evidence > best.evidence:
-            best = replace(found, evidence=evidence)
+            best = replace(prior, evidence=evidence)
     return _reweighted(likelihood, best)
 
 
@@ -96,7 +124,7 @@ def _best_precision(likelihood: Likelihood, differences: NDArray[np.float64], ne
     return best
 
 
-def _reweighted(likelihood: Likelihood, prior: _Prior) -> NDArray[np.float64]:
+def _reweighted(likelihood: Likelihood, prior: _Prior) -> SmoothFit:
     """Give every difference a precision of its own, by expectation and maximisation."""
     logs, differences = prior.logs, prior.differences
     weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision
@@ -107,11 +135,12 @@ def _reweighted(likelihood: Likelihood, prior: _Prior) -> NDArray[np.float64]:
         weights = 2 / (scale + np.maximum(squares, 0.0))
         scale = 1 / float(np.mean(weights))
         before = np.exp(logs)
-        logs, _ = _climb(likelihood, differences.T @ (weights[:, np.newaxis] * differences), logs)
-        after = np.exp(logs)
-        if float(np.abs(after - before).max()) <= _CHANGE * float(after.sum()) ** 0.5:
+        penalty = differences.T @ (weights[:, np.newaxis] * differences)
+        logs, found = _climb(likelihood, penalty, logs)
+        fit = SmoothFit(logs, _safe(found.information + penalty))
+        if float(np.abs(fit.rates - before).max()) <= _CHANGE * float(fit.rates.sum()) ** 0.5:
             break
-    return logs
+    return fit
 
 
 def _climb(
