@@ -113,3 +113,31 @@ def test_long_rising_runs_of_the_largest_floats() -> None:
 def test_refuses_what_has_no_fit(values: object) -> None:
     with pytest.raises(UsageError, match="one-dimensional list of finite numbers"):
         decreasing_fit(values)  # type: ignore[arg-type]  # refusing other types is tested
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
+    for size in (1, 2, 17, 400, 20_000):
+        rng = np.random.default_rng([SHAPES.index(shape), size])
+        values, weights = shaped(shape, size, rng), np.ldexp(rng.random(size) + 1, rng.integers(-20, 20, size))
+        expected = isotonic_regression(values, weights=weights, increasing=False).x
+        fit = decreasing_fit(values, weights=weights)
+        np.testing.assert_allclose(fit, expected, rtol=1e-12, atol=1e-11 * np.abs(values).max())
+
+
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(1, 6)), max_size=12))
+def test_a_weight_stands_for_values_in_a_row(rows: list[tuple[int, int]]) -> None:
+    values, weights = [row[0] for row in rows], [row[1] for row in rows]
+    fit = decreasing_fit(values, weights=weights)
+    np.testing.assert_allclose(np.repeat(fit, weights), decreasing_fit(np.repeat(values, weights)), atol=1e-12)
+
+
+def test_sums_of_heavy_values_do_not_overflow() -> None:
+    fit = decreasing_fit([-LARGEST, LARGEST, 0.0], weights=[2.0**63, 2.0**64, 2.0**-64])
+    np.testing.assert_allclose(fit, [LARGEST / 3, LARGEST / 3, 0.0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [np.inf, 1.0], [1e-30, 1.0], 2.0])
+def test_refuses_weights_that_weigh_nothing_or_all(weights: object) -> None:
+    with pytest.raises(UsageError, match=r"one weight for each value, from 2\^-64 to 2\^64"):
+        decreasing_fit([1.0, 2.0], weights=weights)  # type: ignore[arg-type]  # refusing other types is tested
