@@ -96,6 +96,12 @@ def test_values_far_apart_do_not_meet(law: NoiseLaw) -> None:
     assert values.size < 300 * (2 * 3 + 1) + 700 * 70
 
 
+def test_both_ends_alone_stay_apart() -> None:
+    # Their distance is more than int64 holds.
+    values, _ = without_noise(Observed.of(np.array([-(2**62), 2**62])), LAWS["one"])
+    assert values.tolist() == [end + step for end in (-(2**62), 2**62) for step in (-1, 0, 1)]
+
+
 def test_one_value_between_rows_belongs_to_both() -> None:
     # Rows two, three and four apart, where two filters meet, touch and miss each other.
     for gap in (2, 3, 4, 5, 6):

@@ -1,0 +1,329 @@
+"""Errors of the decoders of private sketches. Run as ``python bench/sketch_accuracy.py``.
+
+All decoders read the same counters, so that their ratios are far more exact than their errors; each mean stands with
+its standard error. Simulations with NumPy's noise, on public data. ``--only table|shapes|growth|real`` runs one part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import anonhist as ah
+from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.names import DECODERS, default_decoder
+from anonhist.sketches.decoding.wu_pagh import WuPagh
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.observed import Observed
+from anonhist.sketches.prevalences import Prevalences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Errors = dict[str, NDArray[np.float64]]
+
+DATA = Path(__file__).parent.parent / "data"
+SAMPLES = Path(ah.__file__).parent / "mechanisms" / "estimators" / "samples"
+LARGEST = 50
+
+# (d, ε): ℓ1/ℓ2/ℓ∞ of a prototype, means of 5 runs; items are min(Zipf(2) − 1, 50).
+PUBLISHED = {
+    (10**4, "1"): {
+        "naive": (0.246, 0.129, 0.115),
+        "three-tap": (0.087, 0.025, 0.016),
+        "wu-pagh ℓ2": (0.087, 0.025, 0.016),
+        "isotonic": (0.082, 0.024, 0.015),
+    },
+    (10**5, "1"): {
+        "naive": (0.235, 0.126, 0.113),
+        "three-tap": (0.029, 0.0085, 0.0054),
+        "wu-pagh ℓ2": (0.029, 0.0085, 0.0054),
+        "isotonic": (0.029, 0.0085, 0.0054),
+    },
+    (10**6, "1"): {
+        "naive": (0.235, 0.127, 0.114),
+        "three-tap": (0.0080, 0.0018, 0.0010),
+        "wu-pagh ℓ2": (0.0079, 0.0018, 0.0010),
+        "isotonic": (0.0074, 0.0016, 0.0008),
+    },
+    (10**5, "0.3"): {
+        "naive": (0.417, 0.175, 0.157),
+        "three-tap": (0.235, 0.068, 0.035),
+        "wu-pagh ℓ2": (0.229, 0.066, 0.035),
+        "isotonic": (0.201, 0.062, 0.037),
+    },
+    (10**5, "3"): {
+        "naive": (0.045, 0.027, 0.021),
+        "three-tap": (0.0047, 0.0013, 0.0009),
+        "wu-pagh ℓ2": (0.0047, 0.0013, 0.0009),
+        "isotonic": (0.0046, 0.0013, 0.0008),
+    },
+}
+OF_PUBLISHED_RUNS = 5
+
+SHAPES: dict[str, Callable[[int, np.random.Generator], NDArray[np.int64]]] = {
+    "Zipf(2) − 1, at most 50": lambda size, rng: np.minimum(rng.zipf(2, size) - 1, LARGEST),
+    "all ones": lambda size, _: np.ones(size, dtype=np.int64),
+    "all fifty": lambda size, _: np.full(size, 50),
+    "two points, 1 and 20": lambda size, rng: np.where(rng.random(size) < 0.5, 1, 20),
+    "Poisson(5)": lambda size, rng: rng.poisson(5, size),
+    "uniform, 0..50": lambda size, rng: rng.integers(0, 51, size),
+    "geometric, mean 4": lambda size, rng: rng.geometric(0.2, size) - 1,
+}
+
+
+def law_of(epsilon: str) -> NoiseLaw:
+    return NoiseLaw.of([(Fraction(epsilon), Fraction(1))])
+
+
+def decoders(setting: Setting) -> tuple[dict[str, Decoder], str]:
+    """Return all decoders by the name of their column, and which of them is the default."""
+    found: dict[str, Decoder] = {name: make() for name, make in DECODERS.items() if name != "wu-pagh"}
+    found |= {f"wu-pagh ℓ{norm.replace('inf', '∞')}": WuPagh(norm) for norm in ("1", "2", "inf")}
+    default = default_decoder(setting)
+    same = [column for column, decoder in found.items() if decoder == default]
+    return found | ({} if same else {default.name: default}), same[0] if same else default.name
+
+
+def error_of(found: Prevalences, counts: NDArray[np.int64]) -> list[float]:
+    """Return ℓ1, ℓ2 and ℓ∞ of the normalised profile, estimates beyond the largest true count included."""
+    size = counts.size
+    true_counts, numbers = np.unique(counts, return_counts=True)
+    every, places = np.unique(np.concatenate((true_counts, found.counts)), return_inverse=True)
+    signed = np.concatenate((numbers, -found.numbers)) / size
+    error = np.abs(np.bincount(places, weights=signed, minlength=every.size))
+    return [float(error.sum()), float(np.sqrt((error**2).sum())), float(error.max())]
+
+
+def errors_of(shape: str, size: int, epsilon: str, runs: int, rng: np.random.Generator) -> tuple[Errors, str]:
+    """Return ℓ1, ℓ2, ℓ∞ of every run, shape (runs, 3), of each decoder; and which is the default."""
+    setting = Setting(law_of(epsilon), is_hashed=False)
+    readers, default = decoders(setting)
+    found: dict[str, list[list[float]]] = {name: [] for name in ["naive", *readers]}
+    for _ in range(runs):
+        counts = SHAPES[shape](size, rng)
+        counters = counts + setting.law.simulate(size, rng=rng)
+        seen = Observed.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
+        found["naive"].append(error_of(Prevalences(seen.values, seen.numbers.astype(np.float64)), counts))
+        observed = Observed.of(counters)
+        for name, reader in readers.items():
+            found[name].append(error_of(reader.decode(observed, setting), counts))
+    return {name: np.array(each) for name, each in found.items()}, default
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> str:
+    """Return the ratio of two means of the same runs, with its standard error."""
+    found = above.mean() / below.mean()
+    return f"{found:.2f} ± {standard_error(above - found * below) / below.mean():.2f}"
+
+
+def shown(errors: NDArray[np.float64]) -> str:
+    """Return means of ℓ1/ℓ2/ℓ∞, and the standard error of the first."""
+    first, second, third = errors.mean(axis=0).tolist()
+    return f"{first:.3g} ± {standard_error(errors[:, 0]):.1g} / {second:.2g} / {third:.2g}"
+
+
+def row(label: str, errors: Errors, default: str) -> str:
+    """Return a line of the table: all decoders, the default against the best other one, and wu-pagh against it."""
+    others = [name for name in errors if name not in {default, "naive"}]
+    best = min(others, key=lambda name: float(errors[name][:, 0].mean()))
+    cells = [shown(each) for each in errors.values()]
+    cells.append(f"{ratio(errors[default][:, 0], errors[best][:, 0])} ({best})")
+    cells.append(ratio(errors["wu-pagh ℓ2"][:, 0], errors[default][:, 0]))
+    return f"| {label} | {' | '.join(cells)} |"
+
+
+def header(errors: Errors, default: str) -> str:
+    names = [f"{name} (default)" if name == default else name for name in errors]
+    titles = ["d, ε", *names, "ℓ1: default / best other", "ℓ1: wu-pagh ℓ2 / default"]
+    return f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}"
+
+
+def table(runs: int, rng: np.random.Generator) -> None:
+    print(f"## Zipf(2) − 1, at most 50: ℓ1 ± standard error / ℓ2 / ℓ∞, {runs} runs\n")
+    all_errors = {}
+    for place, (size, epsilon) in enumerate(PUBLISHED):
+        errors, default = errors_of("Zipf(2) − 1, at most 50", size, epsilon, runs, rng)
+        all_errors[size, epsilon] = errors
+        if not place:
+            print(header(errors, default))
+        print(row(f"{size:,}, {epsilon}", errors, default), flush=True)
+    print("\n## Against the figures of a prototype, means of 5 runs: ours / theirs for ℓ1, ℓ2, ℓ∞\n")
+    print(
+        "How far apart in standard errors: of both means, from the spread of our runs, less what theirs are rounded.\n"
+    )
+    print("| d, ε | decoder | ours / theirs | apart, in standard errors | ℓ1 within 10 % |")
+    print("|---|---|---|---|---|")
+    for (size, epsilon), figures in PUBLISHED.items():
+        for name, theirs in figures.items():
+            ours = all_errors[size, epsilon][name]
+            quotients = ours.mean(axis=0) / theirs
+            spreads = ours.std(axis=0, ddof=1) * np.sqrt(1 / OF_PUBLISHED_RUNS + 1 / runs)
+            rounded = [0.5 * 10.0 ** -len(f"{figure:.6f}".rstrip("0").partition(".")[2]) for figure in theirs]
+            apart = np.maximum(np.abs(ours.mean(axis=0) - theirs) - rounded, 0) / spreads
+            cells = [" / ".join(f"{each:.2f}" for each in quotients), " / ".join(f"{each:.1f}" for each in apart)]
+            is_near = abs(quotients[0] - 1) <= 0.1
+            print(f"| {size:,}, {epsilon} | {name} | {' | '.join(cells)} | {'yes' if is_near else 'NO'} |")
+
+
+def shapes(runs: int, rng: np.random.Generator) -> None:
+    print(f"\n## Other shapes, 100,000 labels: ℓ1 ± standard error / ℓ2 / ℓ∞, {runs} runs\n")
+    is_first = True
+    for shape in list(SHAPES)[1:]:
+        for epsilon in ("0.3", "1", "3"):
+            errors, default = errors_of(shape, 10**5, epsilon, runs, rng)
+            if is_first:
+                print(header(errors, default))
+                is_first = False
+            print(row(f"{shape}, {epsilon}", errors, default), flush=True)
+
+
+def growth(runs: int, rng: np.random.Generator, *, numbers: Path | None, plot: Path | None) -> None:
+    """Print errors against d and their slopes in logarithms, by least squares over d ≥ 10^4."""
+    print("\n## Growth: ℓ1 of Zipf(2) − 1, at most 50, against the number of labels d, ε = 1\n")
+    sizes = [10**power for power in (3, 4, 5, 6, 7)]
+    means: dict[str, list[float]] = {}
+    lines = []
+    for size in sizes:
+        errors, default = errors_of("Zipf(2) − 1, at most 50", size, "1", max(3, min(runs, 10**8 // size)), rng)
+        for name, each in errors.items():
+            column = f"{name} (default)" if name == default else name
+            means.setdefault(column, []).append(float(each[:, 0].mean()))
+            lines.append([size, name, *each.mean(axis=0).tolist(), *(standard_error(one) for one in each.T)])
+    print(f"| decoder | {' | '.join(f'd = 10^{len(str(size)) - 1}' for size in sizes)} | slope from 10^4 |")
+    print(f"|---|{'---|' * (len(sizes) + 1)}")
+    for name, found in means.items():
+        slope = np.polyfit(np.log(sizes[1:]), np.log(found[1:]), 1)[0]
+        print(f"| {name} | {' | '.join(f'{mean:.3g}' for mean in found)} | {slope:.3f} |", flush=True)
+    if numbers:
+        with numbers.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(["labels", "decoder", "l1", "l2", "linf", "l1_error", "l2_error", "linf_error"])
+            writer.writerows([size, name, *(f"{each:.4g}" for each in rest)] for size, name, *rest in lines)
+    if plot:
+        draw(plot, sizes, means)
+
+
+def draw(path: Path, sizes: list[int], means: dict[str, list[float]]) -> None:
+    """Draw ℓ1 against d, with a line of slope −1/2 to compare."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    colors = ["0.55", "#0b6e99", "#b5460f", "#4d7c0f", "#5b4a91", "#a3195b", "#8a6d00", "#00695c"]
+    for place, (name, found) in enumerate(means.items()):
+        style = "-" if name.endswith("(default)") else "--"
+        color, marker = colors[place % len(colors)], "osD^vPX*"[place % 8]
+        axes.loglog(sizes, found, color=color, marker=marker, markersize=4, linestyle=style, label=name)
+    low = min(found[1] for found in means.values())
+    axes.loglog(
+        sizes, [low * 0.6 * (size / sizes[1]) ** -0.5 for size in sizes], color="0.75", label="slope −1/2: 1/√d"
+    )
+    axes.set(xlabel="labels d", ylabel="ℓ1 error of the normalised profile, ε = 1")
+    axes.grid(which="major", color="0.9")
+    axes.legend(frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def real_profiles() -> dict[str, ah.Profile]:
+    """Return real profiles of about a million labels: small ones repeated, RockYou thinned."""
+    hamlet, clicks = ah.read_profile(SAMPLES / "hamlet.csv"), ah.read_profile(DATA / "kosarak_clicks.csv")
+    passwords = ah.read_profile(DATA / "pw_rockyou.csv")
+    found = {}
+    for name, profile in (("Hamlet", hamlet), ("Kosarak", clicks)):
+        times = round(10**6 / profile.num_labels)
+        found[f"{name}, {times} times"] = ah.Profile(profile.counts, profile.prevalences * times)
+    kept = np.random.default_rng(1).binomial(passwords.prevalences, 10**6 / passwords.num_labels)
+    found["RockYou, a sample"] = ah.Profile(passwords.counts[kept > 0], kept[kept > 0])
+    return found | {"Hamlet": hamlet, "Kosarak": clicks}
+
+
+def counters_of(counts: NDArray[np.int64], buckets: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return counters without noise: hashed, or those of a domain of which half the labels never occur."""
+    if buckets is None:
+        return np.concatenate((counts, np.zeros(counts.size, dtype=np.int64)))
+    # Sums below 2^53 are exact.
+    return np.bincount(rng.integers(buckets, size=counts.size), weights=counts, minlength=buckets).astype(np.int64)
+
+
+def real(runs: int, rng: np.random.Generator) -> None:
+    print("\n## Real profiles: ℓ1 of prevalences / labels, and sorted ℓ1 / items")
+    print("\nA domain has twice as many labels as occur; B is the number of buckets.\n")
+    print("| profile | counters | ε | default | default: ℓ1 | sorted ℓ1 | wu-pagh ℓ2: ℓ1 | sorted ℓ1 | seconds |")
+    print(f"|{'---|' * 9}")
+    for name, profile in real_profiles().items():
+        counts = np.repeat(profile.counts, profile.prevalences)
+        labels = profile.num_labels
+        for buckets in (None, labels // 4, labels, 4 * labels):
+            for epsilon in ("0.3", "1", "3"):
+                setting = Setting(law_of(epsilon), is_hashed=buckets is not None)
+                readers: list[Decoder] = [default_decoder(setting), WuPagh()]
+                found: list[list[list[float]]] = [[], []]
+                seconds = 0.0
+                for _ in range(runs):
+                    counters = counters_of(counts, buckets, rng)
+                    observed = Observed.of(counters + setting.law.simulate(counters.size, rng=rng))
+                    for place, reader in enumerate(readers):
+                        start = time.perf_counter()
+                        read = reader.decode(observed, setting)
+                        seconds += (time.perf_counter() - start) * (place == 0)
+                        away = distance(profile, read)
+                        found[place].append([away / labels, ah.sorted_l1(profile, read.rounded()) / profile.n])
+                cells = [
+                    f"{mean:.3g} ± {standard_error(np.array(each)):.1g}"
+                    for results in found
+                    for each in zip(*results, strict=True)
+                    for mean in [float(np.mean(each))]
+                ]
+                place = "domain" if buckets is None else f"B = {buckets:,}"
+                parts = [name, place, epsilon, readers[0].name, *cells, f"{seconds / runs:.2f}"]
+                print(f"| {' | '.join(parts)} |", flush=True)
+
+
+def distance(profile: ah.Profile, found: Prevalences) -> float:
+    """Return ``Σ_{r ≥ 1} |φ_r − φ̂_r|``."""
+    positive = found.counts > 0
+    counts = np.concatenate((profile.counts, found.counts[positive]))
+    signed = np.concatenate((profile.prevalences, -found.numbers[positive]))
+    places = np.unique(counts, return_inverse=True)[1]
+    return float(np.abs(np.bincount(places, weights=signed)).sum())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=["table", "shapes", "growth", "real"])
+    parser.add_argument(
+        "--runs", type=int, default=100, help="runs of each cell, 2 or more; real profiles take one in 20"
+    )
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--csv", type=Path, help="where to write the figures of the part growth")
+    parser.add_argument("--plot", type=Path, help="where to draw the part growth")
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    if options.only in {None, "table"}:
+        table(options.runs, rng)
+    if options.only in {None, "shapes"}:
+        shapes(options.runs, rng)
+    if options.only in {None, "growth"}:
+        growth(options.runs, rng, numbers=options.csv, plot=options.plot)
+    if options.only in {None, "real"}:
+        real(max(3, options.runs // 20), rng)
+
+
+if __name__ == "__main__":
+    main()
