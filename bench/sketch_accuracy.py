@@ -264,7 +264,7 @@ def counters_of(counts: NDArray[np.int64], buckets: int | None, rng: np.random.G
 def real(runs: int, rng: np.random.Generator) -> None:
     print("\n## Real profiles: ℓ1 of prevalences / labels, and sorted ℓ1 / items")
     print("\nA domain has twice as many labels as occur; B is the number of buckets.\n")
-    print("| profile | counters | ε | default | default: ℓ1 | sorted ℓ1 | wu-pagh ℓ2: ℓ1 | sorted ℓ1 | seconds |")
+    print("| profile | counters | ε | default | default: ℓ1 | sorted ℓ1 | wu-pagh ℓ2: ℓ1 | sorted ℓ1 | ms |")
     print(f"|{'---|' * 9}")
     for name, profile in real_profiles().items():
         counts = np.repeat(profile.counts, profile.prevalences)
@@ -291,7 +291,7 @@ def real(runs: int, rng: np.random.Generator) -> None:
                     for mean in [float(np.mean(each))]
                 ]
                 place = "domain" if buckets is None else f"B = {buckets:,}"
-                parts = [name, place, epsilon, readers[0].name, *cells, f"{seconds / runs:.2f}"]
+                parts = [name, place, epsilon, readers[0].name, *cells, f"{1000 * seconds / runs:.1f}"]
                 print(f"| {' | '.join(parts)} |", flush=True)
 
 
@@ -314,6 +314,8 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, help="where to write the figures of the part growth")
     parser.add_argument("--plot", type=Path, help="where to draw the part growth")
     options = parser.parse_args()
+    if options.runs < 2:
+        parser.error("a standard error takes 2 runs or more")
     rng = np.random.default_rng(options.seed)
     if options.only in {None, "table"}:
         table(options.runs, rng)
