@@ -1,0 +1,148 @@
+"""Merging: the sum does not depend on the order, and only sketches that belong together are added."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonhist.errors import DataError, UsageError
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch
+from anonhist.testing.sources import SeededSource
+from anonhist.testing.strategies import repeatable
+
+EPSILONS = ("1/3", "0.5", "2", "7")
+
+
+def made(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShare | None = None) -> Sketch:
+    settings: dict[str, Any] = {"epsilon": epsilon, "noise_share": share, "source": SeededSource(seed)}
+    sketch: Sketch
+    if kind == "hashed":
+        sketch = HashedSketch(buckets=5, key=b"k", **settings)
+    else:
+        sketch = DomainSketch(labels=["a", "b", "c"], **settings)
+    sketch.update(labels)
+    return sketch
+
+
+@repeatable
+@given(
+    st.sampled_from(["hashed", "listed"]),
+    st.lists(st.tuples(st.sampled_from(EPSILONS), st.lists(st.sampled_from("abc"))), min_size=2, max_size=5),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_merging_does_not_matter_bit_for_bit(
+    kind: str, settings: list[tuple[str, list[str]]], order: Any
+) -> None:
+    sketches = [made(kind, *each, seed) for seed, each in enumerate(settings)]
+    from_the_left = reduce(add, sketches)
+    shuffled = sketches.copy()
+    order.shuffle(shuffled)
+    # Pairs are merged, any two neighbours, until one is left.
+    while len(shuffled) > 1:
+        at = order.randrange(len(shuffled) - 1)
+        shuffled[at : at + 2] = [shuffled[at] + shuffled[at + 1]]
+    assert shuffled[0] == from_the_left
+    assert shuffled[0].counters.tobytes() == from_the_left.counters.tobytes()
+    assert shuffled[0].noise == from_the_left.noise
+    assert shuffled[0].law == from_the_left.law
+    assert shuffled[0].guarantee == from_the_left.guarantee
+
+
+def test_counters_and_noise_add_up() -> None:
+    one, other = made("hashed", "1", ["a", "b"], 1), made("hashed", "2", ["c"], 2)
+    total = one + other
+    assert type(total) is HashedSketch
+    assert total.counters.tolist() == (one.counters + other.counters).tolist()
+    assert set(total.noise) == {*one.noise, *other.noise}
+    assert total.law.parts == ((Fraction(1), Fraction(1)), (Fraction(2), Fraction(1)))
+    assert (len(one.noise), len(other.noise)) == (1, 1)
+
+
+def test_merging_in_place_changes_one_and_not_the_other() -> None:
+    one, other = made("listed", "1", ["a", "b"], 1), made("listed", "2", ["c"], 2)
+    total, others_counters = one + other, other.counters.copy()
+    one.merge(other)
+    assert one == total
+    one.update(["a"])
+    assert (other.counters == others_counters).all()
+    assert len(other.noise) == 1
+
+
+def test_what_has_noise_in_common_is_refused() -> None:
+    one, other, third = (made("hashed", "1", [], seed) for seed in range(3))
+    total = one + other
+    for first, second in ((one, one), (total, one), (one, total), (total, other + third)):
+        before = first.counters.copy()
+        with pytest.raises(UsageError, match="share noise"):
+            first.merge(second)
+        assert (first.counters == before).all()
+
+
+OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
+    "key": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"l"), "one domain, or with one key"),
+    "buckets": (lambda: HashedSketch(buckets=6, epsilon=1, key=b"k"), "one domain, or with one key"),
+    "sample": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", sample_share="1/2"), "one domain, or with one key"),
+    "kind": (lambda: DomainSketch(labels=list("abcde"), epsilon=1, key=b"k"), "one domain, or with one key"),
+    "unit": (
+        lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", unit=PrivacyUnit.user(max_items=2)),
+        "protect the same unit",
+    ),
+    "relation": (
+        lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", relation=NeighboringRelation.SUBSTITUTE),
+        "protect the same unit",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_does_not_belong_together_is_refused(name: str) -> None:
+    make, message = OTHERS[name]
+    one, other = made("hashed", "1", [], 1), make()
+    for first, second in ((one, other), (other, one)):
+        with pytest.raises(UsageError, match=message):
+            _ = first + second
+
+
+def test_domains_must_have_their_labels_in_one_order() -> None:
+    with pytest.raises(UsageError, match="one domain"):
+        _ = made("listed", "1", [], 1) + DomainSketch(labels=["b", "a", "c"], epsilon=1)
+
+
+def test_only_a_sketch_can_be_added() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = made("hashed", "1", [], 1) + 3  # type: ignore[operator]
+    with pytest.raises(UsageError, match="Only sketches"):
+        made("hashed", "1", [], 1).merge("sketch")  # type: ignore[arg-type]
+
+
+def test_shares_of_one_session_that_differ_are_refused() -> None:
+    one = made("hashed", "1", [], 1, NoiseShare(honest=2, session="s"))
+    for other in (
+        made("hashed", "2", [], 2, NoiseShare(honest=2, session="s")),
+        made("hashed", "1", [], 2, NoiseShare(honest=3, session="s")),
+    ):
+        with pytest.raises(DataError, match="one epsilon and one number of honest parties"):
+            one.merge(other)
+    assert len(one.noise) == 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_beyond_the_range_is_refused(sign: int) -> None:
+    """Also where it wraps around: 2^62 + 2^62."""
+    parts = [made("hashed", "1", [], seed) for seed in (1, 2)]
+    one, other = (
+        Sketch.from_parts(
+            part.addresses, unit=part.unit, relation=part.relation, noise=part.noise, counters=np.full(5, sign * 2**62)
+        )
+        for part in parts
+    )
+    with pytest.raises(DataError, match="outside of the range"):
+        one.merge(other)
+    assert one.counters.tolist() == [sign * 2**62] * 5
