@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # More than this, which no epsilon passes, need not be written down.
 LARGEST_GAMMA = 10**64
+# A law of so many values takes about 4 GB while it is computed.
+_WIDEST = 1 << 27
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 
@@ -97,7 +99,7 @@ class NoiseLaw:
 
     @classmethod
     def of(cls, parts: Iterable[NoiseComponent | tuple[Fraction, Fraction]]) -> Self:
-        """Return the law of components or pairs (γ, s), in any order; shapes of one rate add up."""
+        """Return the law of components or pairs (γ, s), in any order; shapes of shares of one rate add up."""
         shapes: dict[Fraction, Fraction] = {}
         whole: list[tuple[Fraction, Fraction]] = []
         for part in parts:
@@ -128,7 +130,19 @@ class NoiseLaw:
         """Return a K with ``P(|noise| > K) ≤ probability``, nearly the least one.
 
         For one part of shape 1 the tail is ``2·p^(K + 1)/(1 + p)`` and K is the least. Else by Chernoff's bound.
+
+        Raises
+        ------
+        UsageError
+            If the probability is not between 0 and 1.
+
+        Examples
+        --------
+        >>> NoiseLaw.of([(Fraction(1), Fraction(1))]).reach(1e-6)
+        14
         """
+        if not 0 < probability < 1:
+            raise UsageError("The probability that noise may leave its reach with is between 0 and 1.")
         if not self.parts:
             return 0
         if len(self.parts) == 1 and self.parts[0][1] == 1:
@@ -152,7 +166,13 @@ class NoiseLaw:
         return math.ceil(best)
 
     def pmf(self, reach: int) -> NDArray[np.float64]:
-        """Return the probabilities of −reach to reach, shape (2·reach + 1,), right to about 10^−15 each."""
+        """Return the probabilities of −reach to reach, shape (2·reach + 1,), right to about 10^−15 each.
+
+        Raises
+        ------
+        UsageError
+            If the noise is merged and so wide that its law does not fit into memory.
+        """
         if not self.parts:
             return np.asarray(np.eye(1, 2 * reach + 1, reach)[0])
         if len(self.parts) == 1 and self.parts[0][1] == 1:
@@ -160,11 +180,13 @@ class NoiseLaw:
             return np.asarray(math.tanh(gamma / 2) * np.exp(-gamma * np.abs(np.arange(-reach, reach + 1))))
         # Wide enough that what wraps around is below rounding.
         size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
+        if size > _WIDEST:
+            raise UsageError("This noise is too wide for its law to be written down; take a larger epsilon.")
         around = np.fft.irfft(self.characteristic(2 * np.pi * np.arange(size // 2 + 1) / size), size)
         return np.asarray(np.maximum(np.roll(around, reach)[: 2 * reach + 1], 0.0))
 
     def simulate(self, size: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return simulated noise, for public data only, shape (size,)."""
+        """Return simulated noise, for public data only, int64, shape (size,)."""
         noise = np.zeros(size, dtype=np.int64)
         for gamma, shape in self.parts:
             for sign in (1, -1):

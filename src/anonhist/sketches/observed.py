@@ -27,6 +27,11 @@ class Observed:
     numbers : ndarray of int64, shape (v,)
         How many counters have each, ≥ 1.
 
+    Raises
+    ------
+    DataError
+        If values are not ascending, or numbers not as many and at least 1 each.
+
     Examples
     --------
     >>> seen = Observed.of(np.array([3, -1, 3]))
@@ -40,10 +45,18 @@ class Observed:
     def __post_init__(self) -> None:
         if self.values.shape != self.numbers.shape or not (self.values[1:] > self.values[:-1]).all():
             raise DataError("The values of counters must be ascending, each once.")
+        if self.numbers.size and int(self.numbers.min()) < 1:
+            raise DataError("Each value of a counter must be that of one counter at least.")
 
     @classmethod
     def of(cls, counters: NDArray[np.int64]) -> Self:
-        """Count how many counters have each value: one pass where values lie close together."""
+        """Count how many counters have each value: in place where values lie close together, by sorting beyond.
+
+        Parameters
+        ----------
+        counters
+            Of any values from −2^62 to 2^62, shape (d,).
+        """
         if not counters.size:
             return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         low, high = int(counters.min()), int(counters.max())
@@ -83,7 +96,13 @@ class Observed:
         return int(self.numbers.sum())
 
     def dense(self, low: int, high: int) -> NDArray[np.int64]:
-        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,)."""
+        """Return how many counters have each value from ``low`` to ``high``, shape (high − low + 1,).
+
+        Examples
+        --------
+        >>> Observed.of(np.array([3, -1, 3])).dense(0, 4).tolist()
+        [0, 0, 0, 2, 0]
+        """
         found = np.zeros(high - low + 1, dtype=np.int64)
         inside = (self.values >= low) & (self.values <= high)
         found[self.values[inside] - low] = self.numbers[inside]

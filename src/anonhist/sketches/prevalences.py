@@ -25,7 +25,12 @@ class Prevalences:
     counts : ndarray of int64, shape (t,)
         Distinct counts, ascending, ≥ 0. Count 0 is that of labels of a known domain that never occur.
     numbers : ndarray of float64, shape (t,)
-        Estimated number of labels with each count, ≥ 0.
+        Estimated number of labels with each count, ≥ 0, finite.
+
+    Raises
+    ------
+    DataError
+        If they are none of these.
 
     Examples
     --------
@@ -39,15 +44,18 @@ class Prevalences:
     def __post_init__(self) -> None:
         if self.counts.shape != self.numbers.shape or not (self.counts[1:] > self.counts[:-1]).all():
             raise DataError("Estimated prevalences need distinct counts in ascending order.")
-        if self.counts.size and (self.counts[0] < 0 or not self.numbers.min() >= 0):
-            raise DataError("Estimated prevalences and their counts must not be negative.")
+        if self.counts.size and (self.counts[0] < 0 or not 0 <= self.numbers.min() <= self.numbers.max() < np.inf):
+            raise DataError("Estimated prevalences and their counts must not be negative, and must be finite.")
 
     def scaled(self, factor: float) -> Prevalences:
         """Return the same shares of ``factor`` times as many labels."""
         return Prevalences(self.counts, self.numbers * factor)
 
     def rounded(self, *, unit: PrivacyUnit | None = None) -> Profile:
-        """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up."""
+        """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
+
+        Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.
+        """
         positive = self.counts > 0
         counts, numbers = self.counts[positive], self.numbers[positive]
         reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5).astype(np.int64)
