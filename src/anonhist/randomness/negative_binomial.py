@@ -61,7 +61,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     -----
     A geometric number j is kept with probability ``Π_{i<j} (r + i)/(1 + i)``, a product of rational coins: i-th coin
     ``(1 + h·i)/(h·(1 + i))``. All that are still open toss their i-th coin together. ``(1 − p)^(1 − r)`` of them are
-    kept, so that a draw costs about 1/γ coins. docs/proofs/sketches.md has the proof.
+    kept, and a draw takes p/(1 − p) coins, about 1/γ. docs/proofs/sketches.md has the proof.
 
     Examples
     --------
