@@ -19,6 +19,7 @@ from anonhist.cli.options import (
     shares_option,
 )
 from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.sketch_commands import sketch
 from anonhist.errors import UsageError
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -129,6 +130,7 @@ def anonhist() -> None:
 
 
 anonhist.add_command(local)
+anonhist.add_command(sketch)
 
 
 @anonhist.command(cls=SectionedCommand, sections=_RELEASE_SECTIONS, epilog=_RELEASE_EXAMPLES)

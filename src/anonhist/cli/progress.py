@@ -53,6 +53,17 @@ def progress_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[float],
 
 
 @contextmanager
+def stream_bar(work: str, *, shown: bool = True) -> Iterator[Callable[[int], None] | None]:
+    """Show on stderr how many rows were counted while the block runs, for a stream nobody knows the end of."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    with _progress() as progress:
+        task = progress.add_task(work, total=None)
+        yield lambda rows: progress.update(task, description=f"{work}: {rows:,} rows")
+
+
+@contextmanager
 def steps_bar(work: str, steps: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
     """Show one bar on stderr while the block runs, and let it say when a step is done."""
     if not shown or not sys.stderr.isatty():

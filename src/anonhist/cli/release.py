@@ -49,7 +49,7 @@ def run_release(
         message = f"--simulations must be at least 2, not {simulations}."
         raise UsageError(message)
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    _check_outputs(source, target, report, force=force)
+    check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     options = mechanism_options(bounds, shares=shares, delta=delta)
     unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
@@ -76,10 +76,10 @@ def run_release(
         del profile
         released = released.with_error(progress=bars.working)
     tell_operator(remarks)  # after the bars, which would be written over
-    _write(released, target, report, force=force, quiet=quiet)
+    write_outputs(released, target, report, force=force, quiet=quiet)
 
 
-def _write(released: Release, target: str, report: str | None, *, force: bool, quiet: bool) -> None:
+def write_outputs(released: Release, target: str, report: str | None, *, force: bool, quiet: bool) -> None:
     """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
     if target == STDOUT:
         from anonhist.cli.output import print_whole
@@ -115,7 +115,7 @@ def _write_report(released: Release, report: str | None, *, force: bool, told: T
         click.echo(f"Wrote {report}.", file=told)
 
 
-def _check_outputs(source: str, target: str, report: str | None, *, force: bool) -> None:
+def check_outputs(source: str, target: str, report: str | None, *, force: bool) -> None:
     """Refuse outputs that could not be written before any data are read or budget spent."""
     from pathlib import Path
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import floats, mapping, text, whole
-from anonhist.mechanisms import PrevalenceMechanism, PrivHistMechanism, from_parameters
+from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
@@ -19,9 +19,10 @@ from anonhist.releases.error import NORMAL_95
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.mechanisms import CentralMechanism
+    from anonhist.sketches.mechanism import SketchMechanism
 
 FORMAT, VERSION = "anonhist.release", 1
+SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 
 
@@ -88,25 +89,22 @@ def _release(top: Mapping[str, Any]) -> Release:
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
-    mechanism = from_parameters(text(made_by["name"], "the mechanism's name"), made_by["parameters"])
-    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
-        raise DataError("the guarantee and the mechanism name different units or relations")
-    _check_budget(guarantee, mechanism)
-    # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
-    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
-        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
+    name = text(made_by["name"], "the mechanism's name")
+    mechanism: CentralMechanism | SketchMechanism
+    if name in SKETCH_NAMES:
+        # Loaded for those alone who read sketches.
+        from anonhist.formats.sketch_releases import sketch_mechanism
+
+        mechanism = sketch_mechanism(name, made_by["parameters"], guarantee)
+    else:
+        mechanism = from_parameters(name, made_by["parameters"])
+        _check_promise(guarantee, mechanism)
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
-    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
-        raise DataError("a count is beyond the largest that the mechanism can release")
-    try:
-        mechanism.admit(profile)
-    except UsageError:
-        raise DataError("the profile is beyond the public numbers of the mechanism") from None
-    _check_items(top, mechanism, profile)
+    _check_profile(top, mechanism, profile)
     error = _error(top["error"])
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")
@@ -122,7 +120,30 @@ def _release(top: Mapping[str, Any]) -> Release:
     )
 
 
-def _check_items(top: Mapping[str, Any], mechanism: CentralMechanism, profile: Profile) -> None:
+def _check_promise(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
+    """Refuse a guarantee that the mechanism does not give."""
+    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
+        raise DataError("the guarantee and the mechanism name different units or relations")
+    _check_budget(guarantee, mechanism)
+    # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
+    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
+        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
+
+
+def _check_profile(top: Mapping[str, Any], mechanism: CentralMechanism | SketchMechanism, profile: Profile) -> None:
+    """Refuse a profile that the mechanism does not release."""
+    _check_items(top, mechanism, profile)
+    if not isinstance(mechanism, CentralMechanism):
+        return
+    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
+        raise DataError("a count is beyond the largest that the mechanism can release")
+    try:
+        mechanism.admit(profile)
+    except UsageError:
+        raise DataError("the profile is beyond the public numbers of the mechanism") from None
+
+
+def _check_items(top: Mapping[str, Any], mechanism: CentralMechanism | SketchMechanism, profile: Profile) -> None:
     """Refuse a number of items that the mechanism does not release, or with which it would not release this profile."""
     if not isinstance(mechanism, PrivHistMechanism):
         if "items" in top:

@@ -201,7 +201,7 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
             {"identity": part.identity, "gamma": str(part.gamma), "shape": str(part.shape), "session": part.session}
             for part in sketch.noise
         ],
-        "clipped": getattr(sketch, "clipped", None),
+        "clipped": sketch.clipped,
     }
 
 
@@ -283,7 +283,7 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
         relation=relation,
         noise=parts,
         counters=counters,
-        **({} if clipped is None else {"clipped": clipped}),
+        clipped=clipped,
     )
 
 

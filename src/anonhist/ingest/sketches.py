@@ -16,8 +16,6 @@ from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.reports import batches
 from anonhist.ingest.sources import as_path, opened
-from anonhist.numeric.keyed_hash import hash_buffer
-from anonhist.sketches.addresses import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +40,7 @@ def update_sketch(
     ignore_unknown: bool = False,
     notify: Callable[[str], None] | None = None,
     progress: Callable[[float], None] | None = None,
+    counted: Callable[[int], None] | None = None,
 ) -> None:
     """Count the labels of a file, a table or a stream in a sketch, in memory that does not grow with it.
 
@@ -70,7 +69,9 @@ def update_sketch(
         Receives remarks for the operator's terminal, such as how many rows were counted. They are as private as the
         data.
     progress
-        Receives the share done, in [0, 1], while the engine works.
+        Receives the share done, in [0, 1], while the engine works; of standard input nobody knows it.
+    counted
+        Receives the number of rows counted so far, which is as private as the data.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def update_sketch(
     source = as_path(source)
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
-    counting = _Counting(sketch, ignore_unknown=ignore_unknown)
+    counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     is_stdin = isinstance(source, str) and source == "-"
     if is_stdin and column is None and count is None and user is None:
         if table is not None or delimiter is not None:
@@ -135,17 +136,16 @@ def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
 class _Counting:
     """Labels on their way into a sketch."""
 
-    def __init__(self, sketch: Sketch, *, ignore_unknown: bool) -> None:
-        self._sketch, self._ignore_unknown = sketch, ignore_unknown
+    def __init__(self, sketch: Sketch, counted: Callable[[int], None] | None, *, ignore_unknown: bool) -> None:
+        self._sketch, self._counted, self._ignore_unknown = sketch, counted, ignore_unknown
         self.rows = self.left_out = 0
 
     def add(self, data: NDArray[np.uint8], offsets: NDArray[Any], counts: NDArray[np.int64] | None) -> None:
         """Count labels that lie one after the other, once each or as often as counts say."""
         self.rows += offsets.size - 1
-        places = self._sketch.addresses.of_hashes(hash_buffer(data, offsets, key=self._sketch.addresses.key))
-        if not self._ignore_unknown and bool((places == UNKNOWN).any()):
-            raise DataError("A label is not in the sketch's domain; see to that, or leave such out (--ignore-unknown).")
-        self._sketch.add(places, counts)
+        self._sketch.update_buffer(data, offsets, counts, ignore_unknown=self._ignore_unknown)
+        if self._counted is not None:
+            self._counted(self.rows)
 
     def add_lines(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         """Count labels one a line, but for empty lines."""

@@ -1,0 +1,70 @@
+"""What a person is told of a sketch: what it is and what it promises, nothing of its counters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from anonhist.errors import UsageError
+from anonhist.privacy import short_decimal
+from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+
+if TYPE_CHECKING:
+    from anonhist.sketches.noise import NoiseComponent
+    from anonhist.sketches.sketch import Sketch
+
+_PARTS_SHOWN = 20
+
+
+def say(sketch: Sketch) -> None:
+    """Print what it is and what it promises: one line each, all of it public."""
+    click.echo(f"Sketch: {_labels(sketch)}")
+    click.echo(f"Promise: {_promise(sketch)}")
+    click.echo(f"Key: {_key(sketch)}")
+
+
+def say_noise(sketch: Sketch) -> None:
+    """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
+    for part in sketch.noise[:_PARTS_SHOWN]:
+        click.echo(f"Noise: {_part(part)}")
+    if len(sketch.noise) > _PARTS_SHOWN:
+        click.echo(f"Noise: {len(sketch.noise):,} parts in all.")
+
+
+def _labels(sketch: Sketch) -> str:
+    addresses = sketch.addresses
+    counters = f"{addresses.size:,} counter{'' if addresses.size == 1 else 's'}"
+    share = addresses.sample_share
+    if isinstance(addresses, DomainAddresses):
+        many = f"{addresses.domain_size:,} known label{'' if addresses.domain_size == 1 else 's'}"
+        told = f"{counters}, one for each of {many}" if share == 1 else f"{counters} for a sample of {many}"
+    else:
+        told = f"{counters} into which labels are thrown by their hash"
+    sampled = "" if share == 1 else f"; a share of {share} of all labels is counted"
+    clipped = "" if sketch.clipped is None else f"; clipped to 0 to {sketch.clipped:,}"
+    return f"{told}{sampled}{clipped}."
+
+
+def _promise(sketch: Sketch) -> str:
+    try:
+        return str(sketch.guarantee)
+    except UsageError as error:
+        return f"none. {error}"
+
+
+def _key(sketch: Sketch) -> str:
+    key = sketch.addresses.key
+    if key == LISTED_KEY:
+        return "the one that all sketches of known labels have by default."
+    try:
+        told = key.decode()
+    except UnicodeDecodeError:
+        told = ""
+    written = f" ({told!r})" if told.isprintable() and told else ""
+    return f"{key.hex()}{written}, which is public."
+
+
+def _part(part: NoiseComponent) -> str:
+    share = "" if part.shape == 1 else f", a share of {part.shape} in the session {part.session!r}"
+    return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."

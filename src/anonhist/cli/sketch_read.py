@@ -1,0 +1,38 @@
+"""``anonhist sketch profile`` and ``info``: what a sketch says, and what it is."""
+
+from __future__ import annotations
+
+import sys
+
+from anonhist.cli.targets import STDOUT
+from anonhist.errors import UsageError
+
+
+def run_profile(
+    *, path: str, method: str | None, simulations: int, output: str | None, report: str | None, force: bool, quiet: bool
+) -> None:
+    """Check everything that can be checked, then read the profile, estimate errors, and write."""
+    if simulations < 2:
+        message = f"--simulations must be at least 2, not {simulations}."
+        raise UsageError(message)
+    from anonhist.cli.release import DEFAULT_OUTPUT, check_outputs, write_outputs
+
+    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
+    check_outputs(path, target, report, force=force)
+    from anonhist.cli.progress import progress_bar
+    from anonhist.formats.sketches import read_sketch
+
+    sketch = read_sketch(path)
+    with progress_bar("Estimating errors", shown=not quiet) as bar:
+        released = sketch.reconstruct(method, simulations=simulations).with_error(progress=bar)
+    write_outputs(released, target, report, force=force, quiet=quiet)
+
+
+def run_info(path: str) -> None:
+    """Print what a sketch is."""
+    from anonhist.cli.sketch_display import say, say_noise
+    from anonhist.formats.sketches import read_sketch
+
+    sketch = read_sketch(path)
+    say(sketch)
+    say_noise(sketch)
