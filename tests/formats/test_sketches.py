@@ -4,7 +4,6 @@ import gc
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -275,7 +274,7 @@ def test_a_domain_of_another_size_is_refused(tmp_path: Path, size: int | None, r
 def test_what_is_no_file_of_a_sketch_is_refused(tmp_path: Path) -> None:
     head, columns = _parts("hashed", tmp_path)
     path = tmp_path / "bad.sketch"
-    forgeries: list[tuple[Callable[[], object], str]] = [
+    for forge, reason in (
         (lambda: _forged(path, head, columns, batches=2), "not one of a sketch"),
         (lambda: _forged(path, head, columns, batches=0), "not one of a sketch"),
         (lambda: _forged(path, head, columns, nullable=True), "columns"),
@@ -283,8 +282,7 @@ def test_what_is_no_file_of_a_sketch_is_refused(tmp_path: Path) -> None:
         (lambda: path.write_bytes(b""), "it is empty"),
         (lambda: path.write_bytes(b"label\ncat\n" * 1000), "not an Arrow file"),
         (lambda: pq.write_table(pa.table({"counter": [1]}), path), "not an Arrow file"),
-    ]
-    for forge, reason in forgeries:
+    ):
         forge()
         _refused(path, reason)
 

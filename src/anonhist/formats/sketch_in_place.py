@@ -62,7 +62,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     ...     with sketch_in_place(f"{folder}/a.sketch") as sketch:
     ...         sketch.update(["pets", "cats", "pets"])
     """
-    target = Path(os.path.realpath(check_sketch_path(path)))
+    target = _followed(check_sketch_path(path))
     with _locked(target, path, waiting) as file:
         sketch = read_open_sketch(file, path)
         check_free(target, overwrite=True)
@@ -73,6 +73,14 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
             if not _names(target, file):
                 message = f"{str(path)!r} was replaced by another program meanwhile; it was left as it is now."
                 raise OutputError(message)
+
+
+def _followed(path: Path) -> Path:
+    """Return what a symbolic link points to; names that the system does not take are refused when they are opened."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
 
 
 @contextmanager
