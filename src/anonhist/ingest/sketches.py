@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,10 +207,23 @@ def _record_batches(query: Any) -> Iterator[Any]:
     if type(native).__name__ == "DuckDBPyRelation":
         yield from batches(native, _ROWS)
     elif hasattr(native, "to_pyarrow_batches"):
-        yield from native.to_pyarrow_batches(chunk_size=_ROWS)
+        yield from _ibis_batches(native)
     else:
         collected = query.collect() if hasattr(query, "collect") else query
         yield from collected.to_arrow().to_batches(max_chunksize=_ROWS)
+
+
+def _ibis_batches(query: Any) -> Iterator[Any]:
+    """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
+    rest: Iterator[Any] | None = None
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            rest = iter(query.to_pyarrow_batches(chunk_size=_ROWS)) if rest is None else rest
+            batch = next(rest, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def _buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:

@@ -1,0 +1,277 @@
+"""Labels of every kind of source into a sketch: counted as the sketch itself counts them, and no others."""
+
+import gzip
+import io
+import json
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonhist.errors import AnonhistError, DataError, UsageError
+from anonhist.ingest import sketches as module
+from anonhist.ingest.sketches import check_sources, update_sketch
+from anonhist.privacy import PrivacyUnit
+from anonhist.sketches import DomainSketch, HashedSketch, Sketch
+
+DOMAIN = ("cat", "Käfer", 'a,"b', "1.0", "1", " cat", "dog")
+LABELS = ["cat", "Käfer", 'a,"b', "1.0", "1", " cat", "cat", "cat", "1", "dog"] * 7
+TABLE = pa.table({"pet": LABELS, "n": list(range(1, 71)), "who": ["u", "v"] * 35})
+
+
+def _sketch(**given: Any) -> DomainSketch:
+    return DomainSketch(labels=DOMAIN, epsilon=1, **given)
+
+
+def _counted(source: Any, *, sketch: Sketch | None = None, **options: Any) -> dict[str, int]:
+    """Return how often each label was counted."""
+    made = _sketch() if sketch is None else sketch
+    before = made.counters.copy()
+    update_sketch(made, source, **options)
+    return {label: n for label, n in zip(DOMAIN, (made.counters - before).tolist(), strict=True) if n}
+
+
+def _csv(separator: str) -> bytes:
+    sink = io.BytesIO()
+    TABLE.to_pandas().to_csv(sink, sep=separator, index=False)
+    return sink.getvalue()
+
+
+def _file(folder: Path, name: str) -> str:
+    path = folder / name
+    if name.endswith(".parquet"):
+        pq.write_table(TABLE, path)
+    elif name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in TABLE.to_pylist()))
+    elif name.endswith(".db"):
+        with sqlite3.connect(path) as connection:
+            TABLE.to_pandas().to_sql("pets", connection, index=False)
+        return f"sqlite:///{path}"
+    elif name.endswith(".duckdb"):
+        with duckdb.connect(str(path)) as database:
+            database.from_arrow(TABLE).create("pets")
+        return f"duckdb:///{path}"
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(_csv(",")))
+    elif name.endswith(".zst"):
+        path.write_bytes(pa.compress(_csv(","), codec="zstd", asbytes=True))
+    else:
+        path.write_bytes(_csv("\t" if name.endswith(".tsv") else ","))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz", "a.csv.zst", "a.db", "a.duckdb"]
+)
+def test_files_are_counted(tmp_path: Path, name: str) -> None:
+    given = {"table": "pets"} if "d" in name[2:4] else {}
+    source = _file(tmp_path, name)
+    assert _counted(source, column="pet", **given) == Counter(LABELS)
+    totals: Counter[str] = Counter()
+    for label, n in zip(LABELS, range(1, 71), strict=True):
+        totals[label] += n
+    assert _counted(source, column="pet", count="n", **given) == totals
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: TABLE, TABLE.to_pandas, lambda: pl.from_arrow(TABLE), lambda: pl.from_arrow(TABLE).lazy()]  # type: ignore[union-attr]
+)  # fmt: skip
+def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
+    assert _counted(make(), column="pet") == Counter(LABELS)
+    assert _counted(make(), column="n", ignore_unknown=True) == {"1": 1}
+
+
+def test_hashed_sketches_count_what_they_count_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Several batches, the last one not full.
+    monkeypatch.setattr(module, "_ROWS", 1000)
+    labels = [f"label {number % 937}" for number in range(10_500)]
+    pq.write_table(pa.table({"pet": labels}), tmp_path / "a.parquet")
+    sketch = HashedSketch(buckets=500, epsilon=1, key=b"k", sample_share="1/2")
+    mine = Sketch.from_parts(
+        sketch.addresses,
+        unit=sketch.unit,
+        relation=sketch.relation,
+        noise=sketch.noise,
+        counters=sketch.counters.copy(),
+    )
+    heard: list[float] = []
+    update_sketch(sketch, tmp_path / "a.parquet", counted=heard.append)
+    mine.update(labels)
+    assert sketch == mine
+    assert heard == sorted(heard)
+    assert heard[-1] == 10_500
+
+
+def test_a_pattern_is_one_source(tmp_path: Path) -> None:
+    for number in range(3):
+        pq.write_table(pa.table({"pet": ["cat"]}), tmp_path / f"a{number}.parquet")
+    assert _counted(f"{tmp_path}/*.parquet") == {"cat": 3}
+
+
+def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
+    table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    told: list[str] = []
+    assert _counted(tmp_path / "a.parquet", column="pet", notify=told.append) == {"cat": 1, "dog": 1}
+    assert _counted(tmp_path / "a.parquet", column="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
+    assert told == 2 * ["2 rows counted; 2 without a label were left out."]
+    assert _counted(pa.table({"pet": pa.array([], pa.string())})) == {}
+    assert _counted(pa.table({"pet": pa.array([None, None], pa.string())})) == {}
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
+    column = pa.array([None, "dog", "Käfer", "cat", "dog"], pa.string()).cast(kind)
+    assert _counted(pa.table({"pet": column})) == {"dog": 2, "Käfer": 1, "cat": 1}
+    # A slice begins inside of its buffers.
+    batch = pa.record_batch({"label": pa.array(["x", "cat", "dog", "y"], pa.string())}).slice(1, 2)
+    sketch = _sketch()
+    before = sketch.counters.copy()
+    module._Counting(sketch, None, ignore_unknown=False).add_batch(batch, None)
+    assert (sketch.counters - before).tolist() == [1, 0, 0, 0, 0, 0, 1]
+
+
+def test_a_table_of_labels_and_counts_is_counted_already() -> None:
+    table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
+    for given in ({}, {"column": "label"}, {"column": "label", "count": "count"}, {"count": "count"}):
+        assert _counted(table, **given) == {"cat": 8, "dog": 4}
+    assert _counted(table.rename_columns(["pet", "count"]), column="pet") == {"cat": 2, "dog": 1}
+    assert _counted(table.append_column("x", table.column(0)), column="label") == {"cat": 2, "dog": 1}
+
+
+@pytest.mark.parametrize("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
+def test_what_is_no_count_is_refused(tmp_path: Path, bad: str) -> None:
+    (tmp_path / "a.csv").write_text(f"pet,n\ncat,5\ndog,{bad}\n")
+    with pytest.raises(DataError, match="'n' must hold whole numbers from 1") as caught:
+        _counted(tmp_path / "a.csv", column="pet", count="n")
+    assert not bad or bad not in str(caught.value)
+
+
+def test_labels_outside_of_the_domain_are_refused_or_left_out() -> None:
+    table = pa.table({"pet": ["cat", "zebra"]})
+    with pytest.raises(DataError, match="not in the sketch's domain") as caught:
+        _counted(table)
+    assert "zebra" not in str(caught.value)
+    assert _counted(table, ignore_unknown=True) == {"cat": 1}
+
+
+def _users(bound: int) -> DomainSketch:
+    return _sketch(unit=PrivacyUnit.user(max_items=bound))
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "polars"])
+def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name: str) -> None:
+    table = pa.table(
+        {
+            "pet": ["dog", "cat", "Käfer", "cat", "dog", None, "1", "dog"],
+            "who": ["u", "u", "u", "v", None, "v", "v", "w"],
+        }
+    )
+    source: Any = pl.from_arrow(table)
+    if name == "csv":
+        table.to_pandas().to_csv(tmp_path / "a.csv", index=False)
+        source = tmp_path / "a.csv"
+    elif name == "parquet":
+        pq.write_table(table, tmp_path / "a.parquet")
+        source = tmp_path / "a.parquet"
+    # The first by label, code point by code point; who has no name is nobody.
+    given = {"column": "pet", "user": "who"}
+    assert _counted(source, sketch=_users(1), **given) == {"Käfer": 1, "1": 1, "dog": 1}
+    assert _counted(source, sketch=_users(2), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 1}
+    assert _counted(source, sketch=_users(9), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 2}
+
+
+def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
+    rng = np.random.default_rng(5)
+    for bound in (1, 2, 5):
+        users, labels = rng.integers(0, 40, 600), rng.integers(0, len(DOMAIN), 600)
+        table = pa.table({"pet": [DOMAIN[each] for each in labels], "who": users})
+        expected: Counter[str] = Counter()
+        for user in range(40):
+            expected.update(sorted(DOMAIN[each] for each in labels[users == user])[:bound])
+        assert _counted(table, sketch=_users(bound), column="pet", user="who") == expected
+
+
+def test_users_and_units_belong_together() -> None:
+    for given, sketch, reason in (
+        ({"user": "who"}, _sketch(), "protects single items"),
+        ({}, _users(2), r"name the column that says who each row is of \(--user COLUMN\)"),
+        ({"user": "who", "count": "n"}, _users(2), "users cannot be bounded"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            _counted(TABLE, sketch=sketch, column="pet", **given)
+    check_sources(_users(2), ["*.csv"])
+    with pytest.raises(UsageError, match="who might be in several sources"):
+        check_sources(_users(2), ["a.csv", "b.csv"])
+
+
+def test_a_file_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("pet\ncat\n")
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    check_sources(_sketch(), [f"{tmp_path}/a.csv", "-", "nowhere.csv"])
+    for sources in (["-", "-"], [f"{tmp_path}/a.csv", f"{tmp_path}/link.csv"], [f"{tmp_path}/*.csv"] * 2):
+        with pytest.raises(UsageError, match="A file is named twice"):
+            check_sources(_sketch(), sources)
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "kind", "reason"),
+    [
+        (TABLE, {}, UsageError, r"which column holds the labels \(--column\); the columns are 'pet', 'n', 'who'"),
+        (TABLE, {"column": "x"}, DataError, "no column 'x' to use as label"),
+        (TABLE, {"column": "pet", "count": "x"}, DataError, "no column 'x' to use as count"),
+        (["cat"], {}, UsageError, "give labels that are in memory to sketch.update"),
+        (np.array(["cat"]), {}, UsageError, "give labels that are in memory to sketch.update"),
+        ({"cat": 1}, {}, UsageError, "give labels that are in memory to sketch.update"),
+        (object(), {}, UsageError, "Only files and tables"),
+        ("nowhere.csv", {}, DataError, "no file 'nowhere.csv'"),
+        ("-", {"table": "t"}, UsageError, "one label per line unless"),
+        ("-", {"delimiter": ";"}, UsageError, "one label per line unless"),
+    ],
+)  # fmt: skip
+def test_wrong_calls_are_refused(source: Any, given: dict[str, Any], kind: type[AnonhistError], reason: str) -> None:
+    sketch = _sketch()
+    before = sketch.counters.copy()
+    with pytest.raises(kind, match=reason):
+        update_sketch(sketch, source, **given)
+    assert (sketch.counters == before).all()
+
+
+def _standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    # It has no file that an engine, or whoever copies it, could open.
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+
+def test_standard_input_is_a_label_per_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    _standard_input(monkeypatch, 'cat\r\n\n cat\nKäfer\n"cat"\n1.0\n\n\n1'.encode())
+    told: list[str] = []
+    counted = _counted("-", ignore_unknown=True, notify=told.append)
+    assert counted == {"cat": 1, " cat": 1, "Käfer": 1, "1.0": 1, "1": 1}
+    assert told == ["6 rows counted; 3 without a label were left out."]
+
+
+def test_standard_input_that_is_no_text_or_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    _standard_input(monkeypatch, b"cat\n\xff\n")
+    with pytest.raises(DataError, match="not UTF-8"):
+        _counted("-")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="closed"):
+        _counted("-")
+
+
+def test_lines_are_counted_as_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    _standard_input(monkeypatch, "".join(f"{label}\n" for label in LABELS).encode())
+    assert _counted("-") == _counted(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)
