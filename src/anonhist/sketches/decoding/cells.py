@@ -61,7 +61,8 @@ def value_edges(low: int, counts: NDArray[np.int64], *, spread: float) -> NDArra
     above = above[(above < HEAD) | (np.diff(above, prepend=-step) >= min(step, HEAD)) | (above == counts[-1])]
     below = [0]
     while below[-1] > low:
-        below.append(below[-1] - max(step if below[-1] < -HEAD else 1, int(-below[-1] * _GROWTH)))
+        width = max(step if below[-1] < -HEAD else 1, int(-below[-1] * _GROWTH))
+        below.append(max(low, below[-1] - width))
     return np.unique(np.concatenate((np.array(below[1:], dtype=np.int64), above)))
 
 
