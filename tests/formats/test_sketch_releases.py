@@ -1,0 +1,201 @@
+"""Releases that were read from sketches: written, read back, and refused where no sketch makes such."""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.formats import read_release, write
+from anonhist.formats.document import SKETCH_NAMES
+from anonhist.mechanisms import MECHANISM_NAMES
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.releases import Release
+from anonhist.sketches import DomainSketch, HashedSketch, Sketch
+from anonhist.sketches.decoding.names import DECODERS
+from anonhist.sketches.mechanism import SketchMechanism
+from anonhist.sketches.shares import NoiseShare
+from anonhist.testing.sources import SeededSource
+
+GOLDEN = Path(__file__).parent / "golden"
+LABELS = [f"label {number}" for number in range(60)]
+USER = PrivacyUnit.user(max_items=3)
+SUBSTITUTE = NeighboringRelation.SUBSTITUTE
+
+
+def _hashed(epsilon: str = "1/2", **given: Any) -> Sketch:
+    return HashedSketch(buckets=50, epsilon=epsilon, key=b"week 47", **given)
+
+
+def _share(honest: int, session: str = "week 47") -> Sketch:
+    return _hashed(noise_share=NoiseShare(honest=honest, session=session), unit=USER)
+
+
+SKETCHES: dict[str, Callable[[], Sketch]] = {
+    "hashed": _hashed,
+    "merged": lambda: _hashed("1/2") + _hashed("1/3") + _hashed("1/2"),
+    "users": lambda: _hashed(unit=USER, relation=SUBSTITUTE),
+    "merged users": lambda: _hashed("1/2", unit=USER) + _hashed("1/3", unit=USER) + _hashed("1/2", unit=USER),
+    "shares": lambda: _share(2) + _share(2) + _share(2),
+    "sessions": lambda: _share(2) + _share(2) + _share(2, "48") + _share(2, "48") + _hashed("1/2", unit=USER),
+    "sampled": lambda: _hashed(sample_share="1/3"),
+    "domain": lambda: DomainSketch(labels=LABELS, epsilon=2),
+    "sampled domain": lambda: DomainSketch(labels=LABELS, epsilon=2, sample_share="0.4"),
+}
+
+
+def _release(name: str, method: str = "three-tap") -> Release:
+    sketch = SKETCHES[name]()
+    sketch.update([label for number, label in enumerate(LABELS) for _ in range(number % 4)])
+    return sketch.reconstruct(method, simulations=2).with_error()
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+@pytest.mark.parametrize("name", SKETCHES)
+def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
+    made = _release(name)
+    write(made, tmp_path / f"a.{ending}")
+    read = read_release(tmp_path / f"a.{ending}")
+    assert read.mechanism == made.mechanism
+    assert isinstance(read.mechanism, SketchMechanism)
+    assert (read.profile, read.guarantee, read.reason) == (made.profile, made.guarantee, made.reason)
+    assert len(read.resimulate()) == 2
+
+
+@pytest.mark.parametrize("method", DECODERS)
+def test_what_it_was_read_with_is_made_again(tmp_path: Path, method: str) -> None:
+    made = _release("domain", method)
+    write(made, tmp_path / "a.json")
+    read = read_release(tmp_path / "a.json").mechanism
+    assert isinstance(read, SketchMechanism)
+    assert read.decoder == DECODERS[method]()
+
+
+def test_names_are_those_of_sketches_alone() -> None:
+    assert {_release(name).mechanism.name for name in ("hashed", "domain")} == set(SKETCH_NAMES)
+    assert not set(SKETCH_NAMES) & set(MECHANISM_NAMES)
+
+
+def test_a_sketch_without_a_promise_is_no_release(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not private"):
+        _share(3).reconstruct("three-tap", simulations=2)
+    document = _document("shares", tmp_path)
+    document["mechanism"]["parameters"]["noise"] = "1/6^1/3"
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    with pytest.raises(DataError, match="a part of the noise is missing, so that nothing is promised"):
+        read_release(tmp_path / "bad.json")
+
+
+def test_files_of_version_1_stay_readable() -> None:
+    # Written when the format was made; never to be written anew.
+    read = read_release(GOLDEN / "release-1-hashed-sketch.json")
+    assert isinstance(read.mechanism, SketchMechanism)
+    assert read.guarantee.spending == (("one sketch", Fraction(1, 3)), ("2 sketches", Fraction(1)))
+    assert read.mechanism.setting.law.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
+
+
+def _document(name: str, folder: Path) -> dict[str, Any]:
+    write(_release(name), folder / "good.json")
+    document: dict[str, Any] = json.loads((folder / "good.json").read_text())
+    return document
+
+
+# Of which sketch, where, what is put there, and what the refusal says.
+BAD: list[tuple[str, str, Any, str]] = [
+    ("hashed", "mechanism.name", "domain-sketch", "must be counters, domain_size"),
+    ("hashed", "mechanism.name", "sketch", "unknown to this version"),
+    ("domain", "mechanism.name", "hashed-sketch", "not the parameters of the decoder|those of its method"),
+    ("hashed", "mechanism.parameters", {}, "must be counters"),
+    ("hashed", "mechanism.parameters.counters", 0, "counters"),
+    ("hashed", "mechanism.parameters.counters", 2**31 + 1, "counters"),
+    ("hashed", "mechanism.parameters.counters", "50", "whole numbers and text"),
+    ("hashed", "mechanism.parameters.counters", True, "must be counters"),
+    ("hashed", "mechanism.parameters.counters", 50.0, "must be counters"),
+    ("hashed", "mechanism.parameters.extra", 1, "parameters of the decoder"),
+    ("hashed", "mechanism.parameters.domain_size", 50, "parameters of the decoder"),
+    ("domain", "mechanism.parameters.domain_size", 61, "does not belong to such a domain"),
+    ("domain", "mechanism.parameters.domain_size", 59, "domain_size"),
+    ("domain", "mechanism.parameters.domain_size", "60", "whole number"),
+    ("domain", "mechanism.parameters.sample_share", "1/2", ""),
+    ("sampled domain", "mechanism.parameters.sample_share", "1", "does not belong to such a domain"),
+    ("sampled", "mechanism.parameters.sample_share", "3/2", "share"),
+    ("sampled", "mechanism.parameters.sample_share", "0", "greater than zero"),
+    ("sampled", "mechanism.parameters.sample_share", "2/6", "as this program writes"),
+    ("sampled", "mechanism.parameters.sample_share", 1, "whole numbers and text"),
+    ("hashed", "mechanism.parameters.method", "guessing", "guessing"),
+    ("hashed", "mechanism.parameters.method", 1, "whole numbers and text"),
+    ("hashed", "mechanism.parameters.noise", "", "rates of its parts"),
+    ("hashed", "mechanism.parameters.noise", 5, "rates of its parts"),
+    ("hashed", "mechanism.parameters.noise", "1/2,", "rates of its parts"),
+    ("hashed", "mechanism.parameters.noise", "0.5", "rates of its parts"),
+    ("hashed", "mechanism.parameters.noise", "1/0", "gamma"),
+    ("hashed", "mechanism.parameters.noise", "0", "greater than zero"),
+    ("hashed", "mechanism.parameters.noise", "2/4", "as this program writes"),
+    ("hashed", "mechanism.parameters.noise", "1/2^1", "as this program writes"),
+    ("hashed", "mechanism.parameters.noise", "1/2^1/2", "nothing is promised"),
+    ("hashed", "mechanism.parameters.noise", "1/3", "epsilon is not that"),
+    ("hashed", "mechanism.parameters.noise", "1/2,1/3", "ascending order"),
+    ("hashed", "mechanism.parameters.noise", "1/3,1/2", ""),
+    ("merged", "mechanism.parameters.noise", "1/2,1/2,2/3", "epsilon is not that"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6", "steps are not the parts"),
+    ("merged users", "mechanism.parameters.noise", "1/6,1/6", "steps are not the parts"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^2", ""),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^3/2", "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["the sketch", "1/3"], ["2 sketches", "1"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["2 sketches", "1"], ["one sketch", "1/3"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["both", "4/3"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [], "epsilon is not that"),
+    ("hashed", "guarantee.spending", [["one sketch", "1/2"]], "epsilon is not that"),
+    ("hashed", "guarantee.delta", "1/1000", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.arithmetic", "perfectly private", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.unit", "label", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.relation", "substitute", "epsilon is not that"),
+    ("hashed", "guarantee.epsilon", "1/4", "epsilon is not that"),
+    ("hashed", "guarantee.epsilon", "1", "epsilon is not that"),
+    ("hashed", "guarantee.sentence", "Nothing can be learnt from this.", "sentence"),
+    ("users", "guarantee.bound", 2, "epsilon is not that"),
+    ("shares", "mechanism.parameters.noise", "1/6^2,1/6^2", "ascending order"),
+    ("hashed", "items", 5, "items belong to"),
+    ("hashed", "error.levels", [2], "row per level|every released count"),
+]
+
+
+@pytest.mark.parametrize(("name", "where", "value", "reason"), BAD)
+def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: str, value: object, reason: str) -> None:
+    document = _document(name, tmp_path)
+    whole = deepcopy(document)
+    *folders, last = where.split(".")
+    inside = whole
+    for each in folders:
+        inside = inside[each]
+    inside[last] = value
+    (tmp_path / "bad.json").write_text(json.dumps(whole))
+    if not reason:  # another sketch that promises the same
+        assert read_release(tmp_path / "bad.json").mechanism != read_release(tmp_path / "good.json").mechanism
+        return
+    with pytest.raises(DataError, match=reason) as caught:
+        read_release(tmp_path / "bad.json")
+    assert str(caught.value).startswith(f"'{tmp_path}/bad.json' is not a release that can be read: ")
+    assert "\n" not in str(caught.value)
+
+
+def _golden() -> Release:
+    """Make what the golden file holds."""
+    source = SeededSource(7)
+    days = [_hashed(epsilon, unit=USER, source=source) for epsilon in ("1/2", "1/3", "1/2")]
+    for day in days:
+        day.update(LABELS)
+    return (days[0] + days[1] + days[2]).reconstruct("three-tap", simulations=2).with_error()
+
+
+def test_the_golden_file_is_what_is_written(tmp_path: Path) -> None:
+    write(_golden(), tmp_path / "a.json")
+    here, there = (
+        json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-1-hashed-sketch.json")
+    )
+    for name in ("format", "version", "guarantee", "mechanism"):
+        assert here[name] == there[name]
