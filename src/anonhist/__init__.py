@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
     from anonhist.formats.rappor_files import read_rappor
+    from anonhist.formats.sketches import read_sketch
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally
     from anonhist.ingest import read_profile
     from anonhist.ingest.reports import tally_reports
+    from anonhist.ingest.sketches import update_sketch
     from anonhist.mechanisms import (
         BoundedPartitionMechanism,
         BudgetShares,
@@ -125,6 +127,7 @@ __all__ = [
     "read_profile",
     "read_rappor",
     "read_release",
+    "read_sketch",
     "read_survey",
     "read_tally",
     "release",
@@ -140,6 +143,7 @@ __all__ = [
     "tally_reports",
     "to_arrow",
     "tsallis_entropy",
+    "update_sketch",
     "work_factor",
     "write",
     "write_report",
@@ -149,10 +153,12 @@ _ROOMS = {
     "errors": ("AnonhistError", "DataError", "MissingExtraError", "OutputError", "UsageError"),
     "formats": ("csv_text", "read_release", "to_arrow", "write"),
     "formats.rappor_files": ("read_rappor",),
+    "formats.sketches": ("read_sketch",),
     "formats.surveys": ("read_survey",),
     "formats.tallies": ("read_tally",),
     "ingest": ("read_profile",),
     "ingest.reports": ("tally_reports",),
+    "ingest.sketches": ("update_sketch",),
     "mechanisms": (
         "BoundedPartitionMechanism",
         "BudgetShares",

@@ -7,9 +7,28 @@
 (1000,)
 """
 
+from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
+from anonhist.sketches.decoding.fourier import FourierDecompounding
+from anonhist.sketches.decoding.isotonic import Isotonic
+from anonhist.sketches.decoding.maximum_likelihood import MaximumLikelihood
+from anonhist.sketches.decoding.three_tap import ThreeTap
+from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.domain_sketch import DomainSketch
 from anonhist.sketches.hashed_sketch import HashedSketch
 from anonhist.sketches.shares import NoiseShare
 from anonhist.sketches.sketch import Sketch
 
-__all__ = ["DomainSketch", "HashedSketch", "NoiseShare", "Sketch"]
+__all__ = [
+    "Decompounding",
+    "DomainSketch",
+    "EmpiricalBayes",
+    "FourierDecompounding",
+    "HashedSketch",
+    "Isotonic",
+    "MaximumLikelihood",
+    "NoiseShare",
+    "Sketch",
+    "ThreeTap",
+    "WuPagh",
+]

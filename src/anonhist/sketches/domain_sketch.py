@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.shares import NoiseShare
 
 
-class DomainSketch(Sketch):
+class DomainSketch(Sketch, addresses=DomainAddresses):
     """A sketch of labels that are known beforehand: a counter for each, or for each of a sample.
 
     Parameters

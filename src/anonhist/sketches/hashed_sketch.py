@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.shares import NoiseShare
 
 
-class HashedSketch(Sketch):
+class HashedSketch(Sketch, addresses=HashedAddresses):
     """A sketch of labels that nobody can list: thrown into buckets by their hash.
 
     Parameters

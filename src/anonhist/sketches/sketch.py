@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
 from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
-from anonhist.sketches.addresses import UNKNOWN, DomainAddresses, HashedAddresses
+from anonhist.sketches.addresses import UNKNOWN
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
 from anonhist.sketches.merging import merged
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
+    from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
     from anonhist.sketches.decoding.decoder import Decoder
     from anonhist.sketches.shares import NoiseShare
 
@@ -79,6 +80,12 @@ class Sketch:
     noise: tuple[NoiseComponent, ...]
     counters: NDArray[np.int64]
     clipped: int | None
+    # Which sketch has which addresses: those that derive from this class say so.
+    _kinds: ClassVar[dict[type, type[Sketch]]] = {}
+
+    def __init_subclass__(cls, *, addresses: type) -> None:
+        """Note which addresses a kind of sketch has."""
+        cls._kinds[addresses] = cls
 
     def __init__(
         self,
@@ -138,12 +145,10 @@ class Sketch:
         >>> Sketch.from_parts(new.addresses, **parts) == new
         True
         """
-        from anonhist.sketches.domain_sketch import DomainSketch
-        from anonhist.sketches.hashed_sketch import HashedSketch
-
-        if not isinstance(addresses, HashedAddresses | DomainAddresses):
+        kind = cls._kinds.get(type(addresses))
+        if kind is None:
             raise UsageError("The addresses of a sketch are HashedAddresses or DomainAddresses.")
-        sketch: Sketch = object.__new__(HashedSketch if isinstance(addresses, HashedAddresses) else DomainSketch)
+        sketch = object.__new__(kind)
         sketch._set(addresses, checked_unit(unit), checked_relation(relation), noise, counters, clipped)
         return sketch
 
