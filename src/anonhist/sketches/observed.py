@@ -45,7 +45,7 @@ class Observed:
     def __post_init__(self) -> None:
         if self.values.shape != self.numbers.shape or not (self.values[1:] > self.values[:-1]).all():
             raise DataError("The values of counters must be ascending, each once.")
-        if self.numbers.size and int(self.numbers.min()) < 1:
+        if self.numbers.size and not self.numbers.min() > 0:
             raise DataError("Each value of a counter must be that of one counter at least.")
 
     @classmethod
