@@ -31,7 +31,7 @@ class Window:
     Attributes
     ----------
     low, last
-        First value, and one more than the last one.
+        First value, and one more than the last one. What lies lower, where noise hardly gets, is taken for ``low``.
     reach
         How far the noise goes that is taken into account.
     seen : ndarray of int64, shape (last − low,)
@@ -66,8 +66,9 @@ class Window:
                 "The noise of this sketch is so wide that no profile can be read from it; use a larger epsilon."
             )
         last = _last(observed, 8 * reach)
-        low = min(int(observed.values[0]), -reach)
+        low = -reach
         seen = observed.dense(low, last - 1)
+        seen[0] += observed.numbers[observed.values < low].sum()
         counts = count_edges(seen[-low:], last)
         beyond = observed.values >= last
         return cls(
