@@ -74,6 +74,12 @@ def test_a_sample_of_a_domain_has_counters_for_its_labels_only() -> None:
     assert places(sampled, others) == np.where(outside, UNKNOWN, NOT_SAMPLED).tolist()
 
 
+def test_a_label_is_sampled_up_to_the_share_not_at_it() -> None:
+    hashes = np.array([[12, 0], [13, 2**62 - 1], [14, 2**62], [15, 2**64 - 1]], dtype=np.uint64)
+    assert HashedAddresses(10, b"k", Fraction(1, 4)).of_hashes(hashes).tolist() == [2, 3, NOT_SAMPLED, NOT_SAMPLED]
+    assert HashedAddresses(10, b"k").of_hashes(hashes).tolist() == [2, 3, 4, 5]
+
+
 def test_a_hashed_sample_is_independent_of_the_bucket() -> None:
     labels = [f"label {number}" for number in range(40_000)]
     all_places = np.array(places(HashedAddresses(10, b"k"), labels))

@@ -43,9 +43,16 @@ def test_another_number_of_counts_is_refused(labels: Any, numbers: Any, counts: 
         listed(labels(LABELS), numbers(counts))
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_lengths_that_are_known_are_compared_before_anything_is_counted() -> None:
     with pytest.raises(DataError, match="one count for each label"):
         next(label_chunks(LABELS, [1] * 6))
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_counts_that_go_on_after_full_chunks_are_refused() -> None:
+    with pytest.raises(DataError, match="one count for each label"):
+        listed(LABELS[:4], iter([1] * 5))
 
 
 def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:

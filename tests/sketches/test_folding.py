@@ -83,6 +83,7 @@ def test_a_clipped_sketch_can_only_be_unfolded_and_only_once() -> None:
     kept = sketch.counters.copy()
     for refused in (
         lambda: sketch.update(["a"]),
+        lambda: sketch.update([]),
         lambda: sketch.update_buffer(np.zeros(0, dtype=np.uint8), [0]),
         lambda: sketch.add(np.array([1])),
         lambda: sketch.merge(other),

@@ -68,6 +68,7 @@ def test_noise_stays_within_its_reach(name: str, probability: float) -> None:
 def test_parts_are_sorted_and_shares_of_one_rate_add_up() -> None:
     half = Fraction(1, 2)
     assert NoiseLaw.of([(Fraction(2), ONE), (ONE, ONE)]) == NoiseLaw.of([(ONE, ONE), (Fraction(2), ONE)])
+    assert NoiseLaw.of([(ONE, ONE), (ONE, ONE)]).parts == ((ONE, ONE), (ONE, ONE))
     assert NoiseLaw.of([(ONE, half), (ONE, half)]).parts == ((ONE, ONE),)
     assert NoiseLaw.of([(ONE, half), (Fraction(2), half)]).parts == ((ONE, half), (Fraction(2), half))
     component = NoiseComponent("0" * 32, ONE, half, "s")
