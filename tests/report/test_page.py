@@ -18,6 +18,8 @@ from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, check_report_path, page, write_report
 from anonhist.report.wording import interval as interval_text
 from anonhist.report.wording import interval_of_items
+from anonhist.sketches import HashedSketch
+from anonhist.testing.sources import SeededSource
 
 
 @pytest.fixture
@@ -206,3 +208,13 @@ def test_a_number_of_items_released_on_its_own_is_shown(release: Release, page: 
     # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
     assert high - 123_456 == pytest.approx(150 * mechanism.cells, rel=0.02)
     assert interval_text(low, high) in counted
+
+
+def test_a_page_of_a_sketch_says_that_reading_is_free_and_looks_are_not(page: str, page_of: Any) -> None:
+    sketch = HashedSketch(buckets=100, epsilon=1, key=b"week 47", source=SeededSource(7))
+    sketch.update(f"label {number}" for number in range(40))
+    told = page_of(sketch.reconstruct(simulations=2), command="anonhist sketch profile week.sketch")
+    assert "costs nothing more" in told
+    assert "spends the budget once more" not in told
+    assert "between two looks" in told
+    assert "between two looks" not in page

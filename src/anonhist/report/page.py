@@ -14,6 +14,7 @@ from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import interval, interval_of_items, not_covered, promise, share_of_items, with_error
+from anonhist.sketches.mechanism import SketchMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _ROWS = 12
+_DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
+_READ_AGAIN = "The same command reads the same noise in the same sketch, and costs nothing more."
+_TWO_LOOKS = (
+    "What the sketch counts between two looks at it, from whoever has both: this page, and any copy of the sketch, are"
+    " looks."
+)
 _LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
@@ -61,7 +68,7 @@ def _main(release: Release, command: str | None) -> str:
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
-        not_covered="".join(f"<li>{escape(each)}</li>" for each in not_covered(guarantee.unit)),
+        not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),
             name="prevalences",
@@ -86,8 +93,16 @@ def _main(release: Release, command: str | None) -> str:
             for k in _shown_levels(profile, limit)
         ),
         guessing_rows=_rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
-        reproduce=reproduce(command, "The same command draws new noise, and spends the budget once more."),
+        reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),
     )
+
+
+def _uncovered(release: Release) -> list[str]:
+    """Say what the promise does not cover; of a sketch, that it can be seen twice."""
+    listed = not_covered(release.guarantee.unit)
+    if isinstance(release.mechanism, SketchMechanism):
+        listed.insert(1, _TWO_LOOKS)
+    return listed
 
 
 def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
