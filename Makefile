@@ -52,6 +52,8 @@ bench: $(DEV) ## measure accuracy and speed (about three hours)
 	$(BIN)/python bench/local_speed.py
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/kairouz.py --plots docs/images
+	$(BIN)/python bench/sketch_speed.py
+	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
