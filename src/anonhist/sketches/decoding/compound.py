@@ -65,11 +65,16 @@ class Compound:
         slopes = kernel * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]
         return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
 
-    def expected(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return g_k for each value k of the window: how likely a bucket has it."""
+        law = self._law(rates)
+        return np.asarray(np.maximum(law, 1e-14 * float(law.max())))
+
+    def expected(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``: the expected number of labels with each count, given the buckets."""
         law = self._law(rates)
         ratios = np.zeros(self._size)
-        ratios[: law.size] = self._window.seen / np.maximum(self._buckets * law, 1e-14 * self._buckets * law.max())
+        ratios[: law.size] = seen / (self._buckets * np.maximum(law, 1e-14 * float(law.max())))
         padded = np.fft.rfft(law, self._size)
         # Both begin at the lowest value, so lags count from zero; the kernel begins there too.
         back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.sketches.decoding.compound import Compound
+from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import smooth_fit
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
@@ -29,7 +30,8 @@ class Decompounding:
     of the noise. The rates are fitted by penalised maximum likelihood, as
     :func:`~anonhist.sketches.decoding.smooth_fit.smooth_fit` says: smooth in r, unless the buckets say otherwise. What
     is returned is the expected number of labels given the buckets, ``φ̂_r = φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``, where G_k
-    buckets have the value k.
+    buckets have the value k, after one step of this kind or as many as
+    :func:`~anonhist.sketches.decoding.sharpening.sharpened` finds to help.
 
     Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
     bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are
@@ -89,7 +91,8 @@ class Decompounding:
         if window.held:
             compound = Compound(window, setting.law)
             fit = smooth_fit(compound, compound.start)
-            numbers = compound.expected(compound.spread_out(fit.rates if rng is None else fit.drawn(rng)))
+            rates = compound.spread_out(fit.rates if rng is None else fit.drawn(rng))
+            numbers = sharpened(compound, rates, window.seen)
         return Prevalences(
             np.concatenate((np.arange(1, window.last), window.beyond_values)),
             np.concatenate((numbers[1:], window.beyond_numbers * _shared(window, observed.size))),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
+from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, smooth_fit
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
@@ -30,7 +31,8 @@ class EmpiricalBayes:
     smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from. Returned is
     what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
     with count r given the G_k counters of value k. Where noise is small these are the values seen, where it is large
-    the smooth law.
+    the smooth law. Where many labels have one count and few its neighbours, more steps of this kind lead nearer to it;
+    :func:`~anonhist.sketches.decoding.sharpening.sharpened` finds out how many help.
 
     Values far out that few counters have (beyond a window which holds nearly all) are taken as counts.
 
@@ -92,7 +94,7 @@ class EmpiricalBayes:
             start = np.log(window.held / (widths * float(widths.size)))
             fit = smooth_fit(_Mixture(window.gathered, matrix, widths.astype(np.float64)), start)
             rates = fit.rates if rng is None else fit.drawn(rng)
-            numbers = _expected(np.repeat(rates, widths), kernel, window)
+            numbers = sharpened(_Counters(kernel, window), np.repeat(rates, widths), window.seen)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),
             np.concatenate((numbers, window.beyond_numbers)),
@@ -124,16 +126,28 @@ class _Mixture:
         return np.maximum(self._matrix @ rates, np.finfo(np.float64).tiny)
 
 
-def _expected(rates: NDArray[np.float64], kernel: NDArray[np.float64], window: Window) -> NDArray[np.float64]:
-    """Return ``φ_r·Σ_k G_k·κ(k − r)/m_k`` for each count r of the window, by three transforms."""
-    size = 1 << (window.last - window.low + 2 * window.reach).bit_length()
-    noise = np.fft.rfft(kernel, size)
-    # Place i holds value i − reach.
-    means = np.fft.irfft(np.fft.rfft(rates, size) * noise, size)
-    means = np.roll(means, -window.reach - window.low)[: window.last - window.low]
-    ratios = window.seen / np.maximum(means, 1e-14 * float(means.max()))
-    back = np.fft.irfft(np.fft.rfft(ratios, size) * np.conj(noise), size)
-    places = (np.arange(window.last) - window.low - window.reach) % size
-    numbers = np.maximum(rates * back[places], 0.0)
-    total = float(numbers.sum())
-    return np.asarray(numbers * (window.seen.sum() / total) if total else numbers)
+class _Counters:
+    """Counters of single labels, each value for itself: mixtures whose kernel is the noise, by transforms."""
+
+    def __init__(self, kernel: NDArray[np.float64], window: Window) -> None:
+        self._window = window
+        self._size = 1 << (window.last - window.low + 2 * window.reach).bit_length()
+        self._noise = np.fft.rfft(kernel, self._size)
+
+    def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``m_k = Σ_r φ_r·κ(k − r)`` for each value k of the window."""
+        window = self._window
+        # Place i holds value i − reach.
+        around = np.fft.irfft(np.fft.rfft(rates, self._size) * self._noise, self._size)
+        found = np.roll(around, -window.reach - window.low)[: window.last - window.low]
+        return np.asarray(np.maximum(found, 1e-14 * float(found.max()) + np.finfo(np.float64).tiny))
+
+    def expected(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``φ_r·Σ_k G_k·κ(k − r)/m_k`` for each count r of the window; their sum is that of the G_k."""
+        window = self._window
+        ratios = np.fft.rfft(seen / self.means(rates), self._size)
+        back = np.fft.irfft(ratios * np.conj(self._noise), self._size)
+        places = (np.arange(window.last) - window.low - window.reach) % self._size
+        numbers = np.maximum(rates * back[places], 0.0)
+        total = float(numbers.sum())
+        return np.asarray(numbers * (float(seen.sum()) / total) if total else numbers)

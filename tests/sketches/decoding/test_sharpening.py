@@ -1,0 +1,80 @@
+"""Steps from a smooth law towards what was seen: as many as help, and no more."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from anonhist.sketches.decoding.empirical_bayes import _Counters
+from anonhist.sketches.decoding.sharpening import sharpened
+from anonhist.sketches.decoding.window import Window
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.observed import Observed
+
+LAST = 120
+
+
+def law_of(epsilon: str) -> NoiseLaw:
+    return NoiseLaw.of([(Fraction(epsilon), Fraction(1))])
+
+
+def seen_of(truth: np.ndarray, epsilon: str, seed: int) -> tuple[_Counters, np.ndarray]:
+    """Return the reading of noisy counters with these true numbers, and how many have each value."""
+    rng = np.random.default_rng(seed)
+    law = law_of(epsilon)
+    counters = np.repeat(np.arange(truth.size), truth)
+    counters = np.append(counters + law.simulate(counters.size, rng=rng), LAST - 1)
+    window = Window.of(Observed.of(counters), law)
+    return _Counters(law.pmf(window.reach), window), window.seen
+
+
+def one_step(reading: _Counters, rates: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    return reading.expected(rates, seen.astype(np.float64))
+
+
+def away(found: np.ndarray, truth: np.ndarray) -> float:
+    size = max(found.size, truth.size)
+    return float(np.abs(np.pad(found, (0, size - found.size)) - np.pad(truth, (0, size - truth.size))).sum())
+
+
+@pytest.mark.parametrize("epsilon", ["1", "3"])
+def test_spikes_that_a_smooth_law_blurs_are_found_again(epsilon: str) -> None:
+    truth = np.zeros(LAST, dtype=np.int64)
+    truth[20:110:6] = 5000
+    reading, seen = seen_of(truth, epsilon, 1)
+    smooth = np.ones(_last(seen, reading))
+    found = sharpened(reading, smooth, seen)
+    assert away(found, truth) < 0.4 * away(one_step(reading, smooth, seen), truth)
+
+
+def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
+    rng = np.random.default_rng(2)
+    shape = 1 / (1 + np.arange(LAST)) ** 1.5
+    truth = rng.multinomial(100_000, shape / shape.sum())
+    reading, seen = seen_of(truth, "1", 3)
+    rates = np.resize(1e5 * shape / shape.sum(), _last(seen, reading))
+    assert np.array_equal(sharpened(reading, rates, seen), one_step(reading, rates, seen))
+
+
+def test_reading_twice_gives_the_same_and_keeps_the_sum() -> None:
+    truth = np.full(30, 40)
+    reading, seen = seen_of(truth, "0.5", 4)
+    rates = np.linspace(2, 1, _last(seen, reading))
+    found = sharpened(reading, rates, seen)
+    assert np.array_equal(found, sharpened(reading, rates, seen))
+    assert found.sum() == pytest.approx(seen.sum())
+
+
+def test_so_few_counters_that_a_half_has_none_are_read_in_one_step() -> None:
+    law = law_of("1")
+    window = Window.of(Observed.of(np.array([3])), law)
+    reading = _Counters(law.pmf(window.reach), window)
+    rates = np.ones(window.last)
+    assert np.array_equal(sharpened(reading, rates, window.seen), one_step(reading, rates, window.seen))
+
+
+def _last(seen: np.ndarray, reading: _Counters) -> int:
+    """Return how many counts the window has: the values from zero on."""
+    return seen.size + reading._window.low
