@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import force_option
+from anonhist.cli.options import force_option, relation_option
 from anonhist.cli.sections import SectionedCommand
 
 _NEW_SECTIONS = {
@@ -39,6 +39,11 @@ _PROFILE_SECTIONS = {
 _PROFILE_EXAMPLES = """
 anonhist sketch profile week.sketch -o release.json --report week.html
 anonhist sketch profile week.sketch --method wu-pagh -o - | head
+"""
+
+_RECOMMEND_EXAMPLES = """
+anonhist sketch recommend --expected-labels 1e6 --epsilon 1
+anonhist sketch recommend --expected-labels 1e7 --epsilon 0.5 --max-bytes 1e7
 """
 
 _quiet_option = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
@@ -184,6 +189,31 @@ def profile(**options: Any) -> None:
     from anonhist.cli.sketch_read import run_profile
 
     run_profile(**options)
+
+
+@sketch.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
+@click.option(
+    "--expected-labels",
+    required=True,
+    metavar="M",
+    help="About how many different labels there will be, such as 1e6: a guess that says nothing of the data.",
+)
+@click.option("--epsilon", required=True, metavar="E", help="What the sketch may cost in all, such as 1; no default.")
+@click.option("--unit", type=click.Choice(("item", "user")), help="Whom to protect.  [default: item]")
+@click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count.")
+@relation_option
+@click.option("--max-bytes", metavar="B", help="How large the counters may be, such as 8e6.")
+@click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
+@force_option
+@_quiet_option
+def recommend(**options: Any) -> None:
+    """Say how many buckets to take for labels that cannot be listed, from expected errors.
+
+    Errors are simulated for labels with prevalences that fall as one over the square of the count.
+    """
+    from anonhist.cli.sketch_recommend import run_recommend
+
+    run_recommend(**options)
 
 
 @sketch.command()

@@ -16,6 +16,7 @@ from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.domain_sketch import DomainSketch
 from anonhist.sketches.hashed_sketch import HashedSketch
+from anonhist.sketches.recommendation import recommend_buckets
 from anonhist.sketches.shares import NoiseShare
 from anonhist.sketches.sketch import Sketch
 
@@ -31,4 +32,5 @@ __all__ = [
     "Sketch",
     "ThreeTap",
     "WuPagh",
+    "recommend_buckets",
 ]

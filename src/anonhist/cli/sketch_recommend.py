@@ -1,0 +1,92 @@
+"""``anonhist sketch recommend``: how many buckets to take."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.targets import STDOUT, csv_target
+from anonhist.privacy import NeighboringRelation
+
+if TYPE_CHECKING:
+    from anonhist.sketches.recommendation import BucketRecommendation
+
+HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prevalences_error_uncertainty")
+
+
+def run_recommend(
+    *,
+    expected_labels: str,
+    epsilon: str,
+    unit: str | None,
+    max_per_user: int | None,
+    relation: str,
+    max_bytes: str | None,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Simulate, print and write."""
+    labels = whole_number(expected_labels, name="--expected-labels") or 0
+    most = whole_number(max_bytes, name="--max-bytes")
+    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
+    target = csv_target("-", output, what="A recommendation is", force=force)
+    from anonhist.cli.progress import progress_bars
+    from anonhist.sketches.recommendation import recommend_buckets
+
+    with progress_bars("Simulating", shown=not quiet) as bars:
+        found = recommend_buckets(
+            labels=labels,
+            epsilon=epsilon,
+            unit=protected,
+            relation=NeighboringRelation(relation),
+            max_bytes=most,
+            progress=bars.working,
+        )
+    if target not in (None, STDOUT):
+        from anonhist.formats import write_whole
+
+        write_whole(target, _csv(found).encode(), overwrite=force)
+    if target == STDOUT:
+        from anonhist.cli.output import print_whole
+
+        print_whole(_csv(found))
+    elif not quiet:
+        _say(found, sys.stdout)
+        if target is not None:
+            click.echo(f"Wrote {target}.")
+
+
+def _csv(found: BucketRecommendation) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for row in found.rows:
+        errors: tuple[Any, ...] = (row.labels_error, row.prevalences_error, row.uncertainty)
+        writer.writerow((row.buckets, f"{row.load:.10g}", row.size, *(f"{error:.4g}" for error in errors)))
+    return text.getvalue()
+
+
+def _say(found: BucketRecommendation, stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False)
+    if not stream.isatty():
+        console.width = 110
+    console.print(Text(f"Take {found.best:,} buckets.", style="bold"), Text(found.reason))
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for head in ("buckets", "labels in each", "MB", "± of labels", "± of prevalences"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in found.rows:
+        errors = (f"{100 * row.labels_error:.2g} %", f"{100 * row.prevalences_error:.2g} %")
+        cells = (f"{row.buckets:,}", f"{row.load:.3g}", f"{row.size / 1e6:,.3g}", *errors)
+        table.add_row(*map(Text, cells), style="bold" if row.buckets == found.best else None)
+    console.print(table)

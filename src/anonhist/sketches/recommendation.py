@@ -1,0 +1,174 @@
+"""How many buckets a hashed sketch should have: expected errors, by simulation of a public shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.sketches.addresses import MOST_COUNTERS
+from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.observed import Observed
+from anonhist.sketches.promise import checked_relation, checked_unit, rate_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.privacy import EpsilonLike
+
+# Labels a bucket, and the error above the least at which fewer buckets are taken.
+LOADS = (Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 8))
+TOLERANCE = 1.25
+BYTES = 8
+# So many labels are simulated so often; errors of more are smaller by the root of how many times as many they are.
+_LABELS, _RUNS = 20_000, 8
+_LARGEST = 10_000
+
+
+@dataclass(frozen=True)
+class BucketRow:
+    """What a number of buckets is expected to do.
+
+    Attributes
+    ----------
+    buckets
+        B.
+    load
+        Labels a bucket, on average.
+    size
+        Bytes of the counters, 8·B.
+    labels_error
+        Expected error of the number of different labels, relative to it: root mean square.
+    prevalences_error
+        Expected ``Σ_r |φ_r − φ̂_r|``, relative to the number of labels.
+    uncertainty
+        Standard error of ``prevalences_error``, from the simulations.
+    """
+
+    buckets: int
+    load: float
+    size: int
+    labels_error: float
+    prevalences_error: float
+    uncertainty: float
+
+
+@dataclass(frozen=True)
+class BucketRecommendation:
+    """Numbers of buckets with their expected errors, fewest first, and which to take.
+
+    Attributes
+    ----------
+    rows
+        One for each number of buckets.
+    best
+        The number of buckets to take.
+    reason
+        Why, in a sentence.
+    """
+
+    rows: tuple[BucketRow, ...]
+    best: int
+    reason: str
+
+
+def recommend_buckets(
+    *,
+    labels: int,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    max_bytes: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> BucketRecommendation:
+    """Say how many buckets a hashed sketch should have for so many different labels.
+
+    Too few buckets hold many labels each, which are hard to tell apart; too many hold noise and nothing else. Between
+    is a wide range: sketches of labels with prevalences ``φ_r ∝ r^(−2)`` are simulated and read back. Of one bucket a
+    label or more, the fewest are taken with which the error of prevalences is at most a quarter above the least; fewer
+    than labels only where ``max_bytes`` asks for it, since what is lost then depends on how smooth prevalences are.
+
+    Parameters
+    ----------
+    labels
+        About how many different labels are expected, from 1 to 2^31: a public guess, nothing of the data.
+    epsilon, unit, relation
+        What the sketch shall promise.
+    max_bytes
+        How large its counters may be, in bytes; no limit by default.
+    progress
+        Receives the share done, in (0, 1].
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or no sketch is so small.
+
+    Notes
+    -----
+    Up to 20,000 labels are simulated, 8 times for each number of buckets, with the same seed: the same question has the
+    same answer. For more labels errors are scaled by ``(20,000/labels)^(1/2)``.
+
+    Examples
+    --------
+    >>> found = recommend_buckets(labels=500, epsilon=3, max_bytes=8_000)
+    >>> found.best in (500, 1000), len(found.rows)
+    (True, 4)
+    """
+    expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
+    most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
+    protected = checked_unit(PrivacyUnit.item() if unit is None else unit)
+    law = NoiseLaw.of([(rate_of(epsilon, protected, checked_relation(relation)), Fraction(1))])
+    loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
+    if not loads:
+        message = f"For so many labels a sketch takes {BYTES * _buckets(expected, LOADS[0]):,} bytes at least."
+        raise UsageError(f"{message} Allow more, or count a share of the labels (sample_share).")
+    rows = []
+    for place, load in enumerate(loads):
+        rows.append(_row(expected, load, law))
+        if progress is not None:
+            progress((place + 1) / len(loads))
+    eligible = [row for row in rows if row.load <= 1] or rows
+    least = min(row.prevalences_error for row in eligible)
+    best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
+    reason = (
+        f"With {best.buckets:,} buckets prevalences are expected to err by {100 * best.prevalences_error:.2g} % of the "
+        f"labels in all; the least that was found is {100 * least:.2g} %."
+    )
+    return BucketRecommendation(tuple(rows), best.buckets, reason)
+
+
+def _buckets(labels: int, load: Fraction) -> int:
+    return min(max(1, round(labels / load)), MOST_COUNTERS)
+
+
+def _row(labels: int, load: Fraction, law: NoiseLaw) -> BucketRow:
+    simulated = min(labels, _LABELS)
+    buckets = _buckets(simulated, load)
+    setting, rng = Setting(law, is_hashed=True), np.random.default_rng(7)
+    counts_errors, labels_errors = [], []
+    for _ in range(_RUNS):
+        counts = np.minimum(rng.zipf(2, simulated), _LARGEST)
+        counters = law.simulate(buckets, rng=rng)
+        np.add.at(counters, rng.integers(buckets, size=simulated), counts)
+        found = Decompounding().decode(Observed.of(counters), setting)
+        away = np.bincount(counts, minlength=_LARGEST + 1).astype(np.float64)
+        near = found.counts <= _LARGEST
+        np.add.at(away, found.counts[near], -found.numbers[near])
+        counts_errors.append((float(np.abs(away).sum()) + float(found.numbers[~near].sum())) / simulated)
+        labels_errors.append(float(found.numbers.sum()) / simulated - 1)
+    scale = (simulated / labels) ** 0.5
+    return BucketRow(
+        buckets=_buckets(labels, load),
+        load=float(load),
+        size=BYTES * _buckets(labels, load),
+        labels_error=scale * float(np.sqrt(np.mean(np.square(labels_errors)))),
+        prevalences_error=scale * float(np.mean(counts_errors)),
+        uncertainty=scale * float(np.std(counts_errors, ddof=1)) / _RUNS**0.5,
+    )

@@ -1,0 +1,57 @@
+"""Recommended numbers of buckets: what is said of them is what simulations gave."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.privacy import PrivacyUnit
+from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, recommend_buckets
+
+
+def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> None:
+    found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
+    assert [row.buckets for row in found.rows] == [round(200 / load) for load in LOADS[:4]]
+    assert all(row.size == BYTES * row.buckets and row.uncertainty > 0 for row in found.rows)
+    eligible = [row for row in found.rows if row.load <= 1]
+    good = [
+        row for row in eligible if row.prevalences_error <= TOLERANCE * min(each.prevalences_error for each in eligible)
+    ]
+    assert found.best == good[0].buckets
+    assert f"{found.best:,}" in found.reason
+    assert recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400) == found
+
+
+def test_users_and_small_budgets_err_more() -> None:
+    item = recommend_buckets(labels=500, epsilon=2, max_bytes=2_000)
+    user = recommend_buckets(labels=1_000, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=2_000)
+    assert min(row.prevalences_error for row in user.rows) > 2 * min(row.prevalences_error for row in item.rows)
+
+
+def test_more_labels_than_are_simulated_err_by_the_root_less() -> None:
+    few, many = (recommend_buckets(labels=labels, epsilon=3, max_bytes=4 * labels) for labels in (20_000, 2_000_000))
+    assert [row.load for row in few.rows] == [row.load for row in many.rows] == [4, 2]
+    for one, other in zip(few.rows, many.rows, strict=True):
+        assert other.prevalences_error == pytest.approx(one.prevalences_error / 10)
+        assert other.buckets == 100 * one.buckets
+
+
+def test_no_more_bytes_are_taken_than_allowed() -> None:
+    found = recommend_buckets(labels=1_000, epsilon=1, max_bytes=4_500)
+    assert [row.size for row in found.rows] == [2_000, 4_000]
+    assert BYTES * found.best <= 4_500
+    with pytest.raises(UsageError, match="sample_share"):
+        recommend_buckets(labels=1_000, epsilon=1, max_bytes=1_000)
+
+
+def test_progress_ends_at_one() -> None:
+    told: list[float] = []
+    recommend_buckets(labels=100, epsilon=3, max_bytes=400, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+
+
+@pytest.mark.parametrize("given", [{"labels": 0}, {"labels": 2.5}, {"labels": 10, "max_bytes": 0}, {"epsilon": 0}])
+def test_numbers_out_of_range_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(UsageError):
+        recommend_buckets(**({"labels": 10, "epsilon": 1} | given))  # type: ignore[arg-type]  # wrong on purpose
