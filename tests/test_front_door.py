@@ -82,8 +82,9 @@ def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> Non
     [
         ("--help",),
         ("--version",),
-        *((name, "--help") for name in ("release", "compare", "estimate", "curve", "plan", "show", "local")),
+        *((name, "--help") for name in ("release", "compare", "estimate", "curve", "plan", "show", "local", "sketch")),
         *(("local", name, "--help") for name in ("estimate", "new", "randomize", "recommend", "tally")),
+        *(("sketch", name, "--help") for name in ("info", "merge", "new", "profile", "update")),
     ],
 )
 def test_help_loads_the_parser_alone(arguments: tuple[str, ...], tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ from anonhist.cli.sections import SectionedCommand
 Cli = Callable[..., CompletedProcess[str]]
 
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
+_SKETCH = ("info", "merge", "new", "profile", "update")
 _COMMANDS = (
     *("compare", "curve", "estimate", "plan", "release", "reproduce", "show"),
     *(f"local {name}" for name in _LOCAL),
+    *(f"sketch {name}" for name in _SKETCH),
 )
 _JARGON = (
     "neighbour",
@@ -49,9 +51,10 @@ def _options() -> list[tuple[str, click.Option]]:
 
 def test_the_commands_are_these() -> None:
     assert sorted(command_line.commands) == sorted({name.split()[0] for name in _COMMANDS})
-    local = command_line.commands["local"]
-    assert isinstance(local, click.Group)
-    assert tuple(sorted(local.commands)) == _LOCAL
+    for name, own in (("local", _LOCAL), ("sketch", _SKETCH)):
+        group = command_line.commands[name]
+        assert isinstance(group, click.Group)
+        assert tuple(sorted(group.commands)) == own
 
 
 def test_the_version_is_that_of_the_package(cli: Cli) -> None:
@@ -60,7 +63,7 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("-h",), *((*name.split(), "--help") for name in (*_COMMANDS, "local"))]
+    "arguments", [("--help",), ("-h",), *((*name.split(), "--help") for name in (*_COMMANDS, "local", "sketch"))]
 )
 def test_help_is_plain_and_fits_a_terminal(arguments: tuple[str, ...], cli: Cli) -> None:
     done = cli(*arguments)
@@ -102,7 +105,12 @@ def test_a_bare_call_shows_the_help_and_is_no_success(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["compare", "curve", "estimate", "release", "plan", *(f"local {name}" for name in _LOCAL)]
+    "name",
+    [
+        *("compare", "curve", "estimate", "release", "plan"),
+        *(f"local {name}" for name in _LOCAL),
+        *(f"sketch {name}" for name in _SKETCH if name != "info"),
+    ],
 )
 def test_examples_can_be_typed(name: str) -> None:
     command, names = _command(name), name.split()

@@ -42,6 +42,19 @@ def test_lines_are_labels_however_the_stream_is_cut(content: bytes, labels: list
         assert _labels(content, block) == labels
 
 
+class _Slow(io.BytesIO):
+    """A stream of which never more than three bytes are there."""
+
+    def read1(self, size: int | None = -1) -> bytes:
+        del size
+        return super().read1(3)
+
+
+def test_a_stream_that_comes_bit_by_bit_is_read_whole() -> None:
+    blocks = [bytes(data) for data, _ in label_blocks(_Slow(b"cat\nzebra\nemu\nzebra\n"), block=8)]
+    assert blocks == [b"cat", b"zebraemu", b"zebra"]
+
+
 def test_random_streams_are_split_as_one_would() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
@@ -75,14 +88,14 @@ class _Endless(io.RawIOBase):
     def __init__(self, parts: int) -> None:
         self._left = parts
 
-    def read(self, size: int = -1) -> bytes:
+    def read1(self, size: int = -1) -> bytes:
         self._left -= 1
         return b"zebra\n" * (size // 6) if self._left >= 0 else b""
 
 
 def test_memory_does_not_grow_with_the_stream() -> None:
     peaks = []
-    for parts in (3, 60):
+    for parts in (8, 80):
         tracemalloc.start()
         rows = sum(offsets.size - 1 for _, offsets in label_blocks(_Endless(parts), block=1 << 16))  # type: ignore[arg-type]
         peaks.append(tracemalloc.get_traced_memory()[1])

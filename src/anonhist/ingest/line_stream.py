@@ -53,7 +53,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
     """
     rest: list[bytes] = []
     pending, is_first = 0, True
-    while part := stream.read(block):
+    for part in _parts(stream, block):
         # The second half of a line's end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
         if not end:
@@ -66,6 +66,24 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
         rest, pending, is_first = [part[end:]], len(part) - end, False
     if last := b"".join(rest):
         yield _split(last + b"\n", is_first=is_first)
+
+
+def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
+    """Read parts of this size or more.
+
+    Each call reads once: one that goes on reading until it has enough would not hear of Ctrl-C in between, and then
+    wait for more.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    while piece := stream.read1(block):  # type: ignore[attr-defined]  # buffered streams have it
+        pieces.append(piece)
+        size += len(piece)
+        if size >= block:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    if pieces:
+        yield b"".join(pieces)
 
 
 def _split(lines: bytes, *, is_first: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

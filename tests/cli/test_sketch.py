@@ -1,0 +1,318 @@
+"""Sketches on the command line: from nothing to a release."""
+
+import csv
+import fcntl
+import io
+import json
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+
+from anonhist.cli import sketch_update
+from anonhist.formats import read_release, write
+from anonhist.formats.sketches import read_sketch
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.sketches import DomainSketch, HashedSketch
+from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+from anonhist.sketches.decoding.names import DECODERS
+
+Cli = Callable[..., CompletedProcess[str]]
+
+WORDS = ("cat", "dog", "emu", "newt")
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    """Make a list of words, a table and a sketch."""
+    (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
+    (folder / "pets.csv").write_text("pet,n,who\ncat,5,u\ncat,7,u\ndog,1,v\n")
+    write(DomainSketch(labels=WORDS, epsilon=1), folder / "day.sketch")
+    return folder
+
+
+def _counters(path: Path) -> np.ndarray:
+    return read_sketch(path).counters.copy()
+
+
+def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
+    (folder / "events.csv").write_text("query,n\n" + "".join(f"label {n % 300},1\n" for n in range(3000)))
+    assert cli("sketch", "new", "--buckets", "1e3", "--epsilon", "20", "-o", "day1.sketch").returncode == 0
+    assert cli("sketch", "new", "--like", "day1.sketch", "-o", "day2.sketch").returncode == 0
+    done = cli("sketch", "update", "day1.sketch", "events.csv", "--column", "query")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day1.sketch.\n", "")
+    done = process("sketch", "update", "day2.sketch", "-", stdin=b"another label\n" * 4000)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day2.sketch.\n", "")
+    assert cli("sketch", "merge", "day1.sketch", "day2.sketch", "-o", "week.sketch").returncode == 0
+    given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--method", "three-tap")
+    done = cli(*given, "-o", "release.json", "--report", "week.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.match(r"Released: [\d,]+ items of [\d,]+ labels?\.\nPromise: 20-differentially private", done.stdout)
+    assert done.stdout.endswith("Wrote release.json.\nWrote week.html.\n")
+    # At epsilon 20 two noises of rate 20 are zero but for 1 of 10^5 runs, so counters are read as they are.
+    assert (_counters(folder / "week.sketch").sum(), read_release(folder / "release.json").profile.n) == (7000, 7000)
+    assert "anonhist sketch profile week.sketch" in (folder / "week.html").read_text(encoding="utf-8")
+    shown = cli("show", "release.json")
+    assert (shown.returncode, "Mechanism: hashed-sketch. " in shown.stdout) == (0, True)
+
+
+def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
+    given = ("--buckets", "1_000", "--epsilon", "0.3", "--key", "Woche 47 ü", "--sample-share", "1/10")
+    unit = ("--unit", "user", "--max-per-user", "5", "--relation", "substitute")
+    done = cli("sketch", "new", *given, *unit, "-o", "a.sketch")
+    assert (done.returncode, done.stderr) == (0, "")
+    sketch = read_sketch(folder / "a.sketch")
+    assert isinstance(sketch, HashedSketch)
+    assert (sketch.addresses.size, sketch.addresses.key) == (1000, "Woche 47 ü".encode())
+    assert sketch.addresses.sample_share == Fraction(1, 10)
+    assert (sketch.unit, sketch.relation) == (PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
+    assert [part.gamma for part in sketch.noise] == [Fraction(3, 100)]
+    assert done.stdout.splitlines() == [
+        "Sketch: 1,000 counters into which labels are thrown by their hash; a share of 1/10 of all labels is counted.",
+        f"Promise: {sketch.guarantee}",
+        f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
+        "Wrote a.sketch.",
+    ]
+
+
+def test_keys_and_noise_are_drawn_anew(folder: Path, cli: Cli) -> None:
+    for name in ("a", "b"):
+        given = ("--buckets", "100", "--epsilon", "1", "-o", f"{name}.sketch", "--quiet")
+        assert cli("sketch", "new", *given).stdout == ""
+    one, two = (read_sketch(folder / f"{name}.sketch") for name in ("a", "b"))
+    assert len(one.addresses.key) == 16
+    assert one.addresses.key != two.addresses.key
+    assert one.noise != two.noise
+    assert (one.counters != two.counters).any()
+
+
+def test_a_sketch_of_known_labels_is_made_as_asked(files: Path, cli: Cli) -> None:
+    assert cli("sketch", "new", "--labels", "words.txt", "--epsilon", "2", "-o", "a.sketch").returncode == 0
+    sketch = read_sketch(files / "a.sketch")
+    assert isinstance(sketch, DomainSketch)
+    # Sketches of the same labels can be merged, whoever made them.
+    assert sketch.addresses == DomainAddresses.of(WORDS)
+    assert sketch.addresses.key == LISTED_KEY
+    given = ("--labels", "words.txt", "--epsilon", "2", "--key", "a", "--sample-share", "0.5")
+    done = cli("sketch", "new", *given, "-o", "b.sketch")
+    assert read_sketch(files / "b.sketch").addresses == DomainAddresses.of(WORDS, key=b"a", sample_share="1/2")
+    assert " for a sample of 4 known labels; a share of 1/2 of all labels is counted.\n" in done.stdout
+
+
+def test_a_sketch_like_another_can_be_merged_with_it(files: Path, cli: Cli) -> None:
+    unit = ("--unit", "user", "--max-per-user", "3", "--relation", "substitute")
+    for what in (("--buckets", "100", "--sample-share", "1/3"), ("--labels", "words.txt", "--key", "k")):
+        assert cli("sketch", "new", *what, *unit, "--epsilon", "1/7", "-o", "a.sketch", "--force").returncode == 0
+        assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch", "--force").returncode == 0
+        one, two = (read_sketch(files / f"{name}.sketch") for name in ("a", "b"))
+        assert type(one) is type(two)
+        assert (one.addresses, one.unit, one.relation) == (two.addresses, two.unit, two.relation)
+        assert one.noise[0].gamma == two.noise[0].gamma == Fraction(1, 42)
+        assert one.noise[0].identity != two.noise[0].identity
+        assert (one + two).guarantee.epsilon == Fraction(2, 7)
+
+
+def test_what_is_like_a_merged_sketch_has_the_epsilon_of_its_parts(files: Path, cli: Cli) -> None:
+    assert cli("sketch", "new", "--like", "day.sketch", "--epsilon", "1/2", "-o", "b.sketch").returncode == 0
+    assert cli("sketch", "merge", "day.sketch", "b.sketch", "-o", "c.sketch").returncode == 0
+    done = cli("sketch", "new", "--like", "c.sketch", "-o", "d.sketch")
+    assert (done.returncode, "The parts of 'c.sketch' differ in epsilon" in done.stderr) == (2, True)
+    assert cli("sketch", "new", "--like", "c.sketch", "--epsilon", "3", "-o", "d.sketch").returncode == 0
+    assert read_sketch(files / "d.sketch").guarantee.epsilon == 3
+    assert cli("sketch", "new", "--like", "day.sketch", "-o", "e.sketch").returncode == 0
+    assert cli("sketch", "merge", "day.sketch", "e.sketch", "-o", "f.sketch").returncode == 0
+    assert cli("sketch", "new", "--like", "f.sketch", "-o", "g.sketch").returncode == 0
+    assert read_sketch(files / "g.sketch").guarantee.epsilon == 1
+
+
+def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> None:
+    share = ("--honest-parties", "2", "--session", "week 47")
+    done = cli("sketch", "new", "--labels", "words.txt", "--epsilon", "1", *share, "-o", "a.sketch")
+    assert "Promise: none. This sketch is not private: it holds 1 of at least 2 shares" in done.stdout
+    assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
+    refused = cli("sketch", "profile", "a.sketch", "-o", "r.json")
+    assert (refused.returncode, "not private" in refused.stderr) == (2, True)
+    assert not (files / "r.json").exists()
+    shown = cli("sketch", "info", "a.sketch").stdout
+    assert re.search(r"Noise: [0-9a-f]{32}, exact, with rate 1, a share of 1/2 in the session 'week 47'\.\n", shown)
+    done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
+    assert "Promise: 1-differentially private" in done.stdout
+    assert read_sketch(files / "c.sketch").guarantee.epsilon == 1
+
+
+def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
+    before = _counters(files / "day.sketch")
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--quiet").stdout == ""
+    assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--count", "n").returncode == 0
+    assert (_counters(files / "day.sketch") - before).tolist() == [14, 2, 0, 0]
+    (files / "more.tsv").write_text("emu;7\ncat;zebra\n")
+    more = ("--column", "column0", "--no-header", "--delimiter", ";")
+    assert cli("sketch", "update", "day.sketch", "more.tsv", *more).returncode == 0
+    assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "n", "--ignore-unknown").returncode == 0
+    assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
+
+
+def test_several_sources_are_counted_together_or_not_at_all(files: Path, process: Cli) -> None:
+    before = _counters(files / "day.sketch")
+    (files / "more.csv").write_text("pet\nemu\n")
+    given = ("sketch", "update", "day.sketch", "pets.csv", "more.csv", "--column", "pet")
+    assert process(*given).returncode == 0
+    assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 1, 0]
+    (files / "bad.csv").write_text("pet\nzebra\n")
+    whole = (files / "day.sketch").read_bytes()
+    done = process(*given, "bad.csv")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert (files / "day.sketch").read_bytes() == whole
+
+
+def test_tables_come_through_standard_input_if_a_column_is_named(files: Path, process: Cli) -> None:
+    before = _counters(files / "day.sketch")
+    content = (files / "pets.csv").read_bytes()
+    done = process("sketch", "update", "day.sketch", "-", "--column", "pet", "--count", "n", stdin=content)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (_counters(files / "day.sketch") - before).tolist() == [12, 1, 0, 0]
+
+
+def test_users_are_bounded(files: Path, cli: Cli) -> None:
+    given = ("--labels", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "1")
+    assert cli("sketch", "new", *given, "-o", "users.sketch").returncode == 0
+    before = _counters(files / "users.sketch")
+    assert cli("sketch", "update", "users.sketch", "pets.csv", "--column", "pet", "--user", "who").returncode == 0
+    assert (_counters(files / "users.sketch") - before).tolist() == [1, 1, 0, 0]
+
+
+def test_the_file_keeps_its_permissions_and_its_link(files: Path, cli: Cli) -> None:
+    (files / "day.sketch").chmod(0o640)
+    (files / "link.sketch").symlink_to("day.sketch")
+    before = _counters(files / "day.sketch")
+    assert cli("sketch", "update", "link.sketch", "pets.csv", "--column", "pet").returncode == 0
+    assert (files / "link.sketch").is_symlink()
+    assert stat.S_IMODE((files / "day.sketch").stat().st_mode) == 0o640
+    assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
+
+
+def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _counters(files / "day.sketch")
+    says = sketch_update._say_waiting
+    for is_terminal in (False, True):
+        with (files / "day.sketch").open("rb") as other, monkeypatch.context() as patched:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            patched.setattr(sys.stderr, "isatty", lambda answer=is_terminal: answer)
+            patched.setattr(sketch_update, "_say_waiting", lambda file=other: (says(), file.close()))
+            done = cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet")
+        assert done.returncode == 0
+        assert ("Another process is changing this sketch; waiting for it.\n" in done.stderr) == is_terminal
+    assert (_counters(files / "day.sketch") - before).tolist() == [4, 2, 0, 0]
+
+
+def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal: Cli) -> None:
+    (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
+    done = terminal("sketch", "update", "day.sketch", "gap.csv", "--column", "pet")
+    assert done.returncode == 0
+    assert "Only for you: 2 rows counted; 1 without a label were left out.\n" in done.stdout
+    assert done.stdout.endswith("Wrote day.sketch.\n")
+
+
+def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
+    one = cli("sketch", "info", "day.sketch").stdout
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet").returncode == 0
+    assert cli("sketch", "info", "day.sketch").stdout == one
+    sketch = read_sketch(files / "day.sketch")
+    assert one.splitlines() == [
+        "Sketch: 4 counters, one for each of 4 known labels.",
+        f"Promise: {sketch.guarantee}",
+        "Key: the one that all sketches of known labels have by default.",
+        f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
+    ]
+    sketch.clip(9)
+    write(sketch, files / "clipped.sketch")
+    clipped = cli("sketch", "info", "clipped.sketch").stdout
+    assert clipped.startswith("Sketch: 4 counters, one for each of 4 known labels; clipped to 0 to 9.\n")
+
+
+def test_keys_cannot_take_over_a_terminal(folder: Path, cli: Cli) -> None:
+    write(HashedSketch(buckets=1, epsilon=1, key=b"\x1b[2J"), folder / "a.sketch")
+    shown = cli("sketch", "info", "a.sketch").stdout
+    assert "Sketch: 1 counter into which" in shown
+    assert "Key: 1b5b324a, which is public.\n" in shown
+    write(HashedSketch(buckets=1, epsilon=1, key=b"\xff"), folder / "b.sketch")
+    assert "Key: ff, which is public.\n" in cli("sketch", "info", "b.sketch").stdout
+
+
+def test_many_parts_of_noise_are_counted(folder: Path, cli: Cli) -> None:
+    merged = HashedSketch(buckets=1, epsilon=1, key=b"k")
+    for _ in range(24):
+        merged.merge(HashedSketch(buckets=1, epsilon=1, key=b"k"))
+    write(merged, folder / "a.sketch")
+    shown = cli("sketch", "info", "a.sketch").stdout.splitlines()
+    assert shown[-1] == "Noise: 25 parts in all."
+    assert sum(line.startswith("Noise: ") for line in shown) == 21
+
+
+def test_a_profile_goes_down_a_pipe(files: Path, process: Cli) -> None:
+    done = process("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert next(csv.reader(io.StringIO(done.stdout)))[:2] == ["count", "prevalence"]
+    assert not list(files.glob("release*"))
+
+
+def test_on_a_terminal_a_profile_is_a_file(files: Path, terminal: Cli) -> None:
+    done = terminal("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap", width=90)
+    assert done.returncode == 0, done.stdout
+    assert "Wrote release.json." in done.stdout
+    assert json.loads((files / "release.json").read_text())["mechanism"]["name"] == "domain-sketch"
+
+
+def test_the_method_is_a_choice(files: Path, cli: Cli) -> None:
+    done = cli(
+        "sketch", "profile", "day.sketch", "--method", "wu-pagh", "-o", "a.parquet", "--simulations", "2", "--quiet"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert read_release(files / "a.parquet").mechanism.parameters["method"] == "wu-pagh"
+    wrong = cli("sketch", "profile", "day.sketch", "--method", "magic", "-o", "b.json")
+    assert wrong.returncode == 2
+    assert all(name in wrong.stderr for name in DECODERS)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)",
+        "import fcntl\nfcntl.flock = lambda *_: os.kill(os.getpid(), signal.SIGINT)",
+        "import anonhist.ingest.sketches as m\nm.update_sketch = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)",
+    ],
+    ids=["writing", "waiting", "counting"],
+)
+def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, interrupted: Cli) -> None:
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    done = interrupted("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", where=where)
+    assert (done.returncode, done.stderr) == (130, "anonhist: interrupted; no file was left half written.\n")
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_an_interrupt_ends_a_stream(files: Path) -> None:
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    with subprocess.Popen(
+        [sys.executable, "-m", "anonhist", "sketch", "update", "day.sketch", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads here
+    ) as stream:
+        assert stream.stdin is not None
+        # Far more than a pipe holds: when all of it is through, the stream is being read.
+        stream.stdin.write(b"emu\n" * 100_000)
+        stream.stdin.flush()
+        stream.send_signal(signal.SIGINT)
+        stream.stdin.close()
+        assert stream.wait(60) == 130
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before

@@ -1,0 +1,136 @@
+"""What is wrong is told in one sentence, with an exit code, and leaves every file as it was."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from anonhist.formats import write
+from anonhist.privacy import PrivacyUnit
+from anonhist.sketches import DomainSketch, HashedSketch
+
+Cli = Callable[..., CompletedProcess[str]]
+
+WORDS = ("cat", "dog", "emu")
+_BUCKETS = ("new", "--buckets", "9", "--epsilon", "1", "-o", "new.sketch")
+_LABELS = ("new", "--epsilon", "1", "-o", "new.sketch", "--labels")
+_LIKE = ("new", "--like", "day.sketch", "-o", "new.sketch")
+_SECRET = "zebra"
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    day = DomainSketch(labels=WORDS, epsilon=1)
+    write(day, folder / "day.sketch")
+    write(day, folder / "copy.sketch")
+    write(DomainSketch(labels=WORDS[:2], epsilon=1), folder / "fewer.sketch")
+    write(DomainSketch(labels=WORDS, epsilon=1, unit=PrivacyUnit.user(max_items=2)), folder / "users.sketch")
+    write(HashedSketch(buckets=3, epsilon=1, key=b"k"), folder / "hashed.sketch")
+    day.clip(5)
+    write(day, folder / "clipped.sketch")
+    (folder / "cut.sketch").write_bytes((folder / "day.sketch").read_bytes()[:-9])
+    (folder / "text.sketch").write_text("pet\ncat\n")
+    (folder / "pets.csv").write_text("pet,n,who\ncat,5,u\ndog,1,v\n")
+    (folder / "secret.csv").write_text(f"pet,n,who\ncat,0,u\n{_SECRET},731973,v\n")
+    (folder / "words.txt").write_text("cat\ndog\n")
+    (folder / "twice.txt").write_text("cat\ndog\ncat\n")
+    (folder / "page.html").write_text("")
+    return folder
+
+
+CASES: list[tuple[tuple[str, ...], int, str]] = [
+    (("new", "-o", "new.sketch"), 2, "one of --buckets B, --labels FILE and --like SKETCH"),
+    (("new", "--buckets", "9", "--labels", "words.txt", "-o", "new.sketch"), 2, "one of --buckets B"),
+    (("new", "--buckets", "9", "-o", "new.sketch"), 2, "such as --epsilon 1; there is no default"),
+    (("new", "--buckets", "9", "--epsilon", "1"), 2, "Missing option '-o'"),
+    ((*_BUCKETS, "--buckets", "0"), 2, "--buckets must be a whole number"),
+    ((*_BUCKETS, "--buckets", "many"), 2, "--buckets must be a whole number"),
+    ((*_BUCKETS, "--buckets", "1e10"), 2, "buckets"),
+    ((*_BUCKETS, "--epsilon", "0"), 2, "epsilon must be a finite number greater than zero"),
+    ((*_BUCKETS, "--epsilon", "1e-20"), 2, "epsilon must be at least"),
+    ((*_BUCKETS, "--key", ""), 2, "key"),
+    ((*_BUCKETS, "--sample-share", "2"), 2, "sample_share must be at most 1"),
+    ((*_BUCKETS, "--sample-share", "half"), 2, "sample_share"),
+    ((*_BUCKETS, "--unit", "user"), 2, "--max-per-user M"),
+    ((*_BUCKETS, "--max-per-user", "2"), 2, "--max-per-user belongs to --unit user"),
+    ((*_BUCKETS, "--unit", "item", "--max-per-user", "2"), 2, "--max-per-user belongs to --unit user"),
+    ((*_BUCKETS, "--unit", "user", "--max-per-user", "0"), 2, "max_items"),
+    ((*_BUCKETS, "--unit", "label"), 2, "'label'"),
+    ((*_BUCKETS, "--relation", "swap"), 2, "'swap'"),
+    ((*_BUCKETS, "--honest-parties", "2"), 2, "belong together"),
+    ((*_BUCKETS, "--session", "x"), 2, "belong together"),
+    ((*_BUCKETS, "--honest-parties", "1", "--session", "x"), 2, "honest"),
+    ((*_BUCKETS, "--honest-parties", "some", "--session", "x"), 2, "--honest-parties must be a whole number"),
+    ((*_BUCKETS, "--honest-parties", "2", "--session", "a\nb"), 2, "session must be plain text"),
+    ((*_BUCKETS, "-o", "new.parquet"), 2, "A sketch is written as .sketch"),
+    ((*_BUCKETS, "-o", "day.sketch"), 2, "exists already"),
+    ((*_BUCKETS, "-o", "nowhere/new.sketch"), 3, "does not exist"),
+    ((*_LABELS, "none.txt"), 3, "'none.txt' cannot be read"),
+    ((*_LABELS, "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
+    ((*_LABELS, "words.txt", "--sample-share", "1/1000000"), 2, "take a larger share"),
+    ((*_LIKE, "--key", "x"), 2, "--key is taken from the sketch that --like names"),
+    ((*_LIKE, "--relation", "substitute"), 2, "--relation is taken from"),
+    ((*_LIKE, "--epsilon", "no"), 2, "epsilon must be"),
+    ((*_LIKE[:2], "cut.sketch", *_LIKE[3:]), 3, "'cut.sketch' is not a sketch that can be read"),
+    ((*_LIKE[:2], "pets.csv", *_LIKE[3:]), 2, "A sketch is read from a .sketch file"),
+    ((*_LIKE[:3], "-o", "day.sketch", "--force"), 2, "is the input"),
+    (("update", "day.sketch"), 2, "SOURCE"),
+    (("update", "none.sketch", "pets.csv"), 3, "'none.sketch' cannot be read: No such file"),
+    (("update", "cut.sketch", "pets.csv"), 3, "'cut.sketch' is not a sketch that can be read"),
+    (("update", "text.sketch", "pets.csv"), 3, "'text.sketch' is not a sketch that can be read: it is not an Arrow"),
+    (("update", "pets.csv", "pets.csv"), 2, "A sketch is read from a .sketch file"),
+    (("update", "clipped.sketch", "pets.csv", "--column", "pet"), 2, "before it is unfolded"),
+    (("update", "day.sketch", "day.sketch"), 2, "an ending that is not known"),
+    (("update", "day.sketch", "none.csv"), 3, "There is no file 'none.csv'"),
+    (("update", "day.sketch", "pets.csv"), 2, "(--column); there are 3 columns (--no-header"),
+    (("update", "day.sketch", "pets.csv", "--column", "x"), 3, "no column 'x' to use as label"),
+    (("update", "day.sketch", "pets.csv", "--column", "pet", "--count", "x"), 3, "no column 'x' to use as count"),
+    (("update", "day.sketch", "pets.csv", "--column", "pet", "--user", "who"), 2, "protects single items"),
+    (("update", "users.sketch", "pets.csv", "--column", "pet"), 2, "(--user COLUMN)"),
+    (("update", "users.sketch", "pets.csv", "--column", "pet", "--user", "x"), 3, "no column 'x' to use as user"),
+    (("update", "users.sketch", "pets.csv", "secret.csv", "--user", "who"), 2, "might be in several sources"),
+    (("update", "day.sketch", "pets.csv", "./pets.csv", "--column", "pet"), 2, "A file is named twice"),
+    (("update", "day.sketch", "-", "-"), 2, "A file is named twice"),
+    (("update", "day.sketch", "secret.csv", "--column", "pet"), 3, "A label is not in the sketch's domain"),
+    (("update", "day.sketch", "secret.csv", "--column", "pet", "--count", "n"), 3, "whole numbers from 1 to 2^63"),
+    (("update", "day.sketch", "pets.csv", "secret.csv", "--column", "pet"), 3, "not in the sketch's domain"),
+    (("merge", "day.sketch", "-o", "new.sketch"), 2, "Name two sketches at least"),
+    (("merge", "day.sketch", "copy.sketch", "-o", "new.sketch"), 2, "share noise"),
+    (("merge", "day.sketch", "day.sketch", "-o", "new.sketch"), 2, "share noise"),
+    (("merge", "day.sketch", "fewer.sketch", "-o", "new.sketch"), 2, "Only sketches of one domain"),
+    (("merge", "day.sketch", "hashed.sketch", "-o", "new.sketch"), 2, "Only sketches of one domain"),
+    (("merge", "day.sketch", "users.sketch", "-o", "new.sketch"), 2, "protect the same unit"),
+    (("merge", "users.sketch", "cut.sketch", "-o", "new.sketch"), 3, "'cut.sketch' is not a sketch"),
+    (("merge", "day.sketch", "users.sketch", "-o", "new.json"), 2, "A sketch is written as .sketch"),
+    (("merge", "day.sketch", "users.sketch", "-o", "users.sketch"), 2, "exists already"),
+    (("merge", "day.sketch", "users.sketch", "-o", "users.sketch", "--force"), 2, "is the input"),
+    (("profile", "none.sketch", "-o", "new.json"), 3, "'none.sketch' cannot be read"),
+    (("profile", "cut.sketch", "-o", "new.json"), 3, "'cut.sketch' is not a sketch that can be read"),
+    (("profile", "clipped.sketch", "-o", "new.json"), 2, "before it is unfolded"),
+    (("profile", "day.sketch", "--simulations", "1"), 2, "--simulations must be at least 2"),
+    (("profile", "day.sketch", "--method", "magic", "-o", "new.json"), 2, "method must be one of"),
+    (("profile", "day.sketch", "-o", "new.html"), 2, "asked for with --report"),
+    (("profile", "day.sketch", "-o", "new.txt"), 2, ".csv, .json, .parquet"),
+    (("profile", "day.sketch", "-o", "new.json", "--report", "new.pdf"), 2, ".html"),
+    (("profile", "day.sketch", "-o", "new.json", "--report", "page.html"), 2, "exists already"),
+    (("info", "none.sketch"), 3, "'none.sketch' cannot be read"),
+    (("info", "pets.csv"), 2, "A sketch is read from a .sketch file"),
+    (("info", "cut.sketch"), 3, "'cut.sketch' is not a sketch that can be read"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"), CASES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else None
+)
+def test_what_is_wrong_is_told_in_one_sentence(
+    arguments: tuple[str, ...], code: int, told: str, cli: Cli, files: Path
+) -> None:
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    done = cli("sketch", *arguments)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert re.fullmatch(r"anonhist: [^\n]+\.\n", done.stderr), done.stderr
+    assert told in done.stderr
+    assert not any(value in done.stderr for value in (_SECRET, "731973"))
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
