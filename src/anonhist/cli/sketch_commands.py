@@ -96,7 +96,7 @@ def sketch() -> None:
     "one is. Nobody may see one before they are added under encryption.",
 )
 @click.option("--session", metavar="NAME", help="With --honest-parties: what is added up; the same for all parties.")
-@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write.")
+@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
 @force_option
 @_quiet_option
 def new(**options: Any) -> None:
@@ -140,7 +140,7 @@ def update(**options: Any) -> None:
 
 @sketch.command(cls=SectionedCommand, sections={}, epilog=_MERGE_EXAMPLES)
 @click.argument("sources", nargs=-1, required=True, metavar="SKETCH…")
-@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write.")
+@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
 @force_option
 @_quiet_option
 def merge(**options: Any) -> None:
