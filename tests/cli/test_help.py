@@ -15,7 +15,7 @@ from anonhist.cli.sections import SectionedCommand
 Cli = Callable[..., CompletedProcess[str]]
 
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
-_SKETCH = ("info", "merge", "new", "profile", "update")
+_SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
     *("compare", "curve", "estimate", "plan", "release", "reproduce", "show"),
     *(f"local {name}" for name in _LOCAL),

@@ -23,7 +23,7 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> No
 
 
 def test_users_and_small_budgets_err_more() -> None:
-    item = recommend_buckets(labels=500, epsilon=2, max_bytes=2_000)
+    item = recommend_buckets(labels=2_000, epsilon=2, max_bytes=8_000)
     user = recommend_buckets(labels=1_000, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=2_000)
     assert min(row.prevalences_error for row in user.rows) > 2 * min(row.prevalences_error for row in item.rows)
 
