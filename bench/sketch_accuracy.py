@@ -1,7 +1,7 @@
 """Errors of the decoders of private sketches. Run as ``python bench/sketch_accuracy.py``.
 
 All decoders read the same counters, so that their ratios are far more exact than their errors; each mean stands with
-its standard error. Simulations with NumPy's noise, on public data. ``--only table|shapes|growth|real`` runs one part.
+its standard error. Simulations with NumPy's noise, on public data. ``--only`` runs one part.
 """
 
 from __future__ import annotations
@@ -306,6 +306,55 @@ def real(runs: int, rng: np.random.Generator) -> None:
                 print(f"| {' | '.join(parts)} |", flush=True)
 
 
+def intervals(runs: int, rng: np.random.Generator) -> None:
+    """Print how often 95 % intervals of releases held the truth, and how the expected sorted ℓ1 error came out."""
+    print(f"\n## Intervals: how often those of 95 % held the truth, {runs} sketches each, 16 simulations\n")
+    print("φ: φ_1 to φ_6. k+: labels that occur 1, 2, 4 and 8 times or more. sorted ℓ1: real error / expected error.\n")
+    print("| sketch | labels | counters | ε | φ | k+ | sorted ℓ1 |\n|---|---|---|---|---|---|---|")
+    cases = [("Zipf(2)", labels, counters) for labels, counters in ((30_000, 100_000), (10**5, 10**5))]
+    cases += [("Zipf(1.5)", 10**5, 10**5), ("geometric(0.1)", 10**5, 10**5)]
+    for shape, labels, buckets in cases:
+        for epsilon in ("0.3", "1"):
+            _intervals_row(shape, labels, buckets, epsilon, runs, rng)
+    for shape in ("Zipf(2) − 1, at most 50", "Poisson(5)"):
+        for epsilon in ("0.3", "1"):
+            _intervals_row(shape, 10**5, None, epsilon, runs, rng)
+
+
+def _intervals_row(
+    shape: str, labels: int, buckets: int | None, epsilon: str, runs: int, rng: np.random.Generator
+) -> None:
+    draw = {
+        "Zipf(2)": lambda: np.minimum(rng.zipf(2, labels), 10**6),
+        "Zipf(1.5)": lambda: np.minimum(rng.zipf(1.5, labels), 10**6),
+        "geometric(0.1)": lambda: rng.geometric(0.1, labels),
+    }.get(shape, lambda: SHAPES[shape](labels, rng))
+    held: list[list[bool]] = [[], []]
+    quotients = []
+    for _ in range(runs):
+        counts = draw()
+        if buckets is None:
+            sketch: ah.sketches.Sketch = ah.sketches.DomainSketch(labels=map(str, range(labels)), epsilon=epsilon)
+            sketch.counters[:] += counts
+        else:
+            sketch = ah.sketches.HashedSketch(buckets=buckets, epsilon=epsilon, key=b"any")
+            np.add.at(sketch.counters, rng.integers(buckets, size=labels), counts)
+        release, truth = sketch.reconstruct(simulations=16), ah.Profile.from_counts(counts)
+        for place, found, true in (
+            *((0, release.prevalence(r), truth.prevalence(r)) for r in range(1, 7)),
+            *((1, release.k_plus(k), truth.k_plus(k)) for k in (1, 2, 4, 8)),
+        ):
+            held[place].append(found.interval[0] <= true <= found.interval[1])
+        quotients.append(ah.sorted_l1(release.profile, truth) / release.error.sorted_l1.value)
+    cells = [f"{100 * np.mean(each):.0f} %" for each in held]
+    kind = "domain" if buckets is None else "hashed"
+    ratio_cell = f"{np.mean(quotients):.2f} ± {standard_error(np.array(quotients)):.2f}"
+    print(
+        f"| {kind}, {shape} | {labels:,} | {buckets or labels:,} | {epsilon} | {' | '.join(cells)} | {ratio_cell} |",
+        flush=True,
+    )
+
+
 def distance(profile: ah.Profile, found: Prevalences) -> float:
     """Return ``Σ_{r ≥ 1} |φ_r − φ̂_r|``."""
     positive = found.counts > 0
@@ -317,7 +366,7 @@ def distance(profile: ah.Profile, found: Prevalences) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=["table", "shapes", "growth", "real"])
+    parser.add_argument("--only", choices=["table", "shapes", "growth", "real", "intervals"])
     parser.add_argument(
         "--runs", type=int, default=100, help="runs of each cell, 2 or more; real profiles take one in 20"
     )
@@ -336,6 +385,8 @@ def main() -> None:
         growth(options.runs, rng, numbers=options.csv, plot=options.plot)
     if options.only in {None, "real"}:
         real(max(3, options.runs // 20), rng)
+    if options.only in {None, "intervals"}:
+        intervals(max(2, options.runs // 10), rng)
 
 
 if __name__ == "__main__":
