@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature
+from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.window import Window
     from anonhist.sketches.noise import NoiseLaw
+
+# Any value may be there with this probability: more than rounding leaves of the transforms, less than can be told.
+_STRAY = 1e-15
 
 
 class Compound:
@@ -33,9 +36,10 @@ class Compound:
         self._met = gathered > 0
         self._seen = gathered[self._met]
         # Twice as long as the window, so that sums beyond it do not come round.
-        self._size = 1 << int(2 * window.last - window.low).bit_length()
+        self._size = _quick_length(2 * (window.last + window.reach))
         angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
         self._noise = law.characteristic(angles) * np.exp(1j * window.low * angles)
+        self._latest = (np.empty(0), np.empty(0))
 
     @property
     def start(self) -> NDArray[np.float64]:
@@ -50,17 +54,17 @@ class Compound:
         """Return the log-likelihood; −inf where a rate is beyond all bounds."""
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
-        means = self._window.gather(self._law(self.spread_out(np.exp(logs))))
+        means = self._window.gather(self._law_at(logs))
         return float(self._seen @ np.log(self._buckets * means[self._met]))
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
         """Return it with its derivatives."""
-        law = self._law(self.spread_out(np.exp(logs)))
+        law = self._law_at(logs)
         means = self._window.gather(law)
         kernel = between_cells(law, self._window.low, self._window.values, self._edges)
         kernel = (kernel - np.outer(means, self._widths))[self._met]
         means = self._buckets * means[self._met]
-        rates = np.exp(logs)
+        rates = rates_at(logs)
         gradient = rates * (kernel.T @ (self._seen / means))
         slopes = kernel * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]
         return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
@@ -80,9 +84,23 @@ class Compound:
         back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)
         return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
 
+    def _law_at(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the law for logarithms of rates; where it was asked for just before, it is at hand."""
+        if self._latest[0] is not logs:
+            self._latest = (logs, self._law(self.spread_out(rates_at(logs))))
+        return self._latest[1]
+
     def _law(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return g_k for each value k of the window."""
         loads = rates / self._buckets
-        transform = self._noise * np.exp(np.fft.rfft(loads, self._size) - loads.sum())
-        found = np.fft.irfft(transform, self._size)[: self._window.last - self._window.low]
-        return np.asarray(np.maximum(found, np.finfo(np.float64).tiny))
+        exponents = np.fft.rfft(loads, self._size) - loads.sum()
+        # No characteristic function is greater than one; rounding of large loads must not make it so.
+        np.minimum(exponents.real, 0.0, out=exponents.real)
+        found = np.fft.irfft(self._noise * np.exp(exponents), self._size)[: self._window.last - self._window.low]
+        return np.asarray(np.maximum(found, 0.0) + _STRAY)
+
+
+def _quick_length(least: int) -> int:
+    """Return an even length, a little above ``least``, of which transforms are quick: its factors are 2, 3 and 5."""
+    unit = 1 << max(1, (least - 1).bit_length() - 4)
+    return unit * next(factor for factor in (8, 9, 10, 12, 15, 16) if unit * factor >= least)

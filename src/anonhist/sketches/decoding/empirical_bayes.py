@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.sharpening import sharpened
-from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, smooth_fit
+from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
@@ -111,11 +111,11 @@ class _Mixture:
     def value(self, logs: NDArray[np.float64]) -> float:
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
-        rates = np.exp(logs)
+        rates = rates_at(logs)
         return float(self._seen @ np.log(self._means(rates)) - self._widths @ rates)
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
-        rates = np.exp(logs)
+        rates = rates_at(logs)
         means = self._means(rates)
         gradient = rates * (self._matrix.T @ (self._seen / means) - self._widths)
         slopes = self._matrix * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]

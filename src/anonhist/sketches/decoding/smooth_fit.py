@@ -24,7 +24,9 @@ _SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
 # The search ends where the evidence fell so often. Laws tried later have their best precision near that of the first.
 _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
-_LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-6
+_LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
+# Where the counters follow no such law at all, the search would go on for long; a common one takes up to half of this.
+_EVALUATIONS = 1000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
 # Logarithms beyond this belong to no number of labels.
 LARGEST_LOG = 60.0
@@ -49,6 +51,11 @@ class Likelihood(Protocol):
         """Return it with its derivatives."""
 
 
+def rates_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rates; none so small that processors are slow with it."""
+    return np.asarray(np.exp(np.maximum(logs, -LARGEST_LOG)))
+
+
 @dataclass(frozen=True, eq=False)
 class SmoothFit:
     """Fitted rates, and how far they may be off.
@@ -67,7 +74,7 @@ class SmoothFit:
     @property
     def rates(self) -> NDArray[np.float64]:
         """The rates, shape (cells,)."""
-        return np.asarray(np.exp(self.logs))
+        return rates_at(self.logs)
 
     def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return rates that could be the true ones, to first order: one draw, for simulations."""
@@ -76,21 +83,35 @@ class SmoothFit:
         return np.asarray(np.maximum(self.rates * (1 + vectors @ spread), 0.0))
 
 
-def smooth_fit(likelihood: Likelihood, start: NDArray[np.float64]) -> SmoothFit:
+def smooth_fit(data: Likelihood, start: NDArray[np.float64]) -> SmoothFit:
     """Fit rates from ``start`` on, their logarithms to begin with; no chance takes part."""
-    size = start.size
+    size, likelihood = start.size, _Counted(data)
     if size <= _ORDER:
         logs, found = _climb(likelihood, np.zeros((size, size)), start)
         return SmoothFit(logs, _safe(found.information))
     plain = np.diff(np.eye(size), n=_ORDER, axis=0)
     places = np.log(np.minimum(np.arange(1, size - _ORDER + 1), _LEVEL_FROM))
-    best = _Prior(-np.inf, _PRECISIONS[0], plain, start)
+    best = _Prior(-np.inf, _PRECISIONS[0], plain, start, np.zeros((size, size)))
     for slope in _SLOPES:
         prior = _best_precision(likelihood, plain * np.exp(slope * places)[:, np.newaxis], best)
         evidence = prior.evidence + slope * float(places.sum())
         if evidence > best.evidence:
             best = replace(prior, evidence=evidence)
     return _reweighted(likelihood, best)
+
+
+class _Counted:
+    """A likelihood that knows how often it may still be asked for."""
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        self._likelihood, self.left = likelihood, _EVALUATIONS
+
+    def value(self, logs: NDArray[np.float64]) -> float:
+        self.left -= 1
+        return self._likelihood.value(logs)
+
+    def curvature(self, logs: NDArray[np.float64]) -> Curvature:
+        return self._likelihood.curvature(logs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +122,15 @@ class _Prior:
     precision: float
     differences: NDArray[np.float64]
     logs: NDArray[np.float64]
+    information: NDArray[np.float64]
 
 
-def _best_precision(likelihood: Likelihood, differences: NDArray[np.float64], near: _Prior) -> _Prior:
+def _best_precision(likelihood: _Counted, differences: NDArray[np.float64], near: _Prior) -> _Prior:
     """Search the precisions downwards, from a little above that of another law."""
     flat = differences.T @ differences
     first = max(0, _PRECISIONS.index(near.precision) - 1)
     logs = near.logs
-    best = _Prior(-np.inf, _PRECISIONS[first], differences, logs)
+    best = _Prior(-np.inf, _PRECISIONS[first], differences, logs, near.information)
     worse = 0
     for precision in _PRECISIONS[first:]:
         logs, found = _climb(likelihood, precision * flat, logs)
@@ -116,7 +138,7 @@ def _best_precision(likelihood: Likelihood, differences: NDArray[np.float64], ne
         penalty = precision * float(np.sum((differences @ logs) ** 2))
         evidence = found.value + 0.5 * (differences.shape[0] * np.log(precision) - penalty - float(volume))
         if evidence > best.evidence:
-            best, worse = _Prior(evidence, precision, differences, logs), 0
+            best, worse = _Prior(evidence, precision, differences, logs, found.information), 0
         else:
             worse += 1
             if worse >= _PATIENCE:
@@ -124,38 +146,40 @@ def _best_precision(likelihood: Likelihood, differences: NDArray[np.float64], ne
     return best
 
 
-def _reweighted(likelihood: Likelihood, prior: _Prior) -> SmoothFit:
+def _reweighted(likelihood: _Counted, prior: _Prior) -> SmoothFit:
     """Give every difference a precision of its own, by expectation and maximisation."""
-    logs, differences = prior.logs, prior.differences
+    logs, information, differences = prior.logs, prior.information, prior.differences
     weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision
     for _ in range(_REWEIGHTINGS):
-        information = likelihood.curvature(logs).information
         covariance = np.linalg.inv(_safe(information + differences.T @ (weights[:, np.newaxis] * differences)))
         squares = (differences @ logs) ** 2 + np.sum((differences @ covariance) * differences, axis=1)
         weights = 2 / (scale + np.maximum(squares, 0.0))
         scale = 1 / float(np.mean(weights))
-        before = np.exp(logs)
+        before = rates_at(logs)
         penalty = differences.T @ (weights[:, np.newaxis] * differences)
         logs, found = _climb(likelihood, penalty, logs)
-        fit = SmoothFit(logs, _safe(found.information + penalty))
+        information = found.information
+        fit = SmoothFit(logs, _safe(information + penalty))
         if float(np.abs(fit.rates - before).max()) <= _CHANGE * float(fit.rates.sum()) ** 0.5:
             break
     return fit
 
 
 def _climb(
-    likelihood: Likelihood, penalty: NDArray[np.float64], start: NDArray[np.float64]
+    likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Curvature]:
     """Maximise ``likelihood − u'·penalty·u/2`` by Fisher scoring, steps halved until they gain."""
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
         gradient = found.gradient - penalty @ logs
-        step = np.linalg.solve(_safe(found.information + penalty), gradient)
+        curved = found.information + penalty + np.diag(np.maximum(-found.gradient, 0.0))
+        step = np.linalg.solve(_safe(curved), gradient)
         gain = float(gradient @ step)
-        if not gain > _TOLERANCE:
+        if not gain > _TOLERANCE or likelihood.left <= 0:
             break
         here = found.value - 0.5 * float(logs @ penalty @ logs)
-        length = min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
+        # Rates may vanish at once, but not soar.
+        length = _LONGEST_STEP / max(float(step.max()), _LONGEST_STEP)
         while True:
             moved = logs + length * step
             if likelihood.value(moved) - 0.5 * float(moved @ penalty @ moved) >= here + 1e-4 * length * gain:
