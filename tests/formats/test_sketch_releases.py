@@ -12,8 +12,9 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats import read_release, write
 from anonhist.formats.document import SKETCH_NAMES
+from anonhist.formats.sketch_releases import sketch_mechanism
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
@@ -181,6 +182,16 @@ def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: st
         read_release(tmp_path / "bad.json")
     assert str(caught.value).startswith(f"'{tmp_path}/bad.json' is not a release that can be read: ")
     assert "\n" not in str(caught.value)
+
+
+def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
+    made = (_hashed("1/2", unit=USER) + _hashed("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
+    parameters = made.mechanism.parameters
+    assert sketch_mechanism("hashed-sketch", parameters, made.guarantee) == made.mechanism
+    for epsilon in ("1/2", "1/3", "5/6"):
+        cheaper = Guarantee(USER, made.guarantee.relation, Fraction(epsilon), arithmetic=made.guarantee.arithmetic)
+        with pytest.raises(DataError, match="epsilon is not that"):
+            sketch_mechanism("hashed-sketch", parameters, cheaper)
 
 
 def _golden() -> Release:

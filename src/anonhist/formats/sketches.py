@@ -71,9 +71,9 @@ def read_sketch(path: str | Path) -> Sketch:
     Returns
     -------
     Sketch
-        The same sketch: a ``HashedSketch`` or a ``DomainSketch``. Its counters lie in the file until they are changed,
-        page by page, in memory; the file never changes by that. Programs that replace files by renaming, as this one
-        does, do not disturb it; one that writes into a file that is being read does.
+        The same sketch: a ``HashedSketch`` or a ``DomainSketch``. Its counters lie in the file, mapped into memory,
+        until they first have to change; then they are copied, and the file stays as it is. Programs that replace files
+        by renaming, as this one does, do not disturb it; one that writes into a file that is being read does.
 
     Raises
     ------
@@ -127,8 +127,7 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
     """Read a sketch from a file that is open already; the path is for the sentences of errors."""
     try:
         try:
-            # Copied on writing: what is changed is changed in memory alone.
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
             raise DataError("it is empty") from None
         except OSError:
@@ -231,9 +230,8 @@ def _check_whole(content: mmap.mmap) -> None:
 def _decoded(content: mmap.mmap) -> Sketch:
     import pyarrow as pa
 
-    buffer = pa.py_buffer(content)
     try:
-        reader = pa.ipc.open_file(buffer)
+        reader = pa.ipc.open_file(pa.py_buffer(content))
         document = (reader.schema.metadata or {}).get(METADATA_KEY)
         batches = [reader.get_batch(place) for place in range(reader.num_record_batches)]
         for each in batches:
@@ -248,15 +246,8 @@ def _decoded(content: mmap.mmap) -> Sketch:
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batches[0].schema.equals(_schema(*names)) or any(each.null_count for each in batches[0]):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
-    return _sketch(fields, _counters(batches[0].column("counter"), buffer, content), batches[0])
-
-
-def _counters(column: pa.Array, buffer: pa.Buffer, content: mmap.mmap) -> NDArray[np.int64]:
-    """Return the numbers of a column where they lie, but such that they can be changed."""
-    if not len(column):
-        return np.zeros(0, dtype=np.int64)
-    begins = column.buffers()[1].address - buffer.address + 8 * column.offset
-    return np.frombuffer(content, dtype=np.dtype("<i8"), count=len(column), offset=begins)
+    # Where they lie in the file, not to be written to: a sketch copies them when they first have to change.
+    return _sketch(fields, batches[0].column("counter").to_numpy(), batches[0])
 
 
 def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.RecordBatch) -> Sketch:
