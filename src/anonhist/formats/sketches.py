@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.json_text import parsed
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import BinaryIO
 
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
