@@ -216,7 +216,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("noise", [], "one part of noise"),
     ("noise", None, "must be a list"),
     ("noise", [5], "each part"),
-    ("noise", [_PART, _PART], "part of its noise twice"),
+    ("noise", [_PART, _PART], "twice"),
     ("noise", [_PART, _PART | {"identity": _identity(6)}], "order"),
     ("noise", [_PART | {"more": 1}], "each part"),
     ("noise", [_PART | {"identity": _identity(7)[1:]}], "32 hexadecimal"),
