@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
     from anonhist.formats.rappor_files import read_rappor
+    from anonhist.formats.sketch_in_place import sketch_in_place
     from anonhist.formats.sketches import read_sketch
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally
@@ -134,6 +135,7 @@ __all__ = [
     "renyi_entropy",
     "sample_coverage",
     "simpson",
+    "sketch_in_place",
     "sketches",
     "sorted_l1",
     "sorted_l2",
@@ -153,6 +155,7 @@ _ROOMS = {
     "errors": ("AnonhistError", "DataError", "MissingExtraError", "OutputError", "UsageError"),
     "formats": ("csv_text", "read_release", "to_arrow", "write"),
     "formats.rappor_files": ("read_rappor",),
+    "formats.sketch_in_place": ("sketch_in_place",),
     "formats.sketches": ("read_sketch",),
     "formats.surveys": ("read_survey",),
     "formats.tallies": ("read_tally",),
