@@ -206,7 +206,7 @@ def test_force_does_not_replace_the_input(
     table = ["--table", "t"] if make is not _text else ["--delimiter", ","]
     done = cli("release", source.format(name, folder=folder), *table, "--epsilon", "1", *asked, "--force")
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"'{name}' is the input: a release would replace the data; name another output." in done.stderr
+    assert f"'{name}' is the input: what is written would replace it; name another output." in done.stderr
     assert (folder / name).read_bytes() == before
     assert not (folder / "out.json").exists()
 

@@ -59,5 +59,5 @@ def _check_not_input(source: str, target: str) -> None:
     from anonhist.ingest.files import input_files
 
     if any(os.path.exists(path) and os.path.samefile(path, target) for path in input_files(source)):  # noqa: PTH110, PTH121
-        message = f"{target!r} is the input: a release would replace the data; name another output."
+        message = f"{target!r} is the input: what is written would replace it; name another output."
         raise UsageError(message)

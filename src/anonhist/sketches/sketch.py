@@ -460,7 +460,8 @@ class Sketch:
         places = self.addresses.of_hashes(hashes)
         if not ignore_unknown and bool((places == UNKNOWN).any()):
             raise DataError(
-                "A label is not in the sketch's domain; add it to a new sketch's domain, or ignore what is unknown."
+                "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
+                "(ignore_unknown, --ignore-unknown)."
             )
         return places
 
