@@ -8,15 +8,13 @@ import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at
+from anonhist.sketches.decoding.window import STRAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.window import Window
     from anonhist.sketches.noise import NoiseLaw
-
-# Any value may be there with this probability: more than rounding leaves of the transforms, less than can be told.
-_STRAY = 1e-15
 
 
 class Compound:
@@ -97,7 +95,7 @@ class Compound:
         # No characteristic function is greater than one; rounding of large loads must not make it so.
         np.minimum(exponents.real, 0.0, out=exponents.real)
         found = np.fft.irfft(self._noise * np.exp(exponents), self._size)[: self._window.last - self._window.low]
-        return np.asarray(np.maximum(found, 0.0) + _STRAY)
+        return np.asarray(np.maximum(found, 0.0) + STRAY)
 
 
 def _quick_length(least: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
-from anonhist.sketches.decoding.window import Window
+from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class _Mixture:
     def __init__(self, seen: NDArray[np.float64], matrix: NDArray[np.float64], widths: NDArray[np.float64]) -> None:
         met = seen > 0
         self._seen, self._matrix, self._widths = seen[met], matrix[met], widths
+        self._stray = STRAY * float(seen.sum())
 
     def value(self, logs: NDArray[np.float64]) -> float:
         if float(logs.max()) > LARGEST_LOG:
@@ -123,7 +124,7 @@ class _Mixture:
         return Curvature(value, gradient, slopes.T @ slopes)
 
     def _means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.maximum(self._matrix @ rates, np.finfo(np.float64).tiny)
+        return np.asarray(self._matrix @ rates + self._stray)
 
 
 class _Counters:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _BEYOND = 1e-12
 # Wider noise hides whatever there is.
 _WIDEST = 1 << 18
+# Any value may be there with this probability: more than rounding leaves, less than can be told. Nothing is impossible.
+STRAY = 1e-15
 # So few counters may lie beyond the window, if it is long enough; where it grows to this length, any number may.
 _FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 16
 
