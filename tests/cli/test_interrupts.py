@@ -70,6 +70,17 @@ def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupted: Cli
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "out.csv"]
 
 
+def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupted: Cli, folder: Path) -> None:
+    # Arrow looks for pandas when it is given its first array.
+    where = _LOADING.format(name="late") + (
+        "import anonhist.formats.sketches as module, importlib\n"
+        "module._head = lambda *_: importlib.import_module('late')\n"
+    )
+    done = interrupted("sketch", "new", "--buckets", "10", "--epsilon", "1", "-o", "a.sketch", where=where)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", _SENTENCE)
+    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+
+
 def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupted: Cli, folder: Path) -> None:
     where = _LOADING.format(name="matplotlib")
     done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "o.json", "--report", "o.html", where=where)

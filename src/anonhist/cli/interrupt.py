@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -30,13 +31,17 @@ def was_interrupted() -> bool:
 def _on_interrupt(signum: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, or leave if a module is being loaded.
 
-    The import system swallows exceptions here and there, and modules half loaded fail in their own ways; but no file
-    is open for writing and no query is running while one is loaded.
+    The import system swallows exceptions here and there, and modules half loaded fail in their own ways; but no query
+    is running while one is loaded, and what is being written is removed here: engines load modules as they write.
     """
     del signum
     _received.set()
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
+            # Where it is not loaded, nothing is being written.
+            writing = sys.modules.get("anonhist.formats.atomic")
+            if writing is not None and hasattr(writing, "remove_parts"):
+                writing.remove_parts()
             os.write(2, f"anonhist: {SENTENCE}\n".encode())
             os._exit(INTERRUPTED)
         frame = frame.f_back

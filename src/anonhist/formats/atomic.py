@@ -13,6 +13,9 @@ from anonhist.errors import AnonhistError, OutputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Files that have no name of their own yet.
+_parts: set[Path] = set()
+
 
 def check_free(path: str | Path, *, overwrite: bool) -> Path:
     """Refuse a path that cannot be written to, before any budget is spent on what would go there.
@@ -80,6 +83,7 @@ def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     """
     target = check_free(path, overwrite=overwrite)
     beside = target.absolute().with_name(f".anonhist-{uuid4().hex}.part")
+    _parts.add(beside)
     try:
         try:
             with beside.open("xb") as file:
@@ -88,14 +92,25 @@ def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
             _name(beside, target, overwrite=overwrite)
         finally:
-            with contextlib.suppress(OSError):
-                beside.unlink()
+            _remove(beside)
     except AnonhistError:
         raise
     except OSError as error:
         reason = error.strerror or "the system does not take such a name"
         message = f"{str(target)!r} could not be written: {reason}; nothing was left behind."
         raise OutputError(message) from None
+
+
+def remove_parts() -> None:
+    """Remove what is being written, for a process that ends without leaving its blocks."""
+    for beside in list(_parts):
+        _remove(beside)
+
+
+def _remove(beside: Path) -> None:
+    with contextlib.suppress(OSError):
+        beside.unlink()
+    _parts.discard(beside)
 
 
 def _name(beside: Path, target: Path, *, overwrite: bool) -> None:
