@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at
 from anonhist.sketches.decoding.window import STRAY
+from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,3 +104,27 @@ def _quick_length(least: int) -> int:
     """Return an even length, a little above ``least``, of which transforms are quick: its factors are 2, 3 and 5."""
     unit = 1 << max(1, (least - 1).bit_length() - 4)
     return unit * next(factor for factor in (8, 9, 10, 12, 15, 16) if unit * factor >= least)
+
+
+def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
+    """Return the labels of all buckets, given those in the buckets of the window.
+
+    Of B buckets T are beyond the window. Labels fall into buckets independently: those of counts within the window are
+    in buckets beyond it as often as in others, where nobody sees them, and T buckets hold ``−B·ln(1 − T/B)`` labels of
+    larger counts on average.
+
+    Parameters
+    ----------
+    window
+        What was fitted, and what lies beyond.
+    numbers
+        Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
+    """
+    held, beyond = window.held, int(window.beyond_numbers.sum())
+    everywhere = (held + beyond) / max(held, 1)
+    share = min(beyond / (held + beyond), 1 - 0.5 / (held + beyond))
+    crowded = -math.log1p(-share) / share if share else 1.0
+    return Prevalences(
+        np.concatenate((np.arange(1, window.last), window.beyond_values)),
+        np.concatenate((numbers * everywhere, window.beyond_numbers * crowded)),
+    )

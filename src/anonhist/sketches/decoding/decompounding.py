@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.sketches.decoding.compound import Compound
+from anonhist.sketches.decoding.compound import Compound, of_all_buckets
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import smooth_fit
 from anonhist.sketches.decoding.window import Window
@@ -35,7 +34,8 @@ class Decompounding:
 
     Their sum estimates the number of different labels. No bucket need be empty: loads m/B of up to about 3 labels a
     bucket cost little accuracy. Values far out that few buckets have (beyond a window which holds nearly all) are
-    taken as counts; if T of B buckets are out there, they are taken for ``−B·ln(1 − T/B)`` labels.
+    taken as counts; if T of B buckets are out there, they are taken for ``−B·ln(1 − T/B)`` labels, and what else is in
+    them for as many labels a bucket as in the others.
 
     Where each counter is that of one label, take
     :class:`~anonhist.sketches.decoding.empirical_bayes.EmpiricalBayes`.
@@ -93,13 +93,4 @@ class Decompounding:
             fit = smooth_fit(compound, compound.start)
             rates = compound.spread_out(fit.rates if rng is None else fit.drawn(rng))
             numbers = sharpened(compound, rates, window.seen)
-        return Prevalences(
-            np.concatenate((np.arange(1, window.last), window.beyond_values)),
-            np.concatenate((numbers[1:], window.beyond_numbers * _shared(window, observed.size))),
-        )
-
-
-def _shared(window: Window, buckets: int) -> float:
-    """Return how many labels there are, on average, in a bucket that holds some beyond the window."""
-    share = min(float(window.beyond_numbers.sum()) / buckets, 1 - 0.5 / buckets)
-    return -math.log1p(-share) / share if share else 1.0
+        return of_all_buckets(window, numbers[1:])

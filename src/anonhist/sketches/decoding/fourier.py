@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.sketches.decoding.compound import of_all_buckets
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
@@ -64,10 +65,7 @@ class FourierDecompounding:
             return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
         window = Window.of(observed, setting.law)
         numbers = _numbers(window, setting.law) if window.held else np.zeros(window.last - 1)
-        return Prevalences(
-            np.concatenate((np.arange(1, window.last), window.beyond_values)),
-            np.concatenate((numbers, window.beyond_numbers)),
-        )
+        return of_all_buckets(window, numbers)
 
 
 def _numbers(window: Window, law: NoiseLaw) -> NDArray[np.float64]:
