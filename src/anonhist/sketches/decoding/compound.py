@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoding.window import Window
     from anonhist.sketches.noise import NoiseLaw
 
+# Shorter transforms are hardly quicker.
+_SHORTEST = 1024
+
 
 class Compound:
     """Buckets that hold Poisson numbers of labels of each count: their law is a compound Poisson law, with noise.
@@ -36,7 +39,7 @@ class Compound:
         self._met = gathered > 0
         self._seen = gathered[self._met]
         # Twice as long as the window, so that sums beyond it do not come round.
-        self._size = _quick_length(2 * (window.last + window.reach))
+        self._size = _quick_length(max(_SHORTEST, 2 * (window.last + window.reach)))
         angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
         self._noise = law.characteristic(angles) * np.exp(1j * window.low * angles)
         self._latest = (np.empty(0), np.empty(0))
