@@ -25,7 +25,10 @@ def listed(labels: Iterable[str], counts: Any = None) -> list[tuple[list[str], l
 
 
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, dict.fromkeys, lambda labels: (x for x in labels)])
+@pytest.mark.parametrize(
+    "kind",
+    [list, tuple, iter, np.array, lambda labels: dict.fromkeys(labels).keys(), lambda labels: (x for x in labels)],
+)
 @pytest.mark.parametrize("numbers", [None, list, iter, np.array, lambda counts: np.array(counts, dtype=np.uint64)])
 def test_labels_and_counts_of_every_kind_are_gone_through_in_step(kind: Any, numbers: Any) -> None:
     counts = None if numbers is None else numbers([5, 4, 3, 2, 1])
@@ -74,6 +77,13 @@ def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:
 def test_a_single_label_is_refused(labels: object) -> None:
     with pytest.raises(UsageError, match="put a single label into a list"):
         listed(labels)  # type: ignore[arg-type]
+
+
+def test_a_mapping_is_counted_only_with_its_values() -> None:
+    found = {"a": 5, "b": 4}
+    assert listed(found, found.values()) == [(["a", "b"], [5, 4])]
+    with pytest.raises(UsageError, match="values as counts of their own"):
+        listed(found)
 
 
 def test_a_single_count_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ def label_chunks(
     Raises
     ------
     UsageError
-        If labels or counts are a single one.
+        If labels or counts are a single one, or labels are a mapping without counts: its values would be lost.
     DataError
         If there are not as many counts as labels, or a count is not a whole number of at least 1.
 
@@ -41,6 +41,8 @@ def label_chunks(
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise UsageError("update takes a list of labels, one for each item; put a single label into a list.")
     if counts is None:
+        if isinstance(labels, Mapping):
+            raise UsageError("update takes a mapping's values as counts of their own: update(found, found.values()).")
         for chunk in _chunks(labels):
             yield chunk, None
         return

@@ -213,7 +213,8 @@ class Sketch:
         Parameters
         ----------
         labels
-            Strings, one for each item: a list, a NumPy array of strings, a generator.
+            Strings, one for each item: a list, a NumPy array of strings, a generator. Of a mapping from labels to
+            counts, such as a ``Counter``, give both: ``update(found, found.values())``.
         counts
             How many items each stands for, whole numbers ≥ 1, as many as there are labels; 1 each by default.
         ignore_unknown
@@ -222,7 +223,7 @@ class Sketch:
         Raises
         ------
         UsageError
-            If labels are a single string, or the sketch is clipped.
+            If labels are a single string or a mapping without counts, or the sketch is clipped.
         DataError
             If a label is not a string or not in the domain, a count is not such a number, there are not as many of
             them, or a counter could pass 2^62.
