@@ -47,6 +47,11 @@ class Prevalences:
         if self.counts.size and (self.counts[0] < 0 or not 0 <= self.numbers.min() <= self.numbers.max() < np.inf):
             raise DataError("Estimated prevalences and their counts must not be negative, and must be finite.")
 
+    @classmethod
+    def none(cls) -> Prevalences:
+        """Return what is found where there are no counters."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
+
     def scaled(self, factor: float) -> Prevalences:
         """Return the same shares of ``factor`` times as many labels."""
         return Prevalences(self.counts, self.numbers * factor)

@@ -13,23 +13,31 @@ from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.observed import Observed
 
 if TYPE_CHECKING:
-    from anonhist.sketches.sketch import Sketch
+    import numpy as np
+    from numpy.typing import NDArray
 
+    from anonhist.privacy import Guarantee
+    from anonhist.sketches.addresses import DomainAddresses
+    from anonhist.sketches.noise import NoiseLaw
 
 _SHARED = "Labels that share counters were told apart by the law of their sums"
-_OWN = "Each counter is one label's, and was read in the light of all"
+_OWN = "Each counter is one label's"
 _AS_LABELS = "Counters were read as labels: labels that share one were not told apart"
 
 
-def reconstruct(sketch: Sketch, method: str | Decoder | None, *, simulations: int) -> Release:
-    """Read the profile back from a sketch; see :meth:`Sketch.reconstruct`."""
+def reconstruct(
+    counters: NDArray[np.int64],
+    addresses: HashedAddresses | DomainAddresses,
+    law: NoiseLaw,
+    *,
+    guarantee: Guarantee,
+    method: str | Decoder | None,
+    simulations: int,
+) -> Release:
+    """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
     from anonhist import __version__
 
-    # Shares of noise that do not yet add up promise nothing, so nothing is read from them.
-    guarantee, addresses = sketch.guarantee, sketch.addresses
-    if sketch.clipped is not None:
-        raise UsageError("This sketch is clipped; unfold it before it is read.")
-    setting = Setting(sketch.law, is_hashed=isinstance(addresses, HashedAddresses))
+    setting = Setting(law, is_hashed=isinstance(addresses, HashedAddresses))
     decoder = _decoder(method, setting)
     if decoder.name in OF_SHARED_COUNTERS and not setting.is_hashed:
         message = f"The method {decoder.name} is for hashed sketches; here, each counter is one label's."
@@ -44,7 +52,7 @@ def reconstruct(sketch: Sketch, method: str | Decoder | None, *, simulations: in
     )
     told = _SHARED if decoder.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
     return Release(
-        profile=mechanism.read(Observed.of(sketch.counters)),
+        profile=mechanism.read(Observed.of(counters)),
         guarantee=guarantee,
         mechanism=mechanism,
         reason=f"{told} (method {decoder.name}{', the default' if method is None else ''}).",

@@ -14,7 +14,7 @@ from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import UNKNOWN
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
-from anonhist.sketches.merging import merged
+from anonhist.sketches.merging import check_mergeable
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
 from anonhist.sketches.promise import checked_parts, checked_relation, checked_unit, promise, rate_of
 
@@ -350,12 +350,24 @@ class Sketch:
         >>> len(monday.noise)
         2
         """
-        total = merged(self, other)
+        if not isinstance(other, Sketch):
+            raise UsageError("Only sketches can be merged.")
+        total = self + other
         self.counters, self.noise = total.counters, total.noise
 
     def __add__(self, other: object) -> Sketch:
         """Return the merged sketch; both stay as they are. See :meth:`merge`."""
-        return merged(self, other) if isinstance(other, Sketch) else NotImplemented
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        check_mergeable(self, other)
+        return self.from_parts(
+            self.addresses,
+            unit=self.unit,
+            relation=self.relation,
+            noise=(*self.noise, *other.noise),
+            # 2^62 and 2^62 wrap around to −2^63, which the range of counters leaves out too.
+            counters=self.counters + other.counters,
+        )
 
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
@@ -424,18 +436,17 @@ class Sketch:
         from anonhist.sketches.reconstruction import reconstruct
 
         self._check_unclipped("read")
-        return reconstruct(self, method, simulations=simulations)
+        # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
+        counters, addresses, guarantee = self.counters, self.addresses, self.guarantee
+        return reconstruct(counters, addresses, self.law, guarantee=guarantee, method=method, simulations=simulations)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
         if not isinstance(other, Sketch):
             return NotImplemented
-        return (
-            self.addresses == other.addresses
-            and (self.unit, self.relation, self.noise) == (other.unit, other.relation, other.noise)
-            and self.clipped == other.clipped
-            and np.array_equal(self.counters, other.counters)
-        )
+        mine = (self.addresses, self.unit, self.relation, self.noise, self.clipped)
+        others = (other.addresses, other.unit, other.relation, other.noise, other.clipped)
+        return mine == others and np.array_equal(self.counters, other.counters)
 
     __hash__ = None  # type: ignore[assignment]  # a sketch changes
 
@@ -446,8 +457,7 @@ class Sketch:
         return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, gamma={gammas}{more}{clipped})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = (self.addresses, self.unit, self.relation, self.noise, self.counters, self.clipped)
-        return _rebuilt, state
+        return _rebuilt, (self.addresses, self.unit, self.relation, self.noise, self.counters, self.clipped)
 
     def __copy__(self) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""

@@ -57,3 +57,12 @@ class SmoothDecoder(Decoder, Protocol):
         The result is moved by chance, as far as smoothness decided what it is: else simulations of a profile that was
         made smooth would find it again, and call certain what was assumed twice.
         """
+
+
+class WithoutParameters:
+    """What decoders have in common that are made one way only."""
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """There are none."""
+        return {}

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.sketches.decoding.compound import Compound, of_all_buckets
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import smooth_fit
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.sketches.decoding.decoder import Setting
     from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
-class Decompounding:
+class Decompounding(WithoutParameters):
     """Learn a smooth law of the counts from sums of labels that share buckets, then read each bucket in its light.
 
     A label is in each of the B buckets with probability 1/B, so a bucket holds about Poisson(λ_r) labels of count r,
@@ -59,15 +58,7 @@ class Decompounding:
     True
     """
 
-    @property
-    def name(self) -> str:
-        """The name to ask for it by."""
-        return "decompounding"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "decompounding"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the expected number of labels with each count from 1 on.
@@ -85,7 +76,7 @@ class Decompounding:
 
     def _read(self, observed: Observed, setting: Setting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size or int(observed.values[-1]) < 1:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         window = Window.of(observed, setting.law)
         numbers = np.zeros(window.last)
         if window.held:

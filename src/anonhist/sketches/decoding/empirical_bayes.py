@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.decoder import Setting
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EmpiricalBayes:
+class EmpiricalBayes(WithoutParameters):
     """Learn a smooth law of the counts by penalised maximum likelihood, then read each counter in its light.
 
     With κ the law of the noise and φ_r rates of labels, counters of value k are Poisson with mean
@@ -57,15 +56,7 @@ class EmpiricalBayes:
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
-    @property
-    def name(self) -> str:
-        """The name to ask for it by."""
-        return "empirical-bayes"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "empirical-bayes"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the expected number of counters with each count, 0 included; as many in all as there are counters.
@@ -83,7 +74,7 @@ class EmpiricalBayes:
 
     def _read(self, observed: Observed, setting: Setting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         window = Window.of(observed, setting.law)
         numbers = np.zeros(window.last)
         if window.held:

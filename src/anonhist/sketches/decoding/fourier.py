@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.sketches.decoding.compound import of_all_buckets
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.decoder import Setting
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FourierDecompounding:
+class FourierDecompounding(WithoutParameters):
     """Tell apart labels that share buckets by the logarithm of the transform of the values: quick, and not smooth.
 
     A bucket holds Poisson(λ_r) labels of count r, so ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))`` for the characteristic
@@ -43,15 +42,7 @@ class FourierDecompounding:
     'fourier'
     """
 
-    @property
-    def name(self) -> str:
-        """The name to ask for it by."""
-        return "fourier"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "fourier"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the estimated number of labels with each count from 1 on.
@@ -62,7 +53,7 @@ class FourierDecompounding:
             If the noise spreads over more than 2^18 counts.
         """
         if not observed.size or int(observed.values[-1]) < 1:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         window = Window.of(observed, setting.law)
         numbers = _numbers(window, setting.law) if window.held else np.zeros(window.last - 1)
         return of_all_buckets(window, numbers)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.numeric import decreasing_fit
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.rounding import labels_found
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anonhist.sketches.decoding.decoder import Setting
     from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
-class Isotonic:
+class Isotonic(WithoutParameters):
     """The non-increasing survival counts nearest in ℓ2 to their unbiased estimates.
 
     φ_{r+}, the number of labels that occur at least r times, is estimated without bias by ``Σ_x F(h̃_x − r)`` over the
@@ -48,21 +47,13 @@ class Isotonic:
     (True, [3.0, 1.0, 1.0])
     """
 
-    @property
-    def name(self) -> str:
-        """``isotonic``."""
-        return "isotonic"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "isotonic"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol."""
         size = observed.size
         if not size:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.law))
         # Of the counts r between two of the list, φ_{r+} is that of the next one: its weight is how many there are.
         reaching = np.cumsum(numbers[:0:-1])[::-1]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.decoder import Setting
@@ -25,7 +24,7 @@ _STEPS = 200
 
 
 @dataclass(frozen=True)
-class MaximumLikelihood:
+class MaximumLikelihood(WithoutParameters):
     """The law of counts under which the values seen are most likely: a mixture whose kernel is the noise.
 
     With G_k counters of value k and κ the law of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over all
@@ -56,15 +55,7 @@ class MaximumLikelihood:
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
-    @property
-    def name(self) -> str:
-        """The name to ask for it by."""
-        return "maximum-likelihood"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "maximum-likelihood"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the most likely numbers of counters with each count, 0 included.
@@ -75,7 +66,7 @@ class MaximumLikelihood:
             If the noise spreads over more than 2^18 counts.
         """
         if not observed.size:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         window = Window.of(observed, setting.law)
         widths = np.diff(window.counts)
         kernel = between_cells(setting.law.pmf(window.reach), -window.reach, window.values, window.counts) / widths

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.rounding import labels_found, rounded_to_profile
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.decoder import Setting
@@ -120,7 +119,7 @@ def at_least_zero(
 
 
 @dataclass(frozen=True)
-class ThreeTap:
+class ThreeTap(WithoutParameters):
     """The exact inverse of the noise, rounded to a profile by Algorithm 3 of Wu and Pagh.
 
     There is no window and no failure probability: before rounding every estimate is unbiased. Where labels are hashed
@@ -137,20 +136,12 @@ class ThreeTap:
     (True, [3.0, 1.0, 1.0])
     """
 
-    @property
-    def name(self) -> str:
-        """``three-tap``."""
-        return "three-tap"
-
-    @property
-    def parameters(self) -> Mapping[str, str | int]:
-        """There are none."""
-        return {}
+    name: ClassVar[str] = "three-tap"
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol."""
         size = observed.size
         if not size:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.law))
         return labels_found(counts, rounded_to_profile(numbers / size) * size, setting)

@@ -97,7 +97,7 @@ class WuPagh:
         """
         size = observed.size
         if not size:
-            return Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return Prevalences.none()
         largest = max(int(observed.values[-1]), 0)
         reaches = reaches_of(setting.law, size=size, beta=float(Fraction(self.beta)))
         below = max(sum(reaches), -int(observed.values[0]))
