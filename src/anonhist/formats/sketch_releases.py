@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import parse_epsilon, parse_whole_number
-from anonhist.sketches.addresses import MOST_COUNTERS
+from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.names import decoder_from
 from anonhist.sketches.mechanism import SketchMechanism
@@ -74,7 +74,7 @@ def sketch_mechanism(name: str, parameters: Mapping[str, object], guarantee: Gua
 def _domain_size(labels: object, counters: int) -> int:
     if type(labels) is not int:
         raise DataError("the size of the domain must be a whole number")
-    return parse_whole_number(labels, name="domain_size", least=counters, most=MOST_COUNTERS)
+    return parse_whole_number(labels, name="domain_size", least=counters, most=MOST_LISTED)
 
 
 def _law(noise: object) -> NoiseLaw:

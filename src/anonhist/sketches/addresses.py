@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_COUNTERS = 2**31
+# Samples of more labels cannot be simulated, and a list of so many is larger than memory.
+MOST_LISTED = 10**9 - 1
 NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
 LISTED_KEY = b"anonhist listed domain"
@@ -130,7 +132,7 @@ class DomainAddresses:
         least = len(self.labels)
         if not least:
             raise UsageError("A sketch needs one label at least, in the sample too: list more, or take a larger share.")
-        size = parse_whole_number(self.domain_size, name="the number of labels", least=least, most=MOST_COUNTERS)
+        size = parse_whole_number(self.domain_size, name="the number of labels", least=least, most=MOST_LISTED)
         object.__setattr__(self, "domain_size", size)
         if size > least and self.sample_share == 1:
             raise DataError("A domain that is not sampled has as many labels as are listed.")

@@ -72,7 +72,9 @@ class SketchMechanism:
         return self._scaled(self.decoder.decode(observed, self.setting))
 
     def _scaled(self, found: Prevalences) -> Profile:
-        return found.scaled(float(1 / self.sample_share)).rounded(unit=self.guarantee.unit)
+        # How many labels of a listed domain one counter stands for is known; of others, what is expected.
+        labels = float(1 / self.sample_share) if self.domain_size is None else self.domain_size / self.counters
+        return found.scaled(labels).rounded(unit=self.guarantee.unit)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
@@ -84,16 +86,27 @@ class SketchMechanism:
         return self.read(observed)
 
     def _simulated(self, profile: Profile, rng: np.random.Generator) -> Observed:
+        public = (
+            self._shared(profile, rng) if self.domain_size is None else self._listed(profile, self.domain_size, rng)
+        )
+        return noisy(public, self.setting.law, rng=rng)
+
+    def _shared(self, profile: Profile, rng: np.random.Generator) -> Observed:
+        """Throw labels, or those that are sampled, into counters."""
         numbers = profile.prevalences
         if self.sample_share < 1:
             numbers = rng.binomial(numbers, float(self.sample_share))
         counts = np.repeat(profile.counts, numbers)
         counters = np.zeros(self.counters, dtype=np.int64)
-        if self.setting.is_hashed:
-            np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
-        else:
-            counters[: counts.size] = counts[: self.counters]
-        return noisy(Observed.of(counters), self.setting.law, rng=rng)
+        np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
+        return Observed.of(counters)
+
+    def _listed(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Observed:
+        """Draw as many labels of the domain as there are counters; those that do not occur have the count 0."""
+        numbers = np.append(max(domain_size - profile.num_labels, 0), profile.prevalences)
+        if numbers.sum() > self.counters:
+            numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
+        return Observed.added(np.append(0, profile.counts), numbers)
 
 
 def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Observed:
