@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.sketches import DomainSketch, ThreeTap
+from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
 from anonhist.sketches.decoding.decoder import Decoder, Setting
 from anonhist.sketches.mechanism import SketchMechanism, noisy
 from anonhist.sketches.noise import NoiseLaw
@@ -137,6 +137,13 @@ def test_noise_is_added_to_every_counter(places: int, number: int) -> None:
     expected = public.size * law.pmf(reach)
     # Each of 9 frequencies within 5 standard errors: 5 in a million fail.
     assert (np.abs(seen - expected) < 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("decoder", [ThreeTap(), Isotonic()])
+def test_noise_of_any_width_is_simulated(decoder: Decoder) -> None:
+    law = NoiseLaw.of([(Fraction(1, 2**40), Fraction(1))])
+    (run,) = _runs(_mechanism(counters=5, domain_size=5, law=law, decoder=decoder), Profile([1], [5]), 1)
+    assert run.num_labels <= 5
 
 
 def test_it_says_what_it_is() -> None:

@@ -122,11 +122,13 @@ def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Obs
     """
     reach = law.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
-    pmf = law.pmf(reach)
     few = np.repeat(observed.values[~many], observed.numbers[~many])
     alone = Observed.of(few + law.simulate(few.size, rng=rng))
     values, numbers = [alone.values], [alone.numbers]
-    for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
-        values.append(np.arange(value - reach, value + reach + 1))
-        numbers.append(rng.multinomial(number, pmf / pmf.sum()))
+    if many.any():
+        # Of wide noise, few values have as many counters as it has values: its law is not written down for nothing.
+        pmf = law.pmf(reach)
+        for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
+            values.append(np.arange(value - reach, value + reach + 1))
+            numbers.append(rng.multinomial(number, pmf / pmf.sum()))
     return Observed.added(np.concatenate(values), np.concatenate(numbers))
