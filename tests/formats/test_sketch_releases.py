@@ -129,6 +129,8 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("sampled", "mechanism.parameters.sample_share", 1, "whole numbers and text"),
     ("hashed", "mechanism.parameters.method", "guessing", "guessing"),
     ("hashed", "mechanism.parameters.method", 1, "whole numbers and text"),
+    ("domain", "mechanism.parameters.method", "decompounding", "for hashed sketches"),
+    ("sampled domain", "mechanism.parameters.method", "fourier", "for hashed sketches"),
     ("hashed", "mechanism.parameters.noise", "", "rates of its parts"),
     ("hashed", "mechanism.parameters.noise", 5, "rates of its parts"),
     ("hashed", "mechanism.parameters.noise", "1/2,", "rates of its parts"),

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import SmoothDecoder
+from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS
 from anonhist.sketches.observed import Observed
 
 # How likely noise is that simulations leave out.
@@ -40,6 +42,11 @@ class SketchMechanism:
         What the counters were read with.
     guarantee
         What the sketch promises.
+
+    Raises
+    ------
+    UsageError
+        If the decoder tells labels apart that share counters, where each counter is one label's.
     """
 
     counters: int
@@ -48,6 +55,11 @@ class SketchMechanism:
     setting: Setting
     decoder: Decoder
     guarantee: Guarantee
+
+    def __post_init__(self) -> None:
+        if self.decoder.name in OF_SHARED_COUNTERS and not self.setting.is_hashed:
+            message = f"The method {self.decoder.name} is for hashed sketches; here, each counter is one label's."
+            raise UsageError(message)
 
     @property
     def name(self) -> str:

@@ -39,9 +39,6 @@ def reconstruct(
 
     setting = Setting(law, is_hashed=isinstance(addresses, HashedAddresses))
     decoder = _decoder(method, setting)
-    if decoder.name in OF_SHARED_COUNTERS and not setting.is_hashed:
-        message = f"The method {decoder.name} is for hashed sketches; here, each counter is one label's."
-        raise UsageError(message)
     mechanism = SketchMechanism(
         counters=addresses.size,
         domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
