@@ -220,7 +220,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("noise", [_PART, _PART | {"identity": _identity(6)}], "order"),
     ("noise", [_PART | {"more": 1}], "each part"),
     ("noise", [_PART | {"identity": _identity(7)[1:]}], "32 hexadecimal"),
-    ("noise", [_PART | {"identity": 7}], "32 hexadecimal"),
+    ("noise", [_PART | {"identity": 7}], "identity of noise"),
     ("noise", [_PART | {"gamma": "0"}], "gamma"),
     ("noise", [_PART | {"gamma": "-1"}], "gamma"),
     ("noise", [_PART | {"gamma": 1}], "gamma"),

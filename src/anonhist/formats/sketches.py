@@ -46,7 +46,6 @@ _BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sh
 _WHERE_IT_BEGINS = 4096
 _ARROW = b"ARROW1"
 _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
-_IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 
 def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
@@ -256,8 +255,6 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
     if relation is None:
         message = f"the relation must be one of {', '.join(relations)}"
         raise DataError(message)
-    if type(fields["bound"]) is not int:
-        raise DataError("the bound of the unit must be a whole number")
     noise = fields["noise"]
     if not isinstance(noise, list):
         raise DataError("the parts of the noise must be a list")
@@ -293,10 +290,10 @@ def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> H
 
 def _component(value: object) -> NoiseComponent:
     fields = mapping(value, {"identity", "gamma", "shape", "session"}, "each part of the noise")
-    if not isinstance(fields["identity"], str) or not _IDENTITY.fullmatch(fields["identity"]):
-        raise DataError("each part of the noise has an identity of 32 hexadecimal digits")
     gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
-    return NoiseComponent(fields["identity"], gamma, shape, text(fields["session"], "the session"))
+    return NoiseComponent(
+        text(fields["identity"], "the identity of noise"), gamma, shape, text(fields["session"], "the session")
+    )
 
 
 def _fraction(value: object, what: str) -> Fraction:
