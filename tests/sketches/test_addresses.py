@@ -104,7 +104,7 @@ def test_domains_that_are_none_are_refused() -> None:
         with pytest.raises(UsageError, match="needs one label at least"):
             DomainAddresses.of(empty)
     with pytest.raises(UsageError, match="needs one label at least, in the sample too"):
-        DomainAddresses.of(["a", "b"], sample_share="1e-30")
+        DomainAddresses.of(["a", "b"], sample_share="1e-9")
     with pytest.raises(UsageError, match="put a single label into a list"):
         DomainAddresses.of("abc")
 
@@ -129,10 +129,11 @@ def test_a_key_is_bytes(key: object) -> None:
             make()
 
 
-@pytest.mark.parametrize("share", [0, -1, "x", 1.5, Fraction(11, 10)])
+@pytest.mark.parametrize("share", [0, -1, "x", 1.5, Fraction(11, 10), Fraction(1, 2**32 + 1), "1e-30"])
 def test_a_share_is_between_zero_and_one(share: object) -> None:
     with pytest.raises(UsageError, match="sample_share must be"):
         HashedAddresses(10, b"k", share)  # type: ignore[arg-type]
+    assert HashedAddresses(10, b"k", Fraction(1, 2**32)).sample_share == Fraction(1, 2**32)
 
 
 @pytest.mark.parametrize("buckets", [0, -1, 2**31 + 1, 1.5, True])

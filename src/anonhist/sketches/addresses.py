@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_COUNTERS = 2**31
 # Samples of more labels cannot be simulated, and a list of so many is larger than memory.
 MOST_LISTED = 10**9 - 1
+# Results are scaled by the inverse of the share. With a smaller one they would leave 63 bits.
+LEAST_SHARE = Fraction(1, 2**32)
 NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
 LISTED_KEY = b"anonhist listed domain"
@@ -41,7 +43,7 @@ class Addresses(Protocol):
 
     @property
     def sample_share(self) -> Fraction:
-        """Which share of all labels is kept, chosen by their hash, in (0, 1]."""
+        """Which share of all labels is kept, chosen by their hash, from 2^−32 to 1."""
 
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled, −2: not in the domain."""
@@ -61,7 +63,7 @@ class HashedAddresses:
     key
         One byte or more.
     sample_share
-        Which share of all labels is kept, in (0, 1].
+        Which share of all labels is kept, from 2^−32 to 1.
 
     Raises
     ------
@@ -105,7 +107,7 @@ class DomainAddresses:
     key
         One byte or more: labels are found, and those of a sample chosen, by their hash under it.
     sample_share
-        Which share of the labels is kept, in (0, 1].
+        Which share of the labels is kept, from 2^−32 to 1.
 
     Raises
     ------
@@ -228,6 +230,8 @@ def _checked_key(key: object) -> bytes:
 def _checked_share(share: object) -> Fraction:
     exact = parse_epsilon(share, name="sample_share")
     if exact > 1:
-        message = f"sample_share must be at most 1, not {share!r:.80}."
+        message = f"sample_share must be at most 1, not {exact!s:.80}."
         raise UsageError(message)
+    if exact < LEAST_SHARE:
+        raise UsageError("sample_share must be at least 2^-32 (about 2.4e-10); take a larger one.")
     return exact

@@ -29,7 +29,7 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
     key
         One byte or more, public: it decides which labels are in a sample.
     sample_share
-        Which share of the labels is counted, in (0, 1], chosen by the hash. It saves memory, not privacy: who knows a
+        Which share of the labels is counted, 2^−32 to 1, chosen by the hash. It saves memory, not privacy: who knows a
         label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.

@@ -27,7 +27,7 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
         One byte or more, any: the bucket of a label is its keyed hash modulo the number of buckets (docs/hashing.md,
         section 3). It is public, and chosen before the data. Sketches of one key can be merged.
     sample_share
-        Which share of all labels is counted, in (0, 1], chosen by the hash. It saves errors, not privacy: who knows a
+        Which share of all labels is counted, 2^−32 to 1, chosen by the hash. It saves errors, not privacy: who knows a
         label knows whether it is in the sample.
     unit
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
