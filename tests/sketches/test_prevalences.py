@@ -47,3 +47,11 @@ def test_scaling_keeps_counts_and_the_profile_its_unit() -> None:
 def test_what_is_no_estimate_is_refused(counts: list[int], numbers: list[Any]) -> None:
     with pytest.raises(DataError, match="Estimated prevalences"):
         Prevalences(np.array(counts), np.array(numbers, dtype=np.float64))
+
+
+def test_more_labels_than_can_be_counted_are_refused() -> None:
+    few = Prevalences(np.array([0, 1]), np.array([1e30, 8.0]))
+    assert few.rounded().num_labels == 8
+    assert few.scaled(2.0**58).rounded().num_labels == 2**61
+    with pytest.raises(DataError, match="More than 2\\^63 − 1 labels"):
+        few.scaled(2.0**60).rounded()

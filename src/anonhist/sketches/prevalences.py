@@ -60,10 +60,17 @@ class Prevalences:
         """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
 
         Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.
+
+        Raises
+        ------
+        DataError
+            If they are more than 2^63 − 1 labels or items.
         """
         positive = self.counts > 0
         counts, numbers = self.counts[positive], self.numbers[positive]
-        reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5).astype(np.int64)
-        whole = np.diff(reaching, prepend=0)[::-1]
+        reaching = np.floor(np.cumsum(numbers[::-1]) + 0.5)
+        if reaching.size and reaching[-1] >= 2.0**63:
+            raise DataError("More than 2^63 − 1 labels are estimated, the most that can be counted here.")
+        whole = np.diff(reaching.astype(np.int64), prepend=0)[::-1]
         kept = whole > 0
         return Profile(counts[kept], whole[kept], unit=unit)
