@@ -232,7 +232,8 @@ def test_a_sketch_is_put_together_from_its_parts(make: Callable[..., Sketch]) ->
     assert type(again) is type(sketch)
     assert again == sketch
     sketch.clip(9)
-    assert Sketch.from_parts(**parts_of(sketch)).clipped == 9
+    clipped = Sketch.from_parts(**parts_of(sketch, clipped=np.int64(9))).clipped
+    assert (clipped, type(clipped)) == (9, int)
 
 
 WRONG_PARTS: dict[str, tuple[dict[str, Any], str]] = {

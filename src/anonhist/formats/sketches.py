@@ -258,9 +258,6 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
     noise = fields["noise"]
     if not isinstance(noise, list):
         raise DataError("the parts of the noise must be a list")
-    clipped = fields["clipped"]
-    if clipped is not None and type(clipped) is not int:
-        raise DataError("the largest count must be a whole number, or nothing")
     parts = [_component(part) for part in noise]
     if parts != sorted(parts):
         raise DataError("the parts of the noise must be in order")
@@ -270,7 +267,7 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
         relation=relation,
         noise=parts,
         counters=counters,
-        clipped=clipped,
+        clipped=fields["clipped"],
     )
 
 

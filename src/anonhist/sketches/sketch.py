@@ -167,7 +167,8 @@ class Sketch:
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
         least, most = -LARGEST_COUNTER, LARGEST_COUNTER
         if clipped is not None:
-            least, most = 0, parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
+            self.clipped = parse_whole_number(clipped, name="clipped", most=LARGEST_COUNTER)
+            least, most = 0, self.clipped
             self._check_foldable()
         if int(counters.min()) < least or int(counters.max()) > most:
             raise DataError("A counter of the sketch is outside of the range that its counters have.")
