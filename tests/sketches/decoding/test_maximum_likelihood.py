@@ -1,0 +1,138 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from anonhist.errors import UsageError
+from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _most_likely
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.observed import Observed
+from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.strategies import repeatable
+
+
+def _law(*epsilons: str) -> NoiseLaw:
+    return NoiseLaw.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
+
+
+def _decoded(counters: NDArray[np.int64], law: NoiseLaw) -> Prevalences:
+    return MaximumLikelihood().decode(Observed.of(counters), Setting(law, is_hashed=False))
+
+
+def _case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numbers seen, and a kernel: noise on counts 0 to 11."""
+    rng = np.random.default_rng(seed)
+    epsilon = float(rng.choice([0.3, 1.0, 3.0]))
+    kernel = np.exp(-epsilon * np.abs(np.arange(-6, 18)[:, np.newaxis] - np.arange(12)))
+    kernel /= kernel.sum(axis=0)
+    weights = rng.dirichlet(np.full(12, 0.2))
+    seen = rng.multinomial(10 ** int(rng.integers(1, 6)), kernel @ weights / (kernel @ weights).sum()).astype(float)
+    return seen[seen > 0], kernel[seen > 0]
+
+
+def _missing(seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """The bound of what is missing to the maximum, in nats."""
+    total = seen.sum()
+    return float(total * np.log(max(float((kernel.T @ (seen / (kernel @ weights))).max()), 1.0)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_other_law_is_more_likely(seed: int) -> None:
+    from scipy.optimize import minimize
+
+    seen, kernel = _case(seed)
+    total = seen.sum()
+    found = _most_likely(seen, kernel)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(total)
+
+    def loss(share: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        means = np.maximum(kernel @ share, 1e-300)
+        return -float(seen @ np.log(means)) / total, -kernel.T @ (seen / means) / total
+
+    other = minimize(
+        loss,
+        np.full(12, 1 / 12),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * 12,
+        constraints={"type": "eq", "fun": lambda share: share.sum() - 1, "jac": lambda _: np.ones(12)},
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    reached = float(seen @ np.log(kernel @ found / total))
+    assert reached >= -total * other.fun - _GAP
+    # The certificate, computed anew.
+    assert _missing(seen, kernel, found) <= _GAP * 1.001
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bound_holds_on_the_way(seed: int) -> None:
+    """For any weights, the best are at most so much better as the bound says."""
+    seen, kernel = _case(seed)
+    best = _most_likely(seen, kernel)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        weights = rng.dirichlet(np.ones(12)) * seen.sum()
+        better = float(seen @ np.log((kernel @ best) / (kernel @ weights)))
+        assert better <= _missing(seen, kernel, weights)
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])
+def test_it_is_converged_where_all_counts_are_one(epsilon: str, most: float) -> None:
+    found = _decoded(1 + _law(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _law(epsilon))
+    assert found.numbers[1] > (1 - most) * 10**5
+
+
+@pytest.mark.parametrize("epsilons", [("1",), ("0.3",), ("1", "2")])
+def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
+    law = _law(*epsilons)
+    rng = np.random.default_rng(1)
+    counts = rng.choice([0, 3, 40, 200], 10**5, p=[0.5, 0.3, 0.1, 0.1])
+    found = _decoded(counts + law.simulate(10**5, rng=rng), law)
+    for count, least, most in ((0, 0, 1), (3, 2, 4), (40, 38, 42), (200, 185, 215)):
+        around = found.numbers[(found.counts >= least) & (found.counts <= most)].sum()
+        assert around == pytest.approx(np.count_nonzero(counts == count), rel=0.03)
+
+
+def test_hardly_any_noise_leaves_the_counts() -> None:
+    counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 40])
+    for law in (_law("20"), NoiseLaw(())):
+        found = _decoded(counters, law)
+        np.testing.assert_allclose(found.numbers, np.bincount(counters)[found.counts], atol=0.01)
+
+
+def test_noise_that_hides_all_is_refused() -> None:
+    with pytest.raises(UsageError, match="use a larger epsilon"):
+        _decoded(np.array([3]), _law("0.00001"))
+
+
+def test_nothing_is_learned_from_nothing() -> None:
+    assert _decoded(np.zeros(0, dtype=np.int64), _law("1")).counts.size == 0
+
+
+LAWS = [
+    *(_law(epsilon) for epsilon in ("0.02", "0.3", "1", "20")),
+    _law("1", "1", "0.5"),
+    NoiseLaw.of([(Fraction(13), Fraction(1, 10)), (Fraction(2), Fraction(1))]),
+    NoiseLaw(()),
+]
+HISTOGRAMS = st.dictionaries(
+    st.one_of(st.integers(-3, 12), st.integers(-60, 300), st.sampled_from([-(2**61), 2**20, 2**61])),
+    st.sampled_from([1, 2, 3, 1000, 10**12]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(repeatable, max_examples=40)
+@given(HISTOGRAMS, st.sampled_from(LAWS))
+def test_any_values_give_finite_numbers_and_lose_no_counter(numbers: dict[int, int], law: NoiseLaw) -> None:
+    values = sorted(numbers)
+    observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
+    found = MaximumLikelihood().decode(observed, Setting(law, is_hashed=False))
+    assert np.isfinite(found.numbers).all()
+    assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)
