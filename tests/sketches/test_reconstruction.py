@@ -1,11 +1,87 @@
 """From a sketch to a release: by which method, of what, and what it says of itself."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import anonhist
+from anonhist.errors import UsageError
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.sketches import HashedSketch
+from anonhist.sketches import Decompounding, DomainSketch, EmpiricalBayes, HashedSketch, NoiseShare, Sketch, WuPagh
+from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
+from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.testing.sources import SeededSource
+
+LABELS = [f"label {number}" for number in range(40)]
+
+
+def _hashed(**given: Any) -> HashedSketch:
+    return HashedSketch(**{"buckets": 30, "epsilon": 2, "key": b"k", "source": SeededSource(7), **given})
+
+
+def _listed(**given: Any) -> DomainSketch:
+    return DomainSketch(**{"labels": LABELS, "epsilon": 2, "source": SeededSource(7), **given})
+
+
+@pytest.mark.parametrize(
+    ("sketch", "default", "told"),
+    [
+        (_hashed(), Decompounding(), "Labels that share counters were told apart by the law of their sums"),
+        (_listed(), EmpiricalBayes(), "Each counter is one label's, and was read in the light of all"),
+    ],
+)
+def test_each_kind_of_sketch_has_its_default_method(sketch: Sketch, default: object, told: str) -> None:
+    sketch.update(LABELS)
+    release = sketch.reconstruct(simulations=7)
+    assert isinstance(release.mechanism, SketchMechanism)
+    assert release.mechanism.decoder == default
+    assert release.reason == f"{told} (method {release.mechanism.decoder.name}, the default)."
+    assert (release.simulations, release.library_version) == (7, anonhist.__version__)
+    assert release.profile == sketch.reconstruct(release.mechanism.decoder.name).profile
+
+
+def test_a_method_is_a_name_or_a_decoder() -> None:
+    sketch = _hashed()
+    one, other = sketch.reconstruct("wu-pagh"), sketch.reconstruct(WuPagh(norm="1"))
+    assert [each.mechanism.parameters["norm"] for each in (one, other)] == ["2", "1"]
+    # Read label by label, though labels share buckets; by no default.
+    told = "Counters were read as labels: labels that share one were not told apart (method wu-pagh)."
+    assert one.reason == other.reason == told
+    for wrong in ("guess", WuPagh, 5):
+        with pytest.raises(UsageError, match="method must be a decoder, or one of empirical-bayes, "):
+            sketch.reconstruct(wrong)  # type: ignore[arg-type]
+
+
+def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from() -> None:
+    unit = PrivacyUnit.user(max_items=3)
+    sketch = _listed(sample_share="1/2", unit=unit)
+    sketch.merge(_listed(sample_share="1/2", unit=unit, source=None))
+    release = sketch.reconstruct("three-tap")
+    mechanism = release.mechanism
+    assert isinstance(mechanism, SketchMechanism)
+    assert release.guarantee == mechanism.guarantee == sketch.guarantee
+    assert release.profile.unit == unit
+    assert (mechanism.counters, mechanism.domain_size) == (sketch.addresses.size, 40)
+    assert mechanism.sample_share == sketch.addresses.sample_share
+    assert mechanism.setting.law == sketch.law
+    hashed = _hashed().reconstruct("three-tap").mechanism
+    assert isinstance(hashed, SketchMechanism)
+    assert (hashed.counters, hashed.domain_size, hashed.setting.is_hashed) == (30, None, True)
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    clipped = _hashed()
+    clipped.clip(5)
+    with pytest.raises(UsageError, match="cannot be read before it is unfolded"):
+        clipped.reconstruct()
+    with pytest.raises(UsageError, match="not private: it holds 1 of at least 2 shares"):
+        _hashed(noise_share=NoiseShare(honest=2, session="s")).reconstruct()
+    for method in OF_SHARED_COUNTERS:
+        for given in (method, DECODERS[method]()):
+            with pytest.raises(UsageError, match=f"{method} is for hashed sketches"):
+                _listed().reconstruct(given)
 
 
 def _rare_and_huge(buckets: int, rare: int, huge: int, seed: int, method: str) -> Profile:

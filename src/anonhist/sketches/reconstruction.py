@@ -63,7 +63,8 @@ def _decoder(method: str | Decoder | None, setting: Setting) -> Decoder:
         return default_decoder(setting)
     if isinstance(method, str) and method in DECODERS:
         return DECODERS[method]()
-    if isinstance(method, str) or not isinstance(method, Decoder):
+    # A class has all that its objects have.
+    if isinstance(method, str | type) or not isinstance(method, Decoder):
         message = f"method must be a decoder, or one of {', '.join(DECODERS)}, not {method!r:.80}."
         raise UsageError(message)
     return method
