@@ -10,6 +10,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric import keyed_hash
+from anonhist.sketches import addresses as module
 from anonhist.sketches.addresses import LISTED_KEY, NOT_SAMPLED, UNKNOWN, DomainAddresses, HashedAddresses, _HashIndex
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
@@ -107,6 +108,13 @@ def test_domains_that_are_none_are_refused() -> None:
         DomainAddresses.of(["a", "b"], sample_share="1e-9")
     with pytest.raises(UsageError, match="put a single label into a list"):
         DomainAddresses.of("abc")
+
+
+def test_labels_whose_hashes_begin_alike_are_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    halves = np.array([[5, 1], [5, 2], [4, 2]], dtype=np.uint64)
+    monkeypatch.setattr(module, "keyed_hash", lambda labels, *, key: halves[: len(labels)])  # noqa: ARG005
+    domain = DomainAddresses.of(["a", "b", "c"])
+    assert domain.of_hashes(halves[::-1]).tolist() == [2, 1, 0]
 
 
 def test_what_a_file_may_say_of_a_domain_is_checked() -> None:

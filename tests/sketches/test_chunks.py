@@ -37,6 +37,13 @@ def test_labels_and_counts_of_every_kind_are_gone_through_in_step(kind: Any, num
     assert listed(kind(LABELS), counts) == expected
 
 
+def test_chunks_of_an_array_are_arrays_themselves() -> None:
+    """They are hashed without a string of Python for each label."""
+    ((labels, counts),) = label_chunks(np.array(LABELS), None)
+    assert isinstance(labels, np.ndarray)
+    assert counts is None
+
+
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("labels", [list, iter])
 @pytest.mark.parametrize("numbers", [list, iter])
