@@ -73,6 +73,17 @@ def test_what_is_not_utf_8_is_refused(bad: bytes) -> None:
         assert "zebra" not in str(caught.value)
 
 
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_how_long_a_line_may_be_does_not_depend_on_how_the_stream_is_cut(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_stream, "LONGEST_LINE", 6)
+    for end in (b"", b"\n", b"\nnewt"):
+        assert _labels(b"a\nzebras" + end, block)[1] == b"zebras"
+        with pytest.raises(DataError, match="A line is longer"):
+            _labels(b"a\nzebras!" + end, block)
+
+
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_stream, "LONGEST_LINE", 100)
     assert _labels(b"x" * 100, 10) == [b"x" * 100]

@@ -56,11 +56,11 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
     for part in _parts(stream, block):
         # The second half of a line's end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
+        if pending + (part.find(b"\n") if end else len(part)) > LONGEST_LINE:
+            raise DataError("A line is longer than 2^24 bytes: give one label a line.")
         if not end:
             rest.append(part)
             pending += len(part)
-            if pending > LONGEST_LINE:
-                raise DataError("A line is longer than 2^24 bytes: give one label a line.")
             continue
         yield _split(b"".join((*rest, part[:end])), is_first=is_first)
         rest, pending, is_first = [part[end:]], len(part) - end, False
