@@ -29,7 +29,7 @@ def _listed(**given: Any) -> DomainSketch:
     ("sketch", "default", "told"),
     [
         (_hashed(), Decompounding(), "Labels that share counters were told apart by the law of their sums"),
-        (_listed(), EmpiricalBayes(), "Each counter is one label's, and was read in the light of all"),
+        (_listed(), EmpiricalBayes(), "Each counter is one label's"),
     ],
 )
 def test_each_kind_of_sketch_has_its_default_method(sketch: Sketch, default: object, told: str) -> None:
