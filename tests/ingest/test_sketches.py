@@ -205,6 +205,11 @@ def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
         assert _counted(table, sketch=_users(bound), column="pet", user="who") == expected
 
 
+def test_users_are_bounded_whatever_their_column_is_called() -> None:
+    table = pa.table({"label": ["cat", "cat", "dog"], "count": [7, 7, 8]})
+    assert _counted(table, sketch=_users(1), user="count") == {"cat": 1, "dog": 1}
+
+
 def test_users_and_units_belong_together() -> None:
     for given, sketch, reason in (
         ({"user": "who"}, _sketch(), "protects single items"),

@@ -237,7 +237,7 @@ def _buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     kind = np.int64 if pa.types.is_large_string(labels.type) else np.int32
     _, offsets, data = labels.buffers()
     begins = np.frombuffer(offsets, dtype=kind)[labels.offset : labels.offset + len(labels) + 1]
-    return np.frombuffer(data or b"", dtype=np.uint8), begins
+    return np.frombuffer(data, dtype=np.uint8), begins
 
 
 def _standard_input() -> Any:
