@@ -54,8 +54,20 @@ def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
     shape = 1 / (1 + np.arange(LAST)) ** 1.5
     truth = rng.multinomial(100_000, shape / shape.sum())
     reading, seen = seen_of(truth, "1", 3)
-    rates = np.resize(1e5 * shape / shape.sum(), _last(seen, reading))
+    rates = np.zeros(_last(seen, reading))
+    rates[:LAST] = 1e5 * shape / shape.sum()
     assert np.array_equal(sharpened(reading, rates, seen), one_step(reading, rates, seen))
+
+
+def test_a_law_of_another_sum_is_followed_as_far() -> None:
+    truth = np.zeros(LAST, dtype=np.int64)
+    truth[20:110:6] = 500
+    reading, seen = seen_of(truth, "1", 1)
+    smooth = np.full(_last(seen, reading), seen.sum() / _last(seen, reading))
+    found = sharpened(reading, smooth, seen)
+    for factor in (0.5, 2.0):
+        assert sharpened(reading, factor * smooth, seen) == pytest.approx(found)
+    assert not np.allclose(found, one_step(reading, smooth, seen), atol=5)
 
 
 def test_reading_twice_gives_the_same_and_keeps_the_sum() -> None:

@@ -62,7 +62,9 @@ def _helpful_steps(reading: Reading, rates: NDArray[np.float64], seen: NDArray[n
         while done < steps:
             current = [reading.expected(each, part) for each, part in zip(current, scaled, strict=True)]
             done += 1
-        told = [np.log(reading.means(each)) for each in current]
+        means = [reading.means(each) for each in current]
+        # Steps keep the sum, but the smooth law may have another.
+        told = [np.log(each / each.sum()) for each in means]
         score = float(halves[1] @ told[0] + halves[0] @ told[1])
         if score > best:
             best, helpful, worse = score, steps, 0
