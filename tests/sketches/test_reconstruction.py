@@ -102,3 +102,9 @@ def test_labels_in_buckets_with_huge_ones_are_not_lost(
     # A quarter of the rare labels and more are in a bucket with a huge one; standard errors are at most 4 and 8 %.
     assert np.mean([each.k_plus(1) - each.k_plus(1000) for each in found]) == pytest.approx(rare, rel=0.15)
     assert np.mean([each.k_plus(1000) for each in found]) == pytest.approx(huge, rel=0.15)
+
+
+@pytest.mark.parametrize("method", OF_SHARED_COUNTERS)
+def test_buckets_that_are_all_huge_are_read_as_if_half_a_bucket_were_not(method: str) -> None:
+    found = _rare_and_huge(4, 0, 60, 7, method)
+    assert found.num_labels == found.k_plus(10**6) == round(4 * np.log(8))

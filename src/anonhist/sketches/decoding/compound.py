@@ -124,9 +124,10 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
         Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
     """
     held, beyond = window.held, int(window.beyond_numbers.sum())
-    everywhere = (held + beyond) / max(held, 1)
-    share = min(beyond / (held + beyond), 1 - 0.5 / (held + beyond))
-    crowded = -math.log1p(-share) / share if share else 1.0
+    buckets = held + beyond
+    everywhere = buckets / max(held, 1)
+    # Where all are beyond, as if half a bucket were not.
+    crowded = -buckets * math.log1p(-min(beyond / buckets, 1 - 0.5 / buckets)) / beyond if beyond else 1.0
     return Prevalences(
         np.concatenate((np.arange(1, window.last), window.beyond_values)),
         np.concatenate((numbers * everywhere, window.beyond_numbers * crowded)),
