@@ -92,3 +92,10 @@ def test_cells_of_values_are_narrow_beside_the_noise(spread: float) -> None:
     assert edges[edges >= HEAD].size <= 2 * counts.size
     if spread > 8:
         assert edges[edges >= HEAD].size <= 1000 / int(spread / 8) + 2
+
+
+def test_values_are_told_apart_twice_as_finely_as_counts() -> None:
+    counts = count_edges(np.zeros(3000, dtype=np.int64), 3000)
+    wide = np.flatnonzero(np.diff(counts) >= 2)
+    assert wide.size > 50
+    assert np.isin((counts[wide] + counts[wide + 1]) // 2, value_edges(0, counts, spread=1.3)).all()

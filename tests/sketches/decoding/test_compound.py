@@ -160,7 +160,16 @@ def test_no_rates_are_too_small_or_large(log: float) -> None:
         assert np.isfinite(found.information).all()
 
 
-@pytest.mark.parametrize("least", [2, 3, 31, 32, 33, 1000, 131_131, 147_456, 147_457])
+def test_rounding_of_large_loads_makes_no_law_larger_than_one() -> None:
+    for seed in range(20):
+        window, compound, logs = _random(seed, LAWS[0], 300)
+        logs = np.random.default_rng(seed).uniform(40, 60, logs.size)
+        law = compound._law(compound.spread_out(logs))
+        assert law.max() <= 1
+        assert law.shape == window.seen.shape
+
+
+@pytest.mark.parametrize("least", [2, 3, 9, 31, 32, 33, 1000, 131_131, 147_456, 147_457])
 def test_transforms_are_of_quick_lengths(least: int) -> None:
     found = _quick_length(least)
     assert max(2, least) <= found <= max(16, 1.25 * least)

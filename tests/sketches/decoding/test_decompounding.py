@@ -75,16 +75,17 @@ def test_without_chance_the_truth_is_found(shape: str, load: float, law: NoiseLa
     assert np.abs(_head(found, 40) / labels - share).sum() < 0.002
 
 
+# At four labels a bucket the phase goes round.
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("load", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("load", [0.1, 1.0, 4.0])
 def test_without_chance_the_transform_finds_the_truth(shape: str, load: float) -> None:
     share = SHAPES[shape] / SHAPES[shape].sum()
     for law in (_law("1"), _law("3", "2")):
         observed = _expected(share, load, law, 1e10)
         labels = load * observed.size
         found = _decoded(observed, law, FourierDecompounding())
-        assert found.numbers.sum() == pytest.approx(labels, rel=1e-5)
-        assert np.abs(_head(found, 40) / labels - share).sum() < 1e-5
+        assert found.numbers.sum() == pytest.approx(labels, rel=1e-4)
+        assert np.abs(_head(found, 40) / labels - share).sum() < 1e-4
 
 
 def _reciprocal(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -148,6 +149,15 @@ def test_buckets_of_noise_alone_hold_hardly_any_labels(epsilon: str) -> None:
         # The mean of a bucket is known to its deviation over 100, and labels are at least 1.
         assert found.numbers.sum() < 6 * law.variance**0.5 * buckets**0.5
         assert found.counts @ found.numbers < 6 * law.variance**0.5 * buckets**0.5
+
+
+def test_labels_that_are_alone_are_counted_where_they_are() -> None:
+    rng, law = np.random.default_rng(12), _law("20")
+    counts = rng.choice(np.arange(1, 250), 60, replace=False)
+    found = _head(_decoded(_buckets(counts, 3000, law, rng), law), 250)
+    # A bucket in 50 holds another label too. A smooth law would give each of 249 counts a quarter of a label.
+    assert np.count_nonzero(found[counts] > 0.9) > 55
+    assert found.sum() - found[counts].sum() < 3
 
 
 def test_long_tails_are_read_too() -> None:

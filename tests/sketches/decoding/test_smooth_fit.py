@@ -118,6 +118,17 @@ def test_rates_that_vanish_hold_up_no_others() -> None:
     assert len(watched.places) < 25
 
 
+def test_curves_may_fall_far_where_nothing_is_seen() -> None:
+    # A parabola that is high at 2 and 9 and falls by hundreds from there on.
+    seen = np.zeros(30)
+    seen[[1, 2, 3, 8, 9, 10]] = [500, 5000, 500, 500, 5000, 500]
+    watched = _Watched(_Mixture(seen, np.eye(30), np.ones(30)))
+    differences = np.diff(np.eye(30), n=3, axis=0)
+    logs, _ = _climb(_Counted(watched), 100.0 * differences.T @ differences, np.full(30, math.log(200.0)))
+    assert logs[-1] < -500
+    assert len(watched.places) < 25
+
+
 def test_the_same_data_give_the_same_fit() -> None:
     first, second = (smooth_fit(_mixture(7), np.zeros(20)).logs for _ in range(2))
     np.testing.assert_array_equal(first, second)
@@ -177,6 +188,15 @@ def test_no_rates_of_a_mixture_are_too_small_or_large(log: float) -> None:
     assert math.isfinite(found.value)
     assert np.isfinite(found.gradient).all()
     assert np.isfinite(found.information).all()
+
+
+def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
+    matrix = np.vstack((np.eye(4), np.zeros(4)))
+    mixture = _Mixture(np.array([5.0, 5.0, 5.0, 5.0, 1.0]), matrix, np.ones(4))
+    found = mixture.curvature(np.full(4, math.log(5.0)))
+    assert -60 < found.value < 20 * math.log(5) - 20
+    assert np.isfinite(found.information).all()
+    np.testing.assert_allclose(found.gradient, 0, atol=1e-9)
 
 
 def test_rates_beyond_all_bounds_are_impossible() -> None:

@@ -75,14 +75,16 @@ def test_memory_does_not_grow_with_the_values() -> None:
 
 
 def test_a_few_counters_far_out_make_the_window_no_longer() -> None:
-    head = dict.fromkeys(range(-3, 10), 10_000)
+    head = dict.fromkeys(range(-3, 10), 1000)
     short = Window.of(_observed(head), LAWS[3])
     longer = Window.of(_observed({**head, 2**30: 16}), LAWS[3])
+    more = Window.of(_observed({**head, 2**30: 17}), LAWS[3])
+    many = Window.of(_observed({value: 1000 * number for value, number in head.items()} | {2**30: 2603}), LAWS[3])
     longest = Window.of(_observed({**head, 2**30: 10_000}), LAWS[3])
     assert short.last == 10
     assert longer.last == max(256, 8 * longer.reach)
     assert longer.beyond_numbers.tolist() == [16]
-    assert longest.last == 2**16
+    assert more.last == longest.last == many.last == 2**16
     assert longest.beyond_values.tolist() == [2**30]
 
 
