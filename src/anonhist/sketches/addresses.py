@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -28,25 +28,6 @@ NOT_SAMPLED, UNKNOWN = -1, -2
 # Labels of a listed domain are found by their hash under this key.
 LISTED_KEY = b"anonhist listed domain"
 _REPEATED = "The labels of a domain must all be different."
-
-
-class Addresses(Protocol):
-    """From labels to counters: public, chosen before the data."""
-
-    @property
-    def size(self) -> int:
-        """How many counters there are."""
-
-    @property
-    def key(self) -> bytes:
-        """The public key under which labels are hashed."""
-
-    @property
-    def sample_share(self) -> Fraction:
-        """Which share of all labels is kept, chosen by their hash, from 2^−32 to 1."""
-
-    def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled, −2: not in the domain."""
 
 
 @dataclass(frozen=True)
