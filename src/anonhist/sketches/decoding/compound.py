@@ -127,7 +127,8 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
     buckets = held + beyond
     everywhere = buckets / max(held, 1)
     # Where all are beyond, as if half a bucket were not.
-    crowded = -buckets * math.log1p(-min(beyond / buckets, 1 - 0.5 / buckets)) / beyond if beyond else 1.0
+    share = min(beyond / buckets, 1 - 0.5 / buckets)
+    crowded = -math.log1p(-share) / share if share else 1.0
     return Prevalences(
         np.concatenate((np.arange(1, window.last), window.beyond_values)),
         np.concatenate((numbers * everywhere, window.beyond_numbers * crowded)),
