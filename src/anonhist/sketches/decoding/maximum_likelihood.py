@@ -70,6 +70,8 @@ class MaximumLikelihood(WithoutParameters):
         window = Window.of(observed, setting.law)
         widths = np.diff(window.counts)
         kernel = between_cells(setting.law.pmf(window.reach), -window.reach, window.values, window.counts) / widths
+        # What is as unlikely as that, such as a stray value, is no more likely under any law.
+        kernel = np.maximum(kernel, 1e-300)
         met = window.gathered > 0
         weights = _most_likely(window.gathered[met], kernel[met])
         return Prevalences(
