@@ -142,11 +142,11 @@ def test_labels_expected_of_buckets_are_added_up_over_all_of_them() -> None:
 
 def test_the_search_begins_with_a_label_in_every_other_bucket() -> None:
     window, compound, _ = _random(2, LAWS[0], 300)
-    rates = compound.spread_out(np.exp(compound.start))
+    rates = compound.spread_out(np.exp(compound.starts[0]))
     assert rates.shape == (window.last,)
     assert rates[0] == 0
     assert rates.sum() == pytest.approx(window.held / 2)
-    assert compound.start.shape == (window.counts.size - 2,)
+    assert [start.shape for start in compound.starts] == 2 * [(window.counts.size - 2,)]
 
 
 @pytest.mark.parametrize("log", [-1e4, -700.0, -80.0, 30.0, 59.0, 61.0, 1e300])

@@ -61,13 +61,13 @@ def test_what_is_smooth_is_found_exactly(size: int) -> None:
     places = np.linspace(-1, 1, size)
     best = 1.5 - 2 * places + 3 * places**2  # third differences are zero
     root = rng.normal(size=(size, size)) + 3 * np.eye(size)
-    found = smooth_fit(_Quadratic(best, 1e6 * root @ root.T), np.zeros(size)).logs
+    found = smooth_fit(_Quadratic(best, 1e6 * root @ root.T), np.zeros(size), np.zeros(size)).logs
     np.testing.assert_allclose(found, best, atol=1e-4)
 
 
 def test_the_start_stays_where_nothing_is_known() -> None:
     start = np.linspace(0, 3, 12)
-    found = smooth_fit(_Quadratic(np.zeros(12), np.zeros((12, 12))), start).logs
+    found = smooth_fit(_Quadratic(np.zeros(12), np.zeros((12, 12))), start, start).logs
     np.testing.assert_allclose(found, start, atol=1e-6)
 
 
@@ -75,7 +75,7 @@ def test_errors_are_smoothed_away() -> None:
     rng = np.random.default_rng(3)
     truth = 3 * np.sin(np.linspace(0, 3, 80))
     seen = truth + rng.normal(size=80)
-    found = smooth_fit(_Quadratic(seen, np.eye(80)), np.zeros(80)).logs
+    found = smooth_fit(_Quadratic(seen, np.eye(80)), np.zeros(80), np.zeros(80)).logs
     assert np.mean((found - truth) ** 2) < 0.15 * np.mean((seen - truth) ** 2)
 
 
@@ -83,7 +83,7 @@ def test_a_jump_stays_a_jump() -> None:
     rng = np.random.default_rng(4)
     truth = np.where(np.arange(60) < 30, 0.0, 8.0) + np.where(np.arange(60) == 45, 5.0, 0.0)
     seen = truth + 0.3 * rng.normal(size=60)
-    found = smooth_fit(_Quadratic(seen, np.eye(60) / 0.3**2), np.zeros(60)).logs
+    found = smooth_fit(_Quadratic(seen, np.eye(60) / 0.3**2), np.zeros(60), np.zeros(60)).logs
     assert np.abs(found - truth)[[28, 29, 30, 31, 45]].max() < 1
     away = np.abs(np.arange(60) - 29.5) > 8
     away &= np.abs(np.arange(60) - 45) > 6
@@ -130,7 +130,7 @@ def test_curves_may_fall_far_where_nothing_is_seen() -> None:
 
 
 def test_the_same_data_give_the_same_fit() -> None:
-    first, second = (smooth_fit(_mixture(7), np.zeros(20)).logs for _ in range(2))
+    first, second = (smooth_fit(_mixture(7), np.zeros(20), np.zeros(20)).logs for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
@@ -149,7 +149,7 @@ def test_the_search_ends_where_nothing_fits() -> None:
             return Curvature(self.value(logs), gradient, 1e4 * np.eye(logs.size))
 
     watched = _Watched(Crooked())
-    found = smooth_fit(watched, np.zeros(10)).logs
+    found = smooth_fit(watched, np.zeros(10), np.zeros(10)).logs
     assert np.isfinite(found).all()
     assert _EVALUATIONS - 10 < watched.values < _EVALUATIONS + 20
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at
-from anonhist.sketches.decoding.window import STRAY
+from anonhist.sketches.decoding.window import STRAY, even_logs, rough_logs
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ class Compound:
         self._latest = (np.empty(0), np.empty(0))
 
     @property
-    def start(self) -> NDArray[np.float64]:
-        """Logarithms of rates to begin with: a label in every other bucket, as many in each cell."""
-        return np.log(self._buckets / (2.0 * self._widths * self._widths.size))
+    def starts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms of rates to begin with: as many labels in each cell, and as if each bucket held one label."""
+        return even_logs(self._window, self._edges), rough_logs(self._window, self._edges)
 
     def spread_out(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return φ_r for each r from 0 to the end of the window, of the rates of the cells."""
@@ -112,9 +111,9 @@ def _quick_length(least: int) -> int:
 def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
     """Return the labels of all buckets, given those in the buckets of the window.
 
-    Of B buckets T are beyond the window. Labels fall into buckets independently: those of counts within the window are
-    in buckets beyond it as often as in others, where nobody sees them, and T buckets hold ``−B·ln(1 − T/B)`` labels of
-    larger counts on average.
+    Labels fall into buckets independently: those of counts within the window are in buckets beyond it as often as in
+    others, where nobody sees them. A bucket beyond the window is taken for one label: where two meet in one, their
+    items are kept, and not their number.
 
     Parameters
     ----------
@@ -124,12 +123,7 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
         Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
     """
     held, beyond = window.held, int(window.beyond_numbers.sum())
-    buckets = held + beyond
-    everywhere = buckets / max(held, 1)
-    # Where all are beyond, as if half a bucket were not.
-    share = min(beyond / buckets, 1 - 0.5 / buckets)
-    crowded = -math.log1p(-share) / share if share else 1.0
     return Prevalences(
         np.concatenate((np.arange(1, window.last), window.beyond_values)),
-        np.concatenate((numbers * everywhere, window.beyond_numbers * crowded)),
+        np.concatenate((numbers * ((held + beyond) / max(held, 1)), window.beyond_numbers)),
     )

@@ -66,7 +66,7 @@ class Decompounding(WithoutParameters):
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^18 counts.
+            If the noise spreads over more than 2^15 counts.
         """
         return self._read(observed, setting, None)
 
@@ -81,7 +81,7 @@ class Decompounding(WithoutParameters):
         numbers = np.zeros(window.last)
         if window.held:
             compound = Compound(window, setting.law)
-            fit = smooth_fit(compound, compound.start)
+            fit = smooth_fit(compound, *compound.starts)
             rates = compound.spread_out(fit.rates if rng is None else fit.drawn(rng))
             numbers = sharpened(compound, rates, window.seen)
         return of_all_buckets(window, numbers[1:])

@@ -11,7 +11,7 @@ from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
-from anonhist.sketches.decoding.window import STRAY, Window
+from anonhist.sketches.decoding.window import STRAY, Window, even_logs, rough_logs
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class EmpiricalBayes(WithoutParameters):
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^18 counts.
+            If the noise spreads over more than 2^15 counts.
         """
         return self._read(observed, setting, None)
 
@@ -81,9 +81,8 @@ class EmpiricalBayes(WithoutParameters):
             kernel = setting.law.pmf(window.reach)
             widths = np.diff(window.counts)
             matrix = between_cells(kernel, -window.reach, window.values, window.counts)
-            # To begin with, as many in each cell.
-            start = np.log(window.held / (widths * float(widths.size)))
-            fit = smooth_fit(_Mixture(window.gathered, matrix, widths.astype(np.float64)), start)
+            mixture = _Mixture(window.gathered, matrix, widths.astype(np.float64))
+            fit = smooth_fit(mixture, even_logs(window, window.counts), rough_logs(window, window.counts))
             rates = fit.rates if rng is None else fit.drawn(rng)
             numbers = sharpened(_Counters(kernel, window), np.repeat(rates, widths), window.seen)
         return Prevalences(

@@ -50,7 +50,7 @@ class FourierDecompounding(WithoutParameters):
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^18 counts.
+            If the noise spreads over more than 2^15 counts.
         """
         if not observed.size or int(observed.values[-1]) < 1:
             return Prevalences.none()

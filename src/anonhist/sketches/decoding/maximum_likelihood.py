@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import WithoutParameters
-from anonhist.sketches.decoding.window import Window
+from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class MaximumLikelihood(WithoutParameters):
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^18 counts.
+            If the noise spreads over more than 2^15 counts.
         """
         if not observed.size:
             return Prevalences.none()
@@ -73,7 +73,7 @@ class MaximumLikelihood(WithoutParameters):
         # What is as unlikely as that, such as a stray value, is no more likely under any law.
         kernel = np.maximum(kernel, 1e-300)
         met = window.gathered > 0
-        weights = _most_likely(window.gathered[met], kernel[met])
+        weights = _most_likely(window.gathered[met], kernel[met] + STRAY)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),
             np.concatenate((np.repeat(weights / widths, widths), window.beyond_numbers)),

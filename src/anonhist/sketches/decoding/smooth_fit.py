@@ -9,25 +9,30 @@ small counts, as those of power laws are. From there on expectation and maximisa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _ORDER = 3
 _PRECISIONS = tuple(10.0**power for power in range(4, -7, -1))
 # The difference at place k, from 1 on, is taken to be k^−s times as large, up to k = 16, for each of these s.
 _SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
-# The search ends where the evidence fell so often. Laws tried later have their best precision near that of the first.
+# A search ends where the evidence fell so often.
 _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
 _LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
 # Where the counters follow no such law at all, the search would go on for long; a common one takes up to half of this.
 _EVALUATIONS = 1000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
+# By how many nats a label more would have to raise the likelihood for a rate to be raised again that vanished, to how
+# far below the mean logarithmically, and how often.
+_WANTED, _REVIVED, _REVIVALS = 0.05, 5.0, 3
 # Logarithms beyond this belong to no number of labels.
 LARGEST_LOG = 60.0
 
@@ -83,21 +88,39 @@ class SmoothFit:
         return np.asarray(np.maximum(self.rates * (1 + vectors @ spread), 0.0))
 
 
-def smooth_fit(data: Likelihood, start: NDArray[np.float64]) -> SmoothFit:
-    """Fit rates from ``start`` on, their logarithms to begin with; no chance takes part."""
-    size, likelihood = start.size, _Counted(data)
+def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.float64]) -> SmoothFit:
+    """Fit rates; no chance takes part.
+
+    Parameters
+    ----------
+    data
+        What the data say.
+    even, rough
+        Logarithms of rates to begin with, shape (cells,): some that are smooth, and some that are about right. The
+        search goes from smooth laws to rough ones, and from these on to smooth ones: each way alone may end where one
+        peak is taken for sums of others.
+    """
+    size, likelihood = rough.size, _Counted(data)
     if size <= _ORDER:
-        logs, found = _climb(likelihood, np.zeros((size, size)), start)
+        logs, found = _climb(likelihood, np.zeros((size, size)), rough)
         return SmoothFit(logs, _safe(found.information))
     plain = np.diff(np.eye(size), n=_ORDER, axis=0)
-    places = np.log(np.minimum(np.arange(1, size - _ORDER + 1), _LEVEL_FROM))
-    best = _Prior(-np.inf, _PRECISIONS[0], plain, start, np.zeros((size, size)))
-    for slope in _SLOPES:
-        prior = _best_precision(likelihood, plain * np.exp(slope * places)[:, np.newaxis], best)
-        evidence = prior.evidence + slope * float(places.sum())
-        if evidence > best.evidence:
-            best = replace(prior, evidence=evidence)
+    downwards = _best_precision(likelihood, plain, even, _PRECISIONS)
+    upwards = _best_precision(likelihood, plain, rough, _PRECISIONS[::-1])
+    best = max(downwards, upwards, key=lambda prior: prior.evidence)
+    for slope in _SLOPES[1:]:
+        # Others have their best precision nearby.
+        first = max(0, _PRECISIONS.index(best.precision) - 1)
+        prior = _best_precision(likelihood, _sloping(plain, slope), best.logs, _PRECISIONS[first:])
+        if prior.evidence > best.evidence:
+            best = prior
     return _reweighted(likelihood, best)
+
+
+def _sloping(differences: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+    """Return differences times k^slope at place k: with equal precision they fall as k^−slope."""
+    places = np.minimum(np.arange(1, differences.shape[0] + 1), _LEVEL_FROM)
+    return np.asarray(differences * (places**slope)[:, np.newaxis])
 
 
 class _Counted:
@@ -125,18 +148,19 @@ class _Prior:
     information: NDArray[np.float64]
 
 
-def _best_precision(likelihood: _Counted, differences: NDArray[np.float64], near: _Prior) -> _Prior:
-    """Search the precisions downwards, from a little above that of another law."""
+def _best_precision(
+    likelihood: _Counted, differences: NDArray[np.float64], start: NDArray[np.float64], precisions: Sequence[float]
+) -> _Prior:
+    """Try precisions one after the other, until the evidence has fallen some times."""
     flat = differences.T @ differences
-    first = max(0, _PRECISIONS.index(near.precision) - 1)
-    logs = near.logs
-    best = _Prior(-np.inf, _PRECISIONS[first], differences, logs, near.information)
-    worse = 0
-    for precision in _PRECISIONS[first:]:
+    # The norm of a normal law with these differences, up to what all laws have in common.
+    sizes = float(np.log(np.abs(differences).max(axis=1)).sum())
+    logs, worse, best = start, 0, _Prior(-np.inf, precisions[0], differences, start, np.zeros(flat.shape))
+    for precision in precisions:
         logs, found = _climb(likelihood, precision * flat, logs)
         _, volume = np.linalg.slogdet(_safe(found.information + precision * flat))
-        penalty = precision * float(np.sum((differences @ logs) ** 2))
-        evidence = found.value + 0.5 * (differences.shape[0] * np.log(precision) - penalty - float(volume))
+        common = differences.shape[0] * np.log(precision) - precision * float(logs @ flat @ logs) - float(volume)
+        evidence = found.value + sizes + 0.5 * common
         if evidence > best.evidence:
             best, worse = _Prior(evidence, precision, differences, logs, found.information), 0
         else:
@@ -150,8 +174,9 @@ def _reweighted(likelihood: _Counted, prior: _Prior) -> SmoothFit:
     """Give every difference a precision of its own, by expectation and maximisation."""
     logs, information, differences = prior.logs, prior.information, prior.differences
     weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision
+    penalty = differences.T @ (weights[:, np.newaxis] * differences)
     for _ in range(_REWEIGHTINGS):
-        covariance = np.linalg.inv(_safe(information + differences.T @ (weights[:, np.newaxis] * differences)))
+        covariance = np.linalg.inv(_safe(information + penalty))
         squares = (differences @ logs) ** 2 + np.sum((differences @ covariance) * differences, axis=1)
         weights = 2 / (scale + np.maximum(squares, 0.0))
         scale = 1 / float(np.mean(weights))
@@ -168,7 +193,28 @@ def _reweighted(likelihood: _Counted, prior: _Prior) -> SmoothFit:
 def _climb(
     likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Curvature]:
-    """Maximise ``likelihood − u'·penalty·u/2`` by Fisher scoring, steps halved until they gain."""
+    """Maximise ``likelihood − u'·penalty·u/2``; rates that vanished though the data ask for them are raised again.
+
+    The logarithm of a vanished rate has next to no slope, whatever the rate itself has.
+    """
+    logs, found = _ascend(likelihood, penalty, start)
+    for _ in range(_REVIVALS):
+        rates = rates_at(logs)
+        low = float(np.log(rates.sum() / rates.size)) - _REVIVED
+        gone = (logs < low) & (found.gradient > _WANTED * rates)
+        if not gone.any():
+            break
+        again, refound = _ascend(likelihood, penalty, np.where(gone, low, logs))
+        if refound.value - 0.5 * float(again @ penalty @ again) <= found.value - 0.5 * float(logs @ penalty @ logs):
+            break
+        logs, found = again, refound
+    return logs, found
+
+
+def _ascend(
+    likelihood: _Counted, penalty: NDArray[np.float64], start: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Curvature]:
+    """Climb by Fisher scoring, steps halved until they gain."""
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
         gradient = found.gradient - penalty @ logs

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 # Noise beyond its reach is left out of the kernel.
 _BEYOND = 1e-12
 # Wider noise hides whatever there is.
-_WIDEST = 1 << 18
+_WIDEST = 1 << 15
 # Any value may be there with this probability: more than rounding leaves, less than can be told. Nothing is impossible.
 STRAY = 1e-15
+# Cells in which nothing is seen begin with so much of an even share.
+_LEAST_SEEN = 1e-3
 # So few counters may lie beyond the window, if it is long enough; where it grows to this length, any number may.
-_FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 16
+_FEW, _FEW_SHARE, _SHORT, _LONGEST = 16, 1 / 5000, 256, 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Window:
         Raises
         ------
         UsageError
-            If the noise spreads over more than 2^18 counts: nothing can be said then.
+            If the noise spreads over more than 2^15 counts: nothing can be said then.
         """
         reach = law.reach(_BEYOND)
         if reach > _WIDEST:
@@ -106,3 +108,23 @@ def _last(observed: Observed, shortest: int) -> int:
     end = int(observed.values[np.count_nonzero(above > few) - 1]) if int(above[0]) > few else 0
     least = min(max(shortest, _SHORT, 2 * end), max(_LONGEST, shortest))
     return max(1, min(int(observed.values[-1]) + 1, least))
+
+
+def even_logs(window: Window, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return logarithms of rates for a fit to begin with: as many labels in each cell."""
+    widths = np.diff(counts)
+    return np.asarray(np.log(window.held / (widths * float(widths.size))))
+
+
+def rough_logs(window: Window, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return logarithms of rates for a fit to begin with: the values that are seen, read as counts.
+
+    Parameters
+    ----------
+    window
+        What is seen.
+    counts
+        Edges of cells of counts, from 0 or more on.
+    """
+    naive = np.add.reduceat(window.seen.astype(np.float64), counts[:-1] - window.low) / np.diff(counts)
+    return np.log(np.maximum(naive, _LEAST_SEEN * window.held / (np.diff(counts) * float(counts.size))))
