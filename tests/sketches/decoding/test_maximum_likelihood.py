@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
+from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
@@ -93,6 +95,23 @@ def test_steps_are_shortened_until_they_gain(seed: int) -> None:
         moved = _along(seen, kernel, weights, target)
         assert moved.sum() == pytest.approx(seen.sum())
         assert float(seen @ np.log((kernel @ moved) / (kernel @ weights))) > 0
+
+
+@pytest.mark.parametrize("epsilon", ["0.3", "1", "3"])
+@pytest.mark.parametrize("shape", ["long", "narrow"])
+def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
+    law, counts = _law(epsilon), np.arange(1.0, 5001)
+    share = counts**-1.5 if shape == "long" else np.exp(-0.5 * (counts - 6) ** 2 / 5)
+    reach = law.reach(1e-14)
+    numbers = np.random.default_rng(3).poisson(1e8 * np.convolve(share / share.sum(), law.pmf(reach)))
+    values = np.arange(1 - reach, 5001 + reach)
+    observed = Observed(values[numbers > 0], numbers[numbers > 0])
+    found = MaximumLikelihood().decode(observed, Setting(law, is_hashed=False))
+    window = Window.of(observed, law)
+    kernel = between_cells(law.pmf(window.reach), -window.reach, window.values, window.counts) / np.diff(window.counts)
+    met = window.gathered > 0
+    weights = np.add.reduceat(found.numbers[: window.last], window.counts[:-1])
+    assert _missing(window.gathered[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Nats by which the likelihood may stay below its maximum; a law of other counts would not be told from it.
 _GAP = 0.01
-_STEPS = 200
+_STEPS, _SMALL_STEPS = 200, 20
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class MaximumLikelihood(WithoutParameters):
     """The law of counts under which the values seen are most likely: a mixture whose kernel is the noise.
 
     With G_k counters of value k and κ the law of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over all
-    f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains; the
-    last one is where ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, a bound of what is missing to the maximum, is below 0.01.
+    f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains;
+    small steps, of expectation and maximisation, come between. It ends where what is missing to the maximum, which is
+    at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
     Nothing makes f smooth: where many counts are about as likely the result has a few peaks instead. It is best where
     the truth has few different counts; else
@@ -89,6 +90,8 @@ def _most_likely(seen: NDArray[np.float64], kernel: NDArray[np.float64]) -> NDAr
         return np.zeros(kernel.shape[1])
     weights = np.full(kernel.shape[1], total / kernel.shape[1])
     for _ in range(_STEPS):
+        for _ in range(_SMALL_STEPS):
+            weights = weights * (kernel.T @ (seen / (kernel @ weights)))
         means = kernel @ weights
         relative = kernel / means[:, np.newaxis]
         gradient = relative.T @ seen
@@ -109,13 +112,11 @@ def _along(
     seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: NDArray[np.float64], target: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the first of ever shorter steps towards the target that gains a third of what its slope promises."""
-    before = kernel @ weights
-    toward = kernel @ target - before
-    slope = float(seen @ (toward / before))
+    before, after = kernel @ weights, kernel @ target
+    slope = float(seen @ (after / before)) - float(seen.sum())
     length = 1.0
     while length > 1e-9:
-        with np.errstate(divide="ignore"):
-            gain = float(seen @ np.log(np.maximum(before + length * toward, 0.0) / before))
+        gain = float(seen @ np.log((1 - length) + length * after / before))
         if gain >= length * slope / 3:
             break
         length /= 2
