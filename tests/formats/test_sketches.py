@@ -17,7 +17,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.sketches import Sketch
+from anonhist.sketches import HashedSketch, NoiseShare, Sketch
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
 
@@ -324,3 +324,13 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
         write(SKETCHES["merged"], tmp_path / "a.sketch", overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.sketch"]
     assert (tmp_path / "a.sketch").read_bytes() == before
+
+
+def test_a_share_of_the_noise_is_for_its_owners_eyes(tmp_path: Path) -> None:
+    share = NoiseShare(honest=2, session="week 47")
+    one, other = (HashedSketch(buckets=8, epsilon=1, key=b"week 47", noise_share=share) for _ in range(2))
+    for name, sketch in (("one", one), ("whole", one + other)):
+        write(sketch, tmp_path / f"{name}.sketch")
+    modes = {name: (tmp_path / f"{name}.sketch").stat().st_mode & 0o077 for name in ("one", "whole")}
+    assert modes["one"] == 0
+    assert modes["whole"] != 0

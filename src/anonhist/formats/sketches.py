@@ -13,6 +13,7 @@ import json
 import mmap
 import os
 import re
+import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,14 @@ _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
 
 
 def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
-    """Write the file of a sketch: once to find its digest, and once more with it."""
+    """Write the file of a sketch: once to find its digest, and once more with it.
+
+    A sketch that promises nothing yet, having a share of the noise, is for its owner's eyes only.
+    """
+    try:
+        _ = sketch.guarantee
+    except UsageError:
+        os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
     found = hashlib.sha256()
     _encode(sketch, _UNKNOWN_DIGEST, found.update)
     _encode(sketch, found.hexdigest(), file.write)

@@ -140,12 +140,12 @@ def test_labels_expected_of_buckets_are_added_up_over_all_of_them() -> None:
     )
 
 
-def test_the_search_begins_with_a_label_in_every_other_bucket() -> None:
+def test_the_search_begins_with_as_many_labels_as_buckets() -> None:
     window, compound, _ = _random(2, LAWS[0], 300)
     rates = compound.spread_out(np.exp(compound.starts[0]))
     assert rates.shape == (window.last,)
     assert rates[0] == 0
-    assert rates.sum() == pytest.approx(window.held / 2)
+    assert rates.sum() == pytest.approx(window.held)
     assert [start.shape for start in compound.starts] == 2 * [(window.counts.size - 2,)]
 
 

@@ -84,7 +84,7 @@ def test_a_few_counters_far_out_make_the_window_no_longer() -> None:
     assert short.last == 10
     assert longer.last == max(256, 8 * longer.reach)
     assert longer.beyond_numbers.tolist() == [16]
-    assert more.last == longest.last == many.last == 2**16
+    assert more.last == longest.last == many.last == 2**14
     assert longest.beyond_values.tolist() == [2**30]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,8 +113,9 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
     """Return the labels of all buckets, given those in the buckets of the window.
 
     Labels fall into buckets independently: those of counts within the window are in buckets beyond it as often as in
-    others, where nobody sees them. A bucket beyond the window is taken for one label: where two meet in one, their
-    items are kept, and not their number.
+    others, where nobody sees them. T of B buckets beyond the window hold ``−B·ln(1 − T/B)`` labels of such counts on
+    average. Those that share one are mostly the smaller ones, so what is missing to that number is taken to have the
+    least value seen out there: their items are nearly kept, too.
 
     Parameters
     ----------
@@ -123,7 +125,13 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
         Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
     """
     held, beyond = window.held, int(window.beyond_numbers.sum())
+    buckets = held + beyond
+    far = window.beyond_numbers.astype(np.float64)
+    if beyond:
+        # Where all are beyond, as if half a bucket were not; but one label at least in each.
+        share = min(beyond / buckets, 1 - 0.5 / buckets)
+        far[0] += max(0.0, beyond * (-math.log1p(-share) / share - 1))
     return Prevalences(
         np.concatenate((np.arange(1, window.last), window.beyond_values)),
-        np.concatenate((numbers * ((held + beyond) / max(held, 1)), window.beyond_numbers)),
+        np.concatenate((numbers * (buckets / max(held, 1)), far)),
     )

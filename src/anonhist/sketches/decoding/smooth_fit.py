@@ -28,7 +28,7 @@ _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
 _LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
 # Where the counters follow no such law at all, the search would go on for long; a common one takes up to half of this.
-_EVALUATIONS = 1000
+_EVALUATIONS = 3000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
 # By how many nats a label more would have to raise the likelihood for a rate to be raised again that vanished, to how
 # far below the mean logarithmically, and how often.
