@@ -237,3 +237,21 @@ def test_any_values_give_finite_numbers(numbers: dict[int, int], law: NoiseLaw) 
         assert found.counts.size == 0 or found.counts[0] == 1
         far = [value for value in values if value >= 2**20]
         assert found.counts[found.counts >= 2**20].tolist() == far
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_one_of_two_peaks_is_not_taken_for_sums_of_others(seed: int) -> None:
+    # With these seeds a search that only goes from smooth laws to rough ones loses all labels that occur once.
+    law, rng = _law("1"), np.random.default_rng(seed)
+    counts = np.repeat([1, 7], 2500)
+    found = _decoded(_buckets(counts, 10_000, law, rng), law)
+    # Standard error: about 150 labels.
+    assert found.numbers[found.counts == 1].sum() == pytest.approx(2500, abs=600)
+    assert found.numbers[found.counts == 7].sum() == pytest.approx(2500, abs=600)
+
+
+def test_long_tails_keep_their_items() -> None:
+    law, rng = _law("1"), np.random.default_rng(5)
+    counts = np.minimum(rng.zipf(1.3, 20_000), 10**7)
+    found = _decoded(_buckets(counts, 20_000, law, rng), law)
+    assert float(found.counts @ found.numbers) == pytest.approx(float(counts.sum()), rel=2e-3)

@@ -7,7 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.sketches.decoding.empirical_bayes import _Counters
+from anonhist.sketches.decoding.decoder import Setting, SmoothDecoder
+from anonhist.sketches.decoding.decompounding import Decompounding
+from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters
 from anonhist.sketches.decoding.sharpening import sharpened
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseLaw
@@ -90,3 +92,18 @@ def test_so_few_counters_that_a_half_has_none_are_read_in_one_step() -> None:
 def _last(seen: np.ndarray, reading: _Counters) -> int:
     """Return how many counts the window has: the values from zero on."""
     return seen.size + reading._window.low
+
+
+@pytest.mark.parametrize("decoder", [EmpiricalBayes(), Decompounding()])
+def test_simulated_readings_are_moved_by_chance_and_lose_no_counter(decoder: SmoothDecoder) -> None:
+    law, rng = law_of("0.5"), np.random.default_rng(3)
+    observed = Observed.of(rng.geometric(0.4, 3000) + law.simulate(3000, rng=rng))
+    setting = Setting(law, is_hashed=isinstance(decoder, Decompounding))
+    plain = decoder.decode(observed, setting).numbers
+    moved = [decoder.redecode(observed, setting, rng=np.random.default_rng(seed)).numbers for seed in (1, 1, 2)]
+    assert np.array_equal(moved[0], moved[1])
+    for each in (moved[0], moved[2]):
+        assert np.abs(each - plain).sum() > 20
+        assert np.isfinite(each).all()
+    if isinstance(decoder, EmpiricalBayes):
+        assert moved[2].sum() == pytest.approx(3000)

@@ -10,6 +10,7 @@ from anonhist.sketches.decoding.smooth_fit import (
     LARGEST_LOG,
     Curvature,
     Likelihood,
+    SmoothFit,
     _climb,
     _Counted,
     rates_at,
@@ -204,3 +205,13 @@ def test_rates_beyond_all_bounds_are_impossible() -> None:
     logs[3] = LARGEST_LOG + 1
     assert _mixture(1).value(logs) == -math.inf
     np.testing.assert_array_equal(rates_at(np.array([0.0, -1e9])), [1.0, math.exp(-LARGEST_LOG)])
+
+
+def test_rates_are_drawn_with_the_spread_that_the_precision_leaves() -> None:
+    root = np.random.default_rng(1).normal(size=(4, 4))
+    fit = SmoothFit(np.log([5.0, 100.0, 2000.0, 40_000.0]), 4000 * (root @ root.T + np.eye(4)))
+    rng = np.random.default_rng(2)
+    draws = np.array([fit.drawn(rng) for _ in range(4000)]) / fit.rates
+    np.testing.assert_allclose(draws.mean(axis=0), 1, atol=2e-3)
+    # Relative standard errors of variances are 2 %.
+    np.testing.assert_allclose(draws.var(axis=0), np.diag(np.linalg.inv(fit.precision)), rtol=0.1)
