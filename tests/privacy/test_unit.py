@@ -14,7 +14,9 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_numbe
 ITEM = PrivacyUnit.item()
 USERS = [PrivacyUnit.user(max_items=m) for m in (1, 2, 5)]
 LABELS = [PrivacyUnit.label(max_count=c) for c in (1, 2, 5)]
-ALL = [ITEM, *USERS, *LABELS]
+EDGES = [PrivacyUnit.edge(degrees=2), PrivacyUnit.edge(degrees=1)]
+NODES = [PrivacyUnit.node(max_distance=d) for d in (1, 16, 64)]
+ALL = [ITEM, *USERS, *LABELS, *EDGES, *NODES]
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,9 @@ ALL = [ITEM, *USERS, *LABELS]
         (USERS[0], "user", 1, "one user with at most 1 item"),
         (PrivacyUnit.user(max_items=np.int64(1500)), "user", 1500, "one user with at most 1,500 items"),
         (LABELS[2], "label", 5, "one label with all its items (counts of 5 or more are taken together)"),
+        (PrivacyUnit.edge(), "edge", 2, "one edge"),
+        (EDGES[1], "edge", 1, "one edge"),
+        (NODES[1], "node", 16, "one node with all its edges"),
     ],
 )
 def test_kinds(unit: PrivacyUnit, kind: str, bound: int, words: str) -> None:
@@ -64,6 +69,15 @@ def test_the_item_unit_has_one_item() -> None:
         PrivacyUnit("item", 2)
 
 
+def test_an_edge_has_two_ends() -> None:
+    with pytest.raises(UsageError, match="two ends"):
+        PrivacyUnit.edge(degrees=3)
+    with pytest.raises(UsageError, match=r"^degrees must be a whole number"):
+        PrivacyUnit.edge(degrees=0)
+    with pytest.raises(UsageError, match=r"^max_distance must be a whole number"):
+        PrivacyUnit.node(max_distance=0)
+
+
 def test_protection_is_a_partial_order_on_users_and_items() -> None:
     for unit in ALL:
         assert unit.protects(unit)
@@ -74,7 +88,16 @@ def test_protection_is_a_partial_order_on_users_and_items() -> None:
 
 def test_who_covers_whom() -> None:
     for unit in ALL:
-        assert unit.protects(ITEM)
+        # A profile of plain degrees changes without bound when a node goes.
+        assert unit.protects(ITEM) == (unit not in NODES)
+    for node, other in product(NODES, NODES):
+        assert node.protects(other) == (node.bound >= other.bound)
+    for first, second in product([*EDGES, *NODES], ALL[1:]):
+        if first.kind != second.kind:
+            assert not first.protects(second)
+            assert not second.protects(first)
+    assert EDGES[0].protects(EDGES[1])
+    assert not EDGES[1].protects(EDGES[0])
     for user, other in product(USERS, USERS):
         assert user.protects(other) == (user.bound >= other.bound)
     # The cap says how counts are shown, not who is protected.

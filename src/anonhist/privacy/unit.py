@@ -8,6 +8,9 @@ from enum import Enum
 from anonhist.errors import UsageError
 from anonhist.privacy.whole import parse_whole_number
 
+# What a kind's bound is called.
+_BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
+
 
 class NeighboringRelation(Enum):
     """Which two data sets may not be told apart.
@@ -34,14 +37,15 @@ class NeighboringRelation(Enum):
 class PrivacyUnit:
     """Whom the promise protects.
 
-    Make one with :meth:`item`, :meth:`user` or :meth:`label`.
+    Make one with :meth:`item`, :meth:`user` or :meth:`label`; of graphs, with :meth:`edge` or :meth:`node`.
 
     Attributes
     ----------
     kind
-        ``"item"``, ``"user"`` or ``"label"``.
+        ``"item"``, ``"user"``, ``"label"``, ``"edge"`` or ``"node"``.
     bound
-        ``m`` of :meth:`user`, ``c`` of :meth:`label`, 1 for :meth:`item`; from 1 to 2^62.
+        ``m`` of :meth:`user`, ``c`` of :meth:`label`, how many degrees an :meth:`edge` changes, the distance that a
+        :meth:`node` can make, 1 for :meth:`item`; from 1 to 2^62.
 
     Raises
     ------
@@ -58,13 +62,15 @@ class PrivacyUnit:
     bound: int
 
     def __post_init__(self) -> None:
-        if self.kind not in ("item", "user", "label"):
-            message = f"A privacy unit is an item, a user or a label, not {self.kind!r}."
+        if not isinstance(self.kind, str) or self.kind not in _BOUNDS:
+            message = f"A privacy unit is an item, a user or a label, an edge or a node, not {self.kind!r}."
             raise UsageError(message)
-        name = {"user": "max_items", "label": "max_count"}.get(self.kind, "bound")
+        name = _BOUNDS[self.kind]
         object.__setattr__(self, "bound", parse_whole_number(self.bound, name=name))
         if self.kind == "item" and self.bound != 1:
             raise UsageError("The item unit protects exactly one item; use PrivacyUnit.user(max_items=m) for more.")
+        if self.kind == "edge" and self.bound > 2:
+            raise UsageError("An edge has two ends: it changes one degree (of directed graphs, in or out) or two.")
 
     @classmethod
     def item(cls) -> PrivacyUnit:
@@ -81,9 +87,23 @@ class PrivacyUnit:
         """Protect one label, where the label itself is the person; counts are capped at ``max_count`` ("c or more")."""
         return cls("label", max_count)
 
+    @classmethod
+    def edge(cls, *, degrees: int = 2) -> PrivacyUnit:
+        """Protect one edge of a graph, which changes two degrees by one, or one (in- or out-degrees alone)."""
+        return cls("edge", degrees)
+
+    @classmethod
+    def node(cls, *, max_distance: int) -> PrivacyUnit:
+        """Protect one node of a graph with all its edges.
+
+        However many those are, what is read off the graph changes by at most ``max_distance``: degrees must have been
+        bounded before, by :func:`anonhist.release_degrees`, for a profile of plain degrees has no such bound.
+        """
+        return cls("node", max_distance)
+
     @property
     def max_distance(self) -> int:
-        """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m, or c."""
+        """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m, c, or that of an edge or a node."""
         return self.bound
 
     def protects(self, other: PrivacyUnit) -> bool:
@@ -94,7 +114,8 @@ class PrivacyUnit:
         promise for labels is half as good: one item more takes a label of count r away and adds one of count r + 1,
         two steps.) A user with at most m items is covered by users with at least m. A label is covered whatever the
         cap, which only says which counts are taken together. Users and labels are different people: neither covers
-        the other.
+        the other. An edge is covered by edges that change as many degrees. Nodes cover nothing but nodes that change
+        no more, not even items: only degrees that were bounded for it bear such a promise.
 
         Examples
         --------
@@ -102,7 +123,7 @@ class PrivacyUnit:
         True
         """
         if other.kind == "item":
-            return True
+            return self.kind != "node"
         return self.kind == other.kind and (self.kind == "label" or self.bound >= other.bound)
 
     def __str__(self) -> str:
@@ -110,4 +131,8 @@ class PrivacyUnit:
             return "one item"
         if self.kind == "user":
             return f"one user with at most {self.bound:,} item{'s' if self.bound > 1 else ''}"
+        if self.kind == "edge":
+            return "one edge"
+        if self.kind == "node":
+            return "one node with all its edges"
         return f"one label with all its items (counts of {self.bound:,} or more are taken together)"

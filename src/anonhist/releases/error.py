@@ -16,6 +16,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.properties import Estimate
+from anonhist.releases.mechanism import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,8 @@ class ReleaseError:
         Counts at which errors are kept, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
         Standard errors of φ_r and φ_{r+} at the levels, in labels, ≥ 0.
+    zeros_error
+        Standard error of φ_0, the number of labels of count zero, where it is released; ≥ 0.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class ReleaseError:
     levels: NDArray[np.int64]
     prevalence_errors: NDArray[np.float64]
     k_plus_errors: NDArray[np.float64]
+    zeros_error: float | None = None
 
     def __post_init__(self) -> None:
         levels = whole_numbers(self.levels, name="level")
@@ -84,6 +88,8 @@ class ReleaseError:
         if levels[0] < 1 or not bool(np.all(levels[1:] > levels[:-1])):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
         if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
+            raise DataError("Standard errors must be finite and not negative.")
+        if self.zeros_error is not None and not 0 <= self.zeros_error < np.inf:
             raise DataError("Standard errors must be finite and not negative.")
         for name, array in zip(("levels", "prevalence_errors", "k_plus_errors"), (levels, *errors), strict=True):
             array.setflags(write=False)
@@ -97,6 +103,18 @@ class ReleaseError:
         """Return φ_{k+} of the released profile with its 95 % interval."""
         return _estimate(profile.k_plus(k), self._at(self.k_plus_errors, k))
 
+    def of_zeros(self, zeros: int) -> Estimate:
+        """Return φ_0 as released, with its 95 % interval.
+
+        Raises
+        ------
+        DataError
+            If no error of such a number was kept.
+        """
+        if self.zeros_error is None:
+            raise DataError("This error table says nothing of labels of count zero.")
+        return _estimate(zeros, self.zeros_error)
+
     def _at(self, errors: NDArray[np.float64], level: int) -> float:
         inside = min(max(level, int(self.levels[0])), int(self.levels[-1]))
         above = int(np.searchsorted(self.levels, inside, side="left"))
@@ -108,6 +126,7 @@ def simulate_error(
     profile: Profile,
     mechanism: Mechanism,
     *,
+    zeros: int | None = None,
     simulations: int,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None = None,
@@ -120,6 +139,8 @@ def simulate_error(
         The released profile: public, so this costs no privacy.
     mechanism
         What released it.
+    zeros
+        The released number of labels of count zero, if there is one: public, too.
     simulations
         Number of runs, ≥ 2.
     rng
@@ -148,42 +169,48 @@ def simulate_error(
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
     levels = levels[np.diff(levels, prepend=0) > 0]  # np.unique would load all of numpy.ma for it
-    found = [_errors(profile, mechanism, levels, runs, rng=rng, progress=progress)]
+    found = [_errors(profile, zeros, mechanism, levels, runs, rng=rng, progress=progress)]
     if profile.n:
         nothing = Profile([], [], unit=profile.unit)
-        found.append(_errors(nothing, mechanism, levels, runs, rng=rng, progress=None))
-    roots = np.max([rows for rows, _ in found], axis=0)
-    distances = max((distances for _, distances in found), key=np.mean)
+        # The same labels, none of which occurs.
+        silent = None if zeros is None else zeros + profile.num_labels
+        found.append(_errors(nothing, silent, mechanism, levels, runs, rng=rng, progress=None))
+    roots = np.max([rows for rows, _, _ in found], axis=0)
+    distances = max((distances for _, distances, _ in found), key=np.mean)
+    zeros_error = None if zeros is None else max(error for _, _, error in found)
     mean = float(np.mean(distances))
     # Runs that all agree do not make the mean exact: one more of them may be off by an item.
     spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
     half = NORMAL_95 * spread
     expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
-    return ReleaseError(expected, runs, levels, roots[0], roots[1])
+    return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error)
 
 
 def _errors(
     profile: Profile,
+    zeros: int | None,
     mechanism: Mechanism,
     levels: NDArray[np.int64],
     runs: int,
     *,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
-) -> tuple[NDArray[np.float64], list[float]]:
-    """Return root mean square errors of φ_r and φ_{r+} at the levels, and the sorted ℓ1 distance of each run."""
+) -> tuple[NDArray[np.float64], list[float], float]:
+    """Return root mean square errors of φ_r and φ_{r+} at the levels, the distance of each run, the error of φ_0."""
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
     distances: list[float] = []
+    square = 0.0
     batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
     while len(distances) < runs:
         size = min(batch, runs - len(distances))
-        for simulated in mechanism.simulate(profile, size=size, rng=rng):
+        for simulated, simulated_zeros in runs_of(mechanism, profile, zeros, size=size, rng=rng):
             distances.append(float(sorted_l1(profile, simulated)))
             squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
+            square += float((simulated_zeros or 0) - (zeros or 0)) ** 2
         if progress is not None:
             progress(len(distances) / runs)
-    return np.sqrt(squares / runs), distances
+    return np.sqrt(squares / runs), distances, (square / runs) ** 0.5
 
 
 def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:

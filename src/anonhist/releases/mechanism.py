@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from anonhist.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -31,3 +33,31 @@ class Mechanism(Protocol):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness."""
+
+
+@runtime_checkable
+class CountsZeros(Protocol):
+    """A mechanism that also releases how many labels have count zero, such as nodes without an edge."""
+
+    def simulate_with_zeros(
+        self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
+    ) -> Sequence[tuple[Profile, int]]:
+        """Return ``size`` independent runs on a public profile and a public number of zeros: profiles and numbers."""
+
+
+def runs_of(
+    mechanism: Mechanism, profile: Profile, zeros: int | None, *, size: int, rng: np.random.Generator
+) -> Sequence[tuple[Profile, int | None]]:
+    """Return runs on public data, each with its number of zeros where such a number is released.
+
+    Raises
+    ------
+    UsageError
+        If a number of zeros is said to be released by a mechanism that releases none.
+    """
+    if zeros is None:
+        return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
+    if not isinstance(mechanism, CountsZeros):
+        message = f"The mechanism {mechanism.name} does not release how many labels have count zero."
+        raise UsageError(message)
+    return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)

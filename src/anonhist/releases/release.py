@@ -11,6 +11,7 @@ import numpy as np
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
+from anonhist.releases.mechanism import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,11 +46,14 @@ class Release:
         The errors, where they were computed before.
     items
         n, where the mechanism released it in a step of its own: a whole number ≥ 0; see :attr:`n`.
+    zeros
+        How many labels have count zero, such as nodes without an edge, where that is released or follows from what is
+        public: a whole number ≥ 0. It is φ_0, as ``prevalence(0)`` gives it with its interval.
 
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number of at least 2, or ``items`` not one from 0 to 2^63 − 1.
+        If ``simulations`` is not a whole number of at least 2, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
     """
 
     profile: Profile
@@ -60,12 +64,15 @@ class Release:
     simulations: int = DEFAULT_SIMULATIONS
     recorded_error: ReleaseError | None = field(default=None, repr=False)
     items: int | None = None
+    zeros: int | None = None
 
     def __post_init__(self) -> None:
         runs = parse_whole_number(self.simulations, name="simulations", least=2)
         object.__setattr__(self, "simulations", runs)
-        if self.items is not None:
-            object.__setattr__(self, "items", parse_whole_number(self.items, name="items", least=0, most=MAX_ITEMS))
+        for name in ("items", "zeros"):
+            number = getattr(self, name)
+            if number is not None:
+                object.__setattr__(self, name, parse_whole_number(number, name=name, least=0, most=MAX_ITEMS))
 
     @property
     def n(self) -> int:
@@ -95,19 +102,28 @@ class Release:
 
         Post-processing, free. What is estimated from a release takes its privacy noise from these.
         """
-        return self._runs
+        return tuple(run for run, _ in self._runs)
+
+    def resimulate_zeros(self) -> tuple[int | None, ...]:
+        """Return the number of zeros of each of those runs; None where no such number is released."""
+        return tuple(zeros for _, zeros in self._runs)
 
     @cached_property
-    def _runs(self) -> tuple[Profile, ...]:
+    def _runs(self) -> tuple[tuple[Profile, int | None], ...]:
         # A simulation on what is public already: nothing private rests on this generator.
         generator = np.random.default_rng()
-        return tuple(self.mechanism.simulate(self.profile, size=self.simulations, rng=generator))
+        return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=self.simulations, rng=generator))
 
     def _simulated(self, progress: Callable[[float], None] | None) -> ReleaseError:
         # A simulation on what is public already: nothing private rests on this generator.
         generator = np.random.default_rng()
         return simulate_error(
-            self.profile, self.mechanism, simulations=self.simulations, rng=generator, progress=progress
+            self.profile,
+            self.mechanism,
+            zeros=self.zeros,
+            simulations=self.simulations,
+            rng=generator,
+            progress=progress,
         )
 
     @property
@@ -116,7 +132,9 @@ class Release:
         return 3 * self.error.sorted_l1.value >= self.profile.n
 
     def prevalence(self, count: int) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval."""
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released."""
+        if count == 0 and self.zeros is not None:
+            return self.error.of_zeros(self.zeros)
         return self.error.prevalence(self.profile, count)
 
     def k_plus(self, k: int) -> Estimate:

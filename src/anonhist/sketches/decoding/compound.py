@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at
 from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at
 from anonhist.sketches.decoding.window import STRAY, even_logs, rough_logs
 from anonhist.sketches.prevalences import Prevalences
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import WithoutParameters
 from anonhist.sketches.decoding.sharpening import sharpened
-from anonhist.sketches.decoding.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.window import STRAY, Window, even_logs, rough_logs
 from anonhist.sketches.prevalences import Prevalences
 
@@ -26,7 +26,7 @@ class EmpiricalBayes(WithoutParameters):
     """Learn a smooth law of the counts by penalised maximum likelihood, then read each counter in its light.
 
     With κ the law of the noise and φ_r rates of labels, counters of value k are Poisson with mean
-    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.sketches.decoding.smooth_fit.smooth_fit` says:
+    ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
     smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from. Returned is
     what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
     with count r given the G_k counters of value k. Where noise is small these are the values seen, where it is large

@@ -39,7 +39,7 @@ LARGEST_LOG = 60.0
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """A log-likelihood at one point, its gradient, and its expected curvature, positive semidefinite."""
+    """A log-likelihood at one point, its gradient, and a curvature to step with, positive semidefinite."""
 
     value: float
     gradient: NDArray[np.float64]

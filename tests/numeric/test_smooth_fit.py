@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.sketches.decoding.empirical_bayes import _Mixture
-from anonhist.sketches.decoding.smooth_fit import (
+from anonhist.numeric.smooth_fit import (
     _EVALUATIONS,
     LARGEST_LOG,
     Curvature,
@@ -16,6 +15,7 @@ from anonhist.sketches.decoding.smooth_fit import (
     rates_at,
     smooth_fit,
 )
+from anonhist.sketches.decoding.empirical_bayes import _Mixture
 
 
 class _Quadratic:
