@@ -1,0 +1,202 @@
+"""The graph, and what is left of it where only its degrees were counted. Private data, both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Two indices below it make one number below 2^62, by which edges are sorted.
+MAX_NODES = 2**31
+# Of which the first eight bytes identify a node, wherever its name comes from. Public, and never changed.
+IDENTITY_KEY = b"anonhist edges 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Edges between nodes: private data. Made by :func:`read_edges` or :func:`as_graph`.
+
+    Attributes
+    ----------
+    sources, targets : ndarray of int64, shape (num_edges,)
+        The nodes that each edge joins, as indices from 0 to num_nodes − 1; ``sources ≤ targets`` where edges have no
+        direction. The edges are in ascending order of (source, target): given in another, they are sorted. Read-only.
+    identities : ndarray of uint64, shape (num_nodes,)
+        The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
+        key. Read-only. The arrays are taken as they are, not copied: nobody may change them afterwards.
+    policy : EdgePolicy
+        What counts as an edge. It has been applied: what it leaves out is not there.
+    nodes_listed : bool
+        Whether nodes without edges are among the nodes, since a list of nodes was read; else a node is there only
+        because of its edges, and how many nodes there are says something of the edges.
+
+    Raises
+    ------
+    DataError
+        If the arrays are of other types or shapes, an index is out of range, there are more than 2^31 nodes, or there
+        are edges that the policy leaves out.
+    UsageError
+        If the policy is none.
+
+    Notes
+    -----
+    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node
+    comes or goes, the others keep their identities, and of any two of them the same comes first.
+
+    Examples
+    --------
+    >>> from anonhist.numeric.keyed_hash import keyed_hash
+    >>> names = keyed_hash(["ann", "bob", "cy"], key=IDENTITY_KEY)[:, 0]
+    >>> graph = Graph(np.array([1, 0]), np.array([2, 1]), names, EdgePolicy())
+    >>> graph
+    Graph(3 nodes, 2 edges)
+    >>> graph.sources.tolist(), graph.targets.tolist(), graph.degrees().tolist()
+    ([0, 1], [1, 2], [1, 2, 1])
+    """
+
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    identities: NDArray[np.uint64]
+    policy: EdgePolicy
+    nodes_listed: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, EdgePolicy):
+            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
+            raise UsageError(message)
+        _check_array(self.identities, np.dtype(np.uint64), "The identities of nodes")
+        for ends in (self.sources, self.targets):
+            _check_array(ends, np.dtype(np.int64), "The ends of edges")
+        sources, targets = _sorted_edges(self.sources, self.targets, self.identities.size)
+        _check_policy(sources, targets, self.policy)
+        for name, array in (("sources", sources), ("targets", targets), ("identities", self.identities)):
+            frozen = array.view()
+            frozen.setflags(write=False)
+            object.__setattr__(self, name, frozen)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are; private, and not even stable where nodes are not listed."""
+        return int(self.identities.size)
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges there are; private."""
+        return int(self.sources.size)
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Return the degree of every node, in-degree or out-degree where that is what the policy counts.
+
+        Returns
+        -------
+        ndarray of int64, shape (num_nodes,)
+        """
+        degrees = np.zeros(self.num_nodes, dtype=np.int64)
+        if self.policy.direction is not Direction.IN:
+            degrees += np.bincount(self.sources, minlength=self.num_nodes)
+        if self.policy.direction is not Direction.OUT:
+            degrees += np.bincount(self.targets, minlength=self.num_nodes)
+        return degrees
+
+    def degree_profile(self) -> Degrees:
+        """Return how many nodes have which degree: all that edge privacy needs."""
+        unit = PrivacyUnit.edge(degrees=self.policy.degrees_per_edge)
+        num_nodes = self.num_nodes if self.nodes_listed else None
+        return Degrees(Profile.from_counts(self.degrees(), unit=unit), self.policy, num_nodes)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges)"
+
+
+@dataclass(frozen=True, eq=False)
+class Degrees:
+    """How many nodes have which degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
+
+    Attributes
+    ----------
+    profile : Profile
+        Of the degrees ≥ 1: the labels are the nodes, the items the ends of edges. Its unit is one edge.
+    policy : EdgePolicy
+        What counted as an edge.
+    num_nodes : int or None
+        How many nodes there are, those of degree 0 too, if a list of nodes was read.
+
+    Raises
+    ------
+    DataError
+        If fewer nodes are said to be there than have a degree ≥ 1.
+    UsageError
+        If the profile's unit is not the edge of that policy, or the policy is none.
+
+    Examples
+    --------
+    >>> unit = PrivacyUnit.edge(degrees=2)
+    >>> degrees = Degrees(Profile.from_counts([1, 2, 1], unit=unit), EdgePolicy(), num_nodes=5)
+    >>> degrees.num_zeros
+    2
+    """
+
+    profile: Profile
+    policy: EdgePolicy
+    num_nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, EdgePolicy):
+            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
+            raise UsageError(message)
+        if self.profile.unit != PrivacyUnit.edge(degrees=self.policy.degrees_per_edge):
+            message = f"The unit of this policy's profile is PrivacyUnit.edge(degrees={self.policy.degrees_per_edge})."
+            raise UsageError(message)
+        if self.num_nodes is not None and self.num_nodes < self.profile.num_labels:
+            raise DataError("There are fewer nodes than nodes with edges: list all nodes, each once.")
+
+    @property
+    def num_zeros(self) -> int | None:
+        """How many nodes have degree 0, if a list of nodes was read; private."""
+        return None if self.num_nodes is None else self.num_nodes - self.profile.num_labels
+
+
+def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+        message = f"{what} must be a one-dimensional array of {dtype.name}."
+        raise DataError(message)
+
+
+def _sorted_edges(
+    sources: NDArray[np.int64], targets: NDArray[np.int64], num_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return edges in ascending order, or refuse ends that are no nodes."""
+    if num_nodes > MAX_NODES:
+        raise DataError("A graph can have 2^31 nodes at most.")
+    if sources.size != targets.size:
+        raise DataError("Each edge needs a source and a target.")
+    if not sources.size:
+        return sources, targets
+    if min(sources.min(), targets.min()) < 0 or max(sources.max(), targets.max()) >= num_nodes:
+        raise DataError("The ends of edges must be indices of nodes, from 0 to the number of nodes minus 1.")
+    keys = sources * num_nodes + targets
+    if bool(np.all(keys[1:] >= keys[:-1])):
+        return sources, targets
+    keys.sort()
+    ordered = keys // num_nodes
+    keys -= ordered * num_nodes
+    return ordered, keys
+
+
+def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:
+    """Refuse sorted edges that the policy leaves out."""
+    if not policy.direction.is_directed and bool(np.any(sources > targets)):
+        raise DataError("An edge without a direction has its source before its target: sources <= targets.")
+    if policy.self_loops == "drop" and bool(np.any(sources == targets)):
+        raise DataError("The policy leaves self-loops out, and there are some among the edges.")
+    if policy.duplicates == "merge" and bool(np.any((sources[1:] == sources[:-1]) & (targets[1:] == targets[:-1]))):
+        raise DataError("The policy merges equal edges, and there are some among the edges.")
