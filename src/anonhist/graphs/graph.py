@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.graphs.normalise import edge_ends, edge_keys
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -183,13 +184,11 @@ def _sorted_edges(
         return sources, targets
     if min(sources.min(), targets.min()) < 0 or max(sources.max(), targets.max()) >= num_nodes:
         raise DataError("The ends of edges must be indices of nodes, from 0 to the number of nodes minus 1.")
-    keys = sources * num_nodes + targets
+    keys = edge_keys(sources, targets, num_nodes=num_nodes, is_directed=True)
     if bool(np.all(keys[1:] >= keys[:-1])):
         return sources, targets
     keys.sort()
-    ordered = keys // num_nodes
-    keys -= ordered * num_nodes
-    return ordered, keys
+    return edge_ends(keys, num_nodes=num_nodes)
 
 
 def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:

@@ -91,3 +91,7 @@ class EdgePolicy:
             loops = "count twice at their node"
         equal = "once" if self.duplicates == "merge" else "each"
         return f"Edges have {directions}{counted}; self-loops {loops}; equal edges count {equal}."
+
+
+# What is meant where nothing is said.
+SIMPLE = EdgePolicy()

@@ -1,0 +1,174 @@
+"""Graphs from what is in memory already: pairs, sparse matrices and networkx graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, Graph
+from anonhist.graphs.normalise import normalised
+from anonhist.graphs.policy import SIMPLE, EdgePolicy
+from anonhist.numeric.keyed_hash import keyed_hash
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_NO_EDGES = (
+    "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
+)
+
+
+def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
+    """Make a graph of edges that are in memory.
+
+    Parameters
+    ----------
+    source
+        *Pairs*: an array of shape (edges, 2) of integers or texts, or an iterable of pairs of anything hashable.
+        *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
+        column; without directions either triangle will do, or both. The numbers of the rows are the nodes' names. For
+        node privacy that means that a node that leaves must leave its row and column empty: if the later ones were
+        given new numbers, they would become other nodes, and the promise would not hold.
+        *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
+    policy
+        What counts as an edge.
+    nodes
+        All nodes, with edges or without; without them, a node is there only because of its edges. A networkx graph
+        lists its own. Of a matrix with n rows, ``nodes=range(n)`` lists all. Named twice, a node is one all the same.
+
+    Returns
+    -------
+    Graph
+        Private.
+
+    Raises
+    ------
+    DataError
+        If an edge lacks an end or has one that is not listed, ids that differ have the same text (1 and "1") or ids
+        that are equal have different ones (1 and 1.0), a matrix is not square; the message holds no id.
+    UsageError
+        If the source is something else, in- or out-degrees are asked of a networkx graph without directions, nodes are
+        given with a networkx graph, or equal entries of a matrix, which there are not, shall count each.
+
+    Notes
+    -----
+    Nodes are named by the text ``str()`` of their ids, and have indices in the order of their names.
+
+    Examples
+    --------
+    >>> graph = as_graph([("ann", "bob"), ("bob", "ann"), ("cy", "bob")], nodes=["ann", "bob", "cy", "dan"])
+    >>> graph, graph.degrees().tolist()
+    (Graph(4 nodes, 2 edges), [1, 2, 1, 0])
+    """
+    if not isinstance(policy, EdgePolicy):
+        message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}."
+        raise UsageError(message)
+    if isinstance(nodes, str | bytes | Mapping):
+        raise UsageError("nodes must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
+    if all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed")):
+        return _from_networkx(source, policy, nodes)
+    if hasattr(source, "tocsr") and hasattr(source, "shape"):
+        return _from_names(_named(_matrix_ends(source, policy)), policy, nodes)
+    if isinstance(source, np.ndarray):
+        return _from_names(_named(_array_ends(source)), policy, nodes)
+    return _from_names(_named(_listed_ends(source)), policy, nodes)
+
+
+def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
+    if nodes is not None:
+        raise UsageError("A networkx graph lists its own nodes: leave nodes out.")
+    if policy.direction.is_directed and not source.is_directed():
+        raise UsageError(
+            "The edges of this networkx graph have no direction, so there are no in- or out-degrees: give a DiGraph, "
+            "or a policy with Direction.UNDIRECTED."
+        )
+    return _from_names(_named(_listed_ends(source.edges())), policy, list(source.nodes()))
+
+
+def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
+    """Make a graph of the names of ends: of all sources, then of all targets."""
+    listed = ends.names if nodes is None else _named(nodes if isinstance(nodes, np.ndarray) else list(nodes)).names
+    if len(listed) > MAX_NODES:
+        raise DataError("A graph can have 2^31 nodes at most.")
+    # Python sorts texts by code points.
+    names = sorted(listed)
+    ranks = dict(zip(names, range(len(names)), strict=True))
+    try:
+        renamed = np.array([ranks[name] for name in ends.names], dtype=np.int64)
+    except KeyError:
+        raise DataError("An edge ends in a node that is not listed: list all nodes, or leave the list out.") from None
+    sources, targets = np.split(renamed[ends.codes], 2)
+    edges = normalised(sources, targets, num_nodes=len(names), policy=policy)
+    identities = keyed_hash(names, key=IDENTITY_KEY)[:, 0].copy()
+    return Graph(edges.sources, edges.targets, identities, policy, nodes is not None)
+
+
+def _listed_ends(pairs: Any) -> list[Any]:
+    """Return the sources, then the targets, of an iterable of pairs."""
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        raise UsageError(_NO_EDGES)
+    rows = list(pairs)
+    # A text of two letters, or a set, would be taken for a pair.
+    if not all(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) for row in rows):
+        raise UsageError(_NO_EDGES)
+    if any(len(row) != 2 for row in rows):
+        raise DataError("Each edge must be a pair: a source and a target.")
+    return [*(row[0] for row in rows), *(row[1] for row in rows)]
+
+
+def _array_ends(pairs: NDArray[Any]) -> NDArray[Any]:
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise UsageError("An array of edges must have the shape (edges, 2); give a matrix as a SciPy sparse array.")
+    return pairs.T.reshape(-1)
+
+
+def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
+    if policy.duplicates == "count":
+        raise UsageError("A matrix has one entry for each pair of nodes, so equal edges cannot count each: merge them.")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError("A matrix of edges must be square: a row and a column for each node.")
+    entries = matrix.tocsr(copy=True)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    entries = entries.tocoo()
+    return np.concatenate((entries.row, entries.col), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Distinct names, in any order, and which of them each of some ids has."""
+
+    names: list[str]
+    codes: NDArray[np.int64]
+
+
+def _named(ids: NDArray[Any] | list[Any]) -> _Named:
+    """Name ids by their text, or refuse them where the same id has two names or two ids the same."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
+        if ids.ndim != 1:
+            raise UsageError("nodes must be a one-dimensional list of names.")
+        distinct, codes = np.unique(ids, return_inverse=True)
+        return _Named(list(map(str, distinct.tolist())), codes)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":
+        raise UsageError("An array of ids must hold integers or texts: others have no text that is theirs alone.")
+    listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
+    if any(each is None or each != each for each in listed):  # noqa: PLR0124  # NaN
+        raise DataError("An id is missing: leave out edges without two ends.")
+    texts = list(map(str, listed))
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    try:
+        num_ids, num_pairs = len(set(listed)), len(set(zip(listed, texts, strict=True)))
+    except TypeError:
+        raise DataError("The ids of nodes must be hashable, such as numbers or texts.") from None
+    if not num_ids == num_pairs == len(places):
+        raise DataError(
+            "Ids of nodes are compared as text, and some that differ have the same text or the other way round, "
+            'such as 1 and "1", or 1 and 1.0: write all ids as text.'
+        )
+    codes = np.fromiter(map(places.__getitem__, texts), dtype=np.int64, count=len(texts))
+    return _Named(list(places), codes)
