@@ -232,9 +232,14 @@ def capped(profile: Profile, max_count: int) -> Profile:
 
 
 def make_release(
-    profile: Profile, mechanism: Mechanism, *, reason: str | None = None, items: int | None = None
+    profile: Profile,
+    mechanism: Mechanism,
+    *,
+    reason: str | None = None,
+    items: int | None = None,
+    zeros: int | None = None,
 ) -> Release:
-    """Put a released profile, its guarantee and its mechanism together, and n where it was released on its own."""
+    """Put a released profile, its guarantee and its mechanism together, and n or φ_0 where they are released."""
     return Release(
         profile=profile.with_unit(mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
@@ -243,6 +248,7 @@ def make_release(
         library_version=__version__,
         simulations=DEFAULT_SIMULATIONS,
         items=items,
+        zeros=zeros,
     )
 
 

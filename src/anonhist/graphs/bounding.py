@@ -1,0 +1,106 @@
+"""How degrees are bounded, so that one node with any number of edges changes them by a public number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from anonhist.errors import UsageError
+from anonhist.graphs.degree_flow import degree_flow
+from anonhist.graphs.projection import project
+from anonhist.graphs.randomised_rounding import randomised_rounding, rounded_epsilon
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.graphs.graph import Graph
+    from anonhist.randomness import RandomSource
+
+
+class Bounding(Protocol):
+    """A way to bound degrees: frozen and public."""
+
+    name: ClassVar[str]
+
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+        """Return the degree of every node, from 0 to ``max_degree``, shape (num_nodes,)."""
+
+    def rate(self, epsilon: Fraction, distance: int) -> Fraction:
+        """Return γ, such that noise of rate γ per unit makes a release ``epsilon``-private.
+
+        ``distance`` is how far one node moves what is released, each change of one degree by one counted once.
+        """
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Leave edges out, one after the other: see :func:`~anonhist.graphs.projection.project`. For graphs of any size.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> Projection().rate(Fraction(1), 16)
+    Fraction(1, 16)
+    """
+
+    name: ClassVar[str] = "projection"
+
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+        """Return the degrees of the projection; no chance takes part."""
+        del source
+        return project(graph, max_degree)
+
+    def rate(self, epsilon: Fraction, distance: int) -> Fraction:
+        """Return ``epsilon / distance``."""
+        return epsilon / distance
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.degree_flow.degree_flow`.
+
+    No way that is as stable keeps more edges. It solves a flow problem exactly, which takes a graph of some 10^5 edges
+    seconds; the degrees are fractions, which are rounded at random and cost the rate
+    ``γ = ln(1 + 2ε/Δ)/2 ≈ ε/Δ − (ε/Δ)²`` (docs/proofs/graphs.md).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> 0 < Fraction(1, 16) - Flow().rate(Fraction(1), 16) < Fraction(1, 16) ** 2
+    True
+    """
+
+    name: ClassVar[str] = "flow"
+
+    def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
+        """Return the degrees of the flow, rounded at random."""
+        return randomised_rounding(degree_flow(graph, max_degree), source=source)
+
+    def rate(self, epsilon: Fraction, distance: int) -> Fraction:
+        """Return ``ln(1 + 2·epsilon/distance) / 2``, rounded down."""
+        return rounded_epsilon(2 * epsilon, distance) / 2
+
+
+BOUNDINGS: dict[str, Bounding] = {each.name: each for each in (Projection(), Flow())}
+
+
+def named_bounding(name: object) -> Bounding:
+    """Return a way to bound degrees by its name.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name.
+
+    Examples
+    --------
+    >>> named_bounding("flow")
+    Flow()
+    """
+    if not isinstance(name, str) or name not in BOUNDINGS:
+        message = f"Degrees are bounded by {' or '.join(BOUNDINGS)}, not {name!r:.80}."
+        raise UsageError(message)
+    return BOUNDINGS[name]

@@ -1,0 +1,163 @@
+"""Edge privacy: any mechanism for profiles, told how many degrees an edge changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.graphs.graph import Degrees, Graph
+from anonhist.mechanisms.setting import capped, make_release
+from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.mechanisms import CentralMechanism
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+MOST_NODES = 2**31
+
+
+@dataclass(frozen=True)
+class EdgeMechanism:
+    """Degrees of a graph with edge privacy: a public, frozen, printable value.
+
+    An edge more adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1) in
+    ℓ1: neighbours differ in that many cells. The nodes are the same in both.
+
+    Parameters
+    ----------
+    central
+        A mechanism for profiles whose unit is the edge of this policy.
+    policy
+        What counts as an edge.
+    public_nodes
+        How many nodes there are, isolated ones included, if everybody knows that: then the nodes of degree 0 are
+        released as well, no more nodes are released than there are, and no degree that so few nodes cannot have.
+
+    Raises
+    ------
+    UsageError
+        If the mechanism protects something else, or the number is not a whole one from 1 to 2^31.
+
+    Guarantees
+    ----------
+    That of the mechanism, for one edge: what follows is post-processing. Data with more nodes than are said to be
+    public are refused, visibly. Proof: docs/proofs/graphs.md.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> edges = EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge()), EdgePolicy(), public_nodes=100)
+    >>> edges.parameters["epsilon"], edges.parameters["public_nodes"], edges.central.epsilon_per_cell
+    ('1', 100, Fraction(1, 2))
+    """
+
+    central: CentralMechanism
+    policy: EdgePolicy
+    public_nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.central.unit != PrivacyUnit.edge(degrees=self.policy.degrees_per_edge):
+            raise UsageError("The mechanism's unit must be the edge of this policy.")
+        if self.public_nodes is not None:
+            number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
+            object.__setattr__(self, "public_nodes", number)
+
+    @property
+    def name(self) -> str:
+        """The name a release file records: ``edge-`` and that of the mechanism for profiles."""
+        return f"edge-{self.central.name}"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        return {
+            **self.central.parameters,
+            "direction": self.policy.direction.value,
+            "self_loops": self.policy.self_loops,
+            "duplicates": self.policy.duplicates,
+            **({} if self.public_nodes is None else {"public_nodes": self.public_nodes}),
+        }
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        promise = self.central.guarantee
+        nodes = "which nodes there are is not protected"
+        if self.public_nodes is not None:
+            nodes = f"that there are {self.public_nodes:,} nodes must be public knowledge"
+        return Guarantee(
+            promise.unit,
+            promise.relation,
+            promise.epsilon,
+            promise.delta,
+            f"{promise.arithmetic}; {nodes}",
+            promise.spending,
+        )
+
+    def release(
+        self, graph: Graph | Degrees, *, source: RandomSource | None = None, reason: str | None = None
+    ) -> Release:
+        """Spend the budget once on private degrees.
+
+        Parameters
+        ----------
+        graph
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked, for the record.
+
+        Raises
+        ------
+        UsageError
+            If the graph was read under another policy, or has more nodes than are public.
+        DataError
+            If there is not enough memory.
+        """
+        degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
+        if degrees.policy != self.policy:
+            raise UsageError("The graph was read under another policy than the mechanism is for.")
+        if (
+            self.public_nodes is not None
+            and max(degrees.num_nodes or 0, degrees.profile.num_labels) > self.public_nodes
+        ):
+            raise UsageError("public_nodes is below the data: give how many nodes there really are, if that is public.")
+        drawn = self.central.release(degrees.profile, source=source)
+        profile = self._possible(drawn.profile)
+        return make_release(profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile))
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile of degrees, with simulation randomness."""
+        return [self._possible(run) for run in self.central.simulate(profile, size=size, rng=rng)]
+
+    def simulate_with_zeros(
+        self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
+    ) -> Sequence[tuple[Profile, int]]:
+        """Return the same with numbers of nodes of degree 0: what is left of the public number of nodes."""
+        del zeros
+        return [(run, self._zeros(run) or 0) for run in self.simulate(profile, size=size, rng=rng)]
+
+    def _zeros(self, profile: Profile) -> int | None:
+        return None if self.public_nodes is None else self.public_nodes - profile.num_labels
+
+    def _possible(self, profile: Profile) -> Profile:
+        """Cut what so many nodes cannot have, where their number is public: that only leads nearer to the truth."""
+        if self.public_nodes is None:
+            return profile
+        if self.policy.is_simple:
+            profile = capped(profile, self.public_nodes - 1) if self.public_nodes > 1 else Profile([], [])
+        beyond = profile.num_labels - self.public_nodes
+        if beyond <= 0:
+            return profile
+        left = np.maximum(np.cumsum(profile.prevalences) - beyond, 0)
+        kept = np.minimum(profile.prevalences, left)
+        return Profile(profile.counts[kept > 0], kept[kept > 0], unit=profile.unit)

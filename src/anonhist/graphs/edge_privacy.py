@@ -1,0 +1,103 @@
+"""Edge privacy: what is asked for, and the way from it to a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.graphs.edge_mechanism import MOST_NODES, EdgeMechanism
+from anonhist.graphs.graph import Degrees, Graph
+from anonhist.mechanisms import MECHANISM_NAMES, check_name, choose, named_mechanism
+from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.mechanisms import CentralMechanism
+    from anonhist.privacy import EpsilonLike, NeighboringRelation
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+
+@dataclass(frozen=True)
+class EdgePrivacy:
+    """Protect every single edge; the nodes are not protected.
+
+    Parameters
+    ----------
+    public_nodes
+        How many nodes there are, isolated ones included, if everybody knows that. It makes releases a little better,
+        and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
+        one is as private as the edges.
+    mechanism
+        A name of ``MECHANISM_NAMES``: how noise is added to the list of degrees. Those that need a public number are
+        given what follows from ``public_nodes``.
+
+    Raises
+    ------
+    UsageError
+        If one of them is impossible.
+
+    Examples
+    --------
+    >>> EdgePrivacy(public_nodes=4_039).mechanism
+    'auto'
+    """
+
+    public_nodes: int | None = None
+    mechanism: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.public_nodes is not None:
+            number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
+            object.__setattr__(self, "public_nodes", number)
+        if not isinstance(self.mechanism, str):
+            message = f"mechanism must be one of {', '.join(MECHANISM_NAMES)}, not {self.mechanism!r:.80}."
+            raise UsageError(message)
+        check_name(self.mechanism)
+
+    def release(
+        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
+    ) -> Release:
+        """Release the degrees; see :func:`release_degrees`."""
+        if not isinstance(graph, Graph | Degrees):
+            message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
+            raise UsageError(message)
+        central, reason = self._central(graph.policy, epsilon, relation)
+        return EdgeMechanism(central, graph.policy, self.public_nodes).release(graph, source=source, reason=reason)
+
+    def _central(
+        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation
+    ) -> tuple[CentralMechanism, str | None]:
+        unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
+        if self.mechanism == "auto":
+            return choose(epsilon=epsilon, unit=unit, relation=relation)
+        return named_mechanism(self.mechanism, parse_epsilon(epsilon), unit, relation, self._options(policy)), None
+
+    def _options(self, policy: EdgePolicy) -> dict[str, Any]:
+        """Return the public number that the mechanism needs, as it follows from the number of nodes."""
+        needed = _NEEDED.get(self.mechanism)
+        if needed is None:
+            return {}
+        if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
+            message = (
+                f"mechanism={self.mechanism!r} needs to know how many nodes there are (public_nodes), and that no "
+                "self-loops or equal edges count; choose another mechanism."
+            )
+            raise UsageError(message)
+        largest = max(1, self.public_nodes - 1)
+        numbers = {
+            "public_labels": self.public_nodes,
+            "public_cap": largest,
+            "public_items": self.public_nodes * largest,
+        }
+        return {needed: numbers[needed]}
+
+
+_NEEDED = {
+    "isotonic": "public_labels",
+    "cumulative": "public_cap",
+    "prevalence": "public_cap",
+    "bounded-partition": "public_items",
+    "relaxed-partition": "public_items",
+}

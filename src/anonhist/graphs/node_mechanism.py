@@ -1,0 +1,229 @@
+"""What the releases of degrees with node privacy have in common: bounded degrees, a budget, a promise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.graphs.bounding import Bounding, Projection
+from anonhist.graphs.policy import Direction
+from anonhist.graphs.sensitivity import sorted_list
+from anonhist.mechanisms.noise import exact_noise, simulated_noise
+from anonhist.mechanisms.setting import make_release, without_sizes
+from anonhist.privacy import (
+    Guarantee,
+    NeighboringRelation,
+    PrivacyUnit,
+    parse_epsilon,
+    parse_whole_number,
+    short_decimal,
+)
+from anonhist.randomness import SystemSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from anonhist.graphs.choice import DegreeChoice
+    from anonhist.graphs.graph import Graph
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.profiles import Profile
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+# A profile, and the number of nodes without an edge where that is released.
+Run = tuple["Profile", int | None]
+
+LARGEST_MAX_DEGREE = 2**20
+SMALLEST_RATE = Fraction(1, 10**9)
+NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
+NAMES_STAY = "a node must have the same name whichever other nodes there are"
+
+
+@dataclass(frozen=True)
+class NodeMechanism(ABC):
+    """Degrees of a graph with node privacy: bounded first, then released.
+
+    Edges are left out until no node has more than θ, so that one node, however many edges it has, changes what is
+    counted by a public number; noise hides that much. What was left out is missing from the release, and no error that
+    a release states says how much that was.
+
+    Parameters
+    ----------
+    epsilon
+        What the release of the degrees spends, > 0; a choice of θ is paid for besides.
+    max_degree
+        θ, from 1 to 2^20: public, or chosen as ``choice`` says.
+    direction
+        Which degrees are counted.
+    relation
+        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are exchanged for others.
+    choice
+        How θ was chosen and what that cost, or None where it was given.
+    bounding
+        How edges are left out: :class:`~anonhist.graphs.bounding.Projection` or
+        :class:`~anonhist.graphs.bounding.Flow`.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or so little is to be spent that noise would hide anything.
+    """
+
+    method: ClassVar[str]
+
+    epsilon: Fraction
+    max_degree: int
+    direction: Direction = Direction.UNDIRECTED
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    choice: DegreeChoice | None = None
+    bounding: Bounding = Projection()  # noqa: RUF009  # a frozen value
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
+        bound = parse_whole_number(self.max_degree, name="max_degree", most=LARGEST_MAX_DEGREE)
+        object.__setattr__(self, "max_degree", bound)
+        if not isinstance(self.direction, Direction) or not isinstance(self.relation, NeighboringRelation):
+            raise UsageError("A mechanism for nodes needs a Direction and a NeighboringRelation.")
+        if self.epsilon / self.unit.max_distance < SMALLEST_RATE:
+            message = (
+                f"epsilon = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
+                "more, or a smaller max_degree."
+            )
+            raise UsageError(message)
+
+    @property
+    def name(self) -> str:
+        """The name a release file records: ``node-`` and the method."""
+        return f"node-{self.method}"
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """A node, which moves the list of bounded degrees by so much at most."""
+        return PrivacyUnit.node(max_distance=sorted_list(self.max_degree, self.direction))
+
+    @property
+    def steps(self) -> tuple[tuple[str, Fraction], ...]:
+        """What each budgeted step of the release spends, the choice of θ apart."""
+        return (("degrees", self.epsilon),)
+
+    def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
+        """Return γ for what one node moves by ``distance``, of this much budget."""
+        return self.bounding.rate(epsilon, distance * self.relation.steps)
+
+    @property
+    def delta(self) -> Fraction:
+        """δ of one release."""
+        return Fraction(0)
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and what the promise rests on."""
+        return f"{NOISE_IS_EXACT}; {NAMES_STAY}"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release, the choice of θ included."""
+        chosen = () if self.choice is None else (("choosing the largest degree", self.choice.epsilon),)
+        steps = (*chosen, *self.steps)
+        spending = steps if len(steps) > 1 else ()
+        total = sum((spent for _, spent in steps), Fraction(0))
+        return Guarantee(self.unit, self.relation, total, self.delta, self.arithmetic, spending)
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters as text and whole numbers, enough to make the mechanism again."""
+        return {
+            "epsilon": short_decimal(self.epsilon),
+            "max_degree": self.max_degree,
+            "direction": self.direction.value,
+            "relation": self.relation.value,
+            "bounding": self.bounding.name,
+            **({} if self.choice is None else self.choice.parameters),
+        }
+
+    @property
+    @abstractmethod
+    def predicted_error(self) -> float:
+        """About how large a sorted ℓ1 error noise makes, from public numbers alone: to choose by."""
+
+    @property
+    @abstractmethod
+    def releases_zeros(self) -> bool:
+        """Whether the number of nodes without an edge is released."""
+
+    def release(self, graph: Graph, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private graph; that of a choice of θ must have been spent before.
+
+        Parameters
+        ----------
+        graph
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked, for the record.
+
+        Raises
+        ------
+        UsageError
+            If the graph counts other degrees, self-loops or duplicates, or nodes without edges are to be released of a
+            graph that does not list its nodes.
+        DataError
+            If there is not enough memory.
+        """
+        if graph.policy.direction is not self.direction:
+            raise UsageError("The mechanism and the graph count degrees of different directions.")
+        if self.releases_zeros and not graph.nodes_listed:
+            raise UsageError(
+                "How many nodes there are can be released with node privacy only where a list of nodes was read "
+                "(nodes=, --nodes): in a list of edges alone, one node makes others come and go."
+            )
+        randomness = source or SystemSource()
+        with without_sizes():
+            degrees = self.bounding.degrees(graph, self.max_degree, randomness)
+            bins = np.bincount(degrees, minlength=self.max_degree + 1).astype(np.int64)
+            profile, zeros = self._released(bins, randomness)
+        return make_release(profile, self, reason=reason, zeros=zeros)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""
+        return [run for run, _ in self.simulate_with_zeros(profile, 0, size=size, rng=rng)]
+
+    def simulate_with_zeros(
+        self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
+    ) -> Sequence[tuple[Profile, int]]:
+        """Return the same with numbers of nodes of degree 0, of which there are ``zeros`` in the public data."""
+        bins = np.zeros(self.max_degree + 1, dtype=np.int64)
+        np.add.at(bins, np.minimum(profile.counts, self.max_degree), profile.prevalences)
+        bins[0] = zeros
+        return [(run, drawn or 0) for run, drawn in self._simulated(bins, size, rng)]
+
+    @abstractmethod
+    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> Run:
+        """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed."""
+
+    @abstractmethod
+    def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+        """Do the same on public numbers, some times over."""
+
+
+@dataclass(frozen=True)
+class NoisyBins(NodeMechanism, ABC):
+    """A mechanism that adds noise to sums of bins, and publishes a function of them."""
+
+    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> Run:
+        return self._run(bins, exact_noise(source))
+
+    def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+        return [self._run(bins, simulated_noise(rng)) for _ in range(size)]
+
+    @abstractmethod
+    def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
+        """Run once."""

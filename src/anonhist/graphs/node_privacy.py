@@ -1,0 +1,137 @@
+"""Node privacy: what is asked for, and the way from it to a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.graphs.bounding import Projection, named_bounding
+from anonhist.graphs.choice import CANDIDATES, DegreeChoice
+from anonhist.graphs.cumulative_degrees import CumulativeDegrees
+from anonhist.graphs.graph import Graph
+from anonhist.graphs.histogram_degrees import HistogramDegrees
+from anonhist.graphs.partition_degrees import PartitionDegrees
+from anonhist.graphs.projection import projected
+from anonhist.graphs.survival_degrees import SurvivalDegrees
+from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+
+if TYPE_CHECKING:
+    from anonhist.graphs.node_mechanism import NodeMechanism
+    from anonhist.privacy import EpsilonLike, NeighboringRelation
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+METHODS = ("auto", "cumulative", "survival", "histogram", "partition")
+# Of the budget, what a choice of the largest degree spends.
+CHOICE_SHARE = Fraction(1, 4)
+
+
+@dataclass(frozen=True)
+class NodePrivacy:
+    """Protect every node with all its edges, however many.
+
+    Parameters
+    ----------
+    max_degree
+        θ: edges are left out until no node has more. A public number from 1 to 2^20, or ``"auto"``: chosen from
+        ``candidates`` by :class:`~anonhist.graphs.choice.DegreeChoice`, with a share of the budget.
+    method
+        ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``, or ``"auto"``: what
+        is predicted to err least for this θ and this epsilon.
+    bounding
+        How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
+        takes longer.
+    choice_share
+        Which share of epsilon a choice of θ spends, between 0 and 1; 1/4 by default.
+    candidates
+        What θ is chosen from: ascending numbers; by default the powers of two up to 4,096.
+
+    Raises
+    ------
+    UsageError
+        If one of them is impossible.
+
+    Examples
+    --------
+    >>> NodePrivacy(max_degree=64).max_degree
+    64
+    """
+
+    max_degree: int | str = "auto"
+    method: str = "auto"
+    bounding: str = "projection"
+    choice_share: Fraction = CHOICE_SHARE
+    candidates: tuple[int, ...] = CANDIDATES
+
+    def __post_init__(self) -> None:
+        if self.max_degree != "auto":
+            if isinstance(self.max_degree, str):
+                message = f"max_degree must be a whole number or 'auto', not {self.max_degree!r:.80}."
+                raise UsageError(message)
+            bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
+            object.__setattr__(self, "max_degree", bound)
+        if self.method not in METHODS:
+            message = f"method must be one of {', '.join(METHODS)}, not {self.method!r:.80}."
+            raise UsageError(message)
+        named_bounding(self.bounding)
+        share = parse_epsilon(self.choice_share, name="choice_share")
+        if share >= 1:
+            raise UsageError("choice_share must be below 1: the rest of the budget releases the degrees.")
+        object.__setattr__(self, "choice_share", share)
+        DegreeChoice(Fraction(1), self.candidates)
+        object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
+
+    def release(
+        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
+    ) -> Release:
+        """Choose θ where it was not given, then release the degrees; see :func:`release_degrees`."""
+        if not isinstance(graph, Graph):
+            raise UsageError(
+                "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
+            )
+        if not graph.policy.is_simple:
+            raise UsageError(
+                "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
+                "with self_loops='drop' and duplicates='merge'."
+            )
+        budget = parse_epsilon(epsilon)
+        if isinstance(self.max_degree, int):
+            mechanism = self._mechanism(graph, budget, self.max_degree, relation, None)
+            return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+        choice = DegreeChoice(budget * self.choice_share, self.candidates)
+        rest = budget - choice.epsilon
+        ready = {bound: self._mechanism(graph, rest, bound, relation, choice) for bound in choice.candidates}
+        kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
+        noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
+        mechanism = ready[choice.draw(kept, noise, relation, source=source)]
+        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+
+    def _mechanism(
+        self,
+        graph: Graph,
+        epsilon: Fraction,
+        max_degree: int,
+        relation: NeighboringRelation,
+        choice: DegreeChoice | None,
+    ) -> NodeMechanism:
+        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone."""
+        direction, bounding = graph.policy.direction, named_bounding(self.bounding)
+        setting = (epsilon, max_degree, direction, relation, choice)
+        able: list[NodeMechanism] = []
+        if self.method in ("auto", "survival"):
+            able.append(SurvivalDegrees(*setting, bounding))
+        if self.method == "cumulative" or (self.method == "auto" and graph.nodes_listed):
+            able.append(CumulativeDegrees(*setting, bounding))
+        if self.method in ("auto", "partition"):
+            able.append(PartitionDegrees(*setting, bounding))
+        if self.method == "histogram" or (self.method == "auto" and isinstance(bounding, Projection)):
+            able.append(HistogramDegrees(*setting, Projection(), nodes_listed=graph.nodes_listed))
+        return min(able, key=lambda mechanism: mechanism.predicted_error)
+
+    def _reason(self, mechanism: NodeMechanism) -> str:
+        bound = f"No node keeps more than {mechanism.max_degree:,} edges"
+        picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
+        why = "predicted to err least" if self.method == "auto" else "asked for"
+        return f"{bound}{picked}: errors are those of noise, not of edges left out. Method {mechanism.method}, {why}."
