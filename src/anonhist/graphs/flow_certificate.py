@@ -1,0 +1,102 @@
+"""Exact proof that shares of edges are the best: prices of the nodes that agree with every arc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.graphs.ratios import Ratios
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Two such products are added in 64 bits.
+_LARGEST_PRODUCT = 2**62
+
+
+def certified_sums(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    shares: Ratios,
+    prices: tuple[Ratios, Ratios],
+    *,
+    bound: int,
+) -> tuple[Ratios, Ratios]:
+    """Return how much each node gives or gets, if prices prove that the shares are the best.
+
+    The best shares minimise ``Σ_u (D − a_u)² + Σ_v (D − b_v)²`` over ``0 ≤ x ≤ 1``, ``a_u ≤ D``, ``b_v ≤ D``, where a_u
+    is the sum of x over the arcs from u, b_v over those to v, and D the bound. By the conditions of Karush, Kuhn and
+    Tucker they are those for which all nodes have a price, −(D − a_u) where a_u < D and at least 0 where a_u = D, so
+    that x = 1 where the prices of both ends add up to less than 0, and x = 0 where to more.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64, shape (arcs,)
+        Where arcs begin and end.
+    shares : Ratios, shape (arcs,)
+        x. Those that are not whole must have one denominator at each node.
+    prices : pair of Ratios, shapes (lefts,) and (rights,)
+        For the nodes whose sum is D.
+    bound
+        D, from 1 to 2^31 − 1.
+
+    Returns
+    -------
+    pair of Ratios, shapes (lefts,) and (rights,)
+        a and b.
+
+    Raises
+    ------
+    ArithmeticError
+        If a condition fails. All are compared in whole numbers.
+    DataError
+        If these would not fit into 64 bits: if D times a denominator squared is 2^62 or more.
+
+    Examples
+    --------
+    >>> star = np.zeros(3, dtype=np.int64), np.arange(3)
+    >>> thirds = Ratios(np.full(3, 2), np.full(3, 3))
+    >>> prices = Ratios(np.array([4]), np.array([3])), Ratios.of_whole(np.zeros(3, dtype=np.int64))
+    >>> given, got = certified_sums(*star, thirds, prices, bound=2)
+    >>> given.fractions(), got.fractions()
+    ([Fraction(2, 1)], [Fraction(2, 3), Fraction(2, 3), Fraction(2, 3)])
+    """
+    below = np.concatenate([ratios.denominators for ratios in (shares, *prices)])
+    _require(bool(np.all(below >= 1)))
+    if bound * int(below.max(initial=1)) ** 2 >= _LARGEST_PRODUCT:
+        raise DataError("The graph is too large for an exact flow: give a smaller max_degree, or use the projection.")
+    sums = _sums(left, shares, prices[0].numerators.size), _sums(right, shares, prices[1].numerators.size)
+    held = [_prices(sum_, price, bound) for sum_, price in zip(sums, prices, strict=True)]
+    one, other = held[0].at(left), held[1].at(right)
+    both = one.numerators * other.denominators + other.numerators * one.denominators
+    is_empty, is_full = shares.numerators == 0, shares.numerators == shares.denominators
+    is_share = (shares.numerators >= 0) & (shares.numerators <= shares.denominators)
+    _require(bool(np.all(is_share & ((both >= 0) | is_full) & ((both <= 0) | is_empty))))
+    return sums
+
+
+def _sums(ends: NDArray[np.int64], shares: Ratios, nodes: int) -> Ratios:
+    """Add the shares of each node up."""
+    denominators = np.ones(nodes, dtype=np.int64)
+    np.maximum.at(denominators, ends, shares.denominators)
+    factors, rest = np.divmod(denominators[ends], shares.denominators)
+    _require(not rest.any())
+    numerators = np.zeros(nodes, dtype=np.int64)
+    np.add.at(numerators, ends, shares.numerators * factors)
+    return Ratios(numerators, denominators)
+
+
+def _prices(sums: Ratios, given: Ratios, bound: int) -> Ratios:
+    """Return the price of each node: what is missing from its sum, as a loss, or what it was given."""
+    missing = bound * sums.denominators - sums.numerators
+    is_met = missing == 0
+    is_price = (given.numerators >= 0) & (given.numerators <= bound * given.denominators)
+    _require(bool(np.all(np.where(is_met, is_price, missing > 0))))
+    return Ratios(np.where(is_met, given.numerators, -missing), np.where(is_met, given.denominators, sums.denominators))
+
+
+def _require(holds: bool) -> None:  # noqa: FBT001 - an assertion
+    if not holds:
+        raise ArithmeticError("The shares are not shown to be the best ones, and nothing may be based on them.")
