@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear
 
 from anonhist.errors import UsageError
 from anonhist.graphs.degree_flow import degree_flow, degree_flow_distance
-from anonhist.graphs.edge_count_flow import edge_count_flow
+from anonhist.graphs.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.graphs.ratios import Ratios
@@ -97,6 +97,16 @@ def test_one_node_moves_the_list_of_every_small_graph_by_twice_the_cap(nodes: in
     pairs, present = every_pair(nodes), every_pair_of_neighbours(nodes)
     for cap in range(1, nodes):
         assert largest_move(pairs, present, cap) == degree_flow_distance(Direction.UNDIRECTED, cap)
+
+
+def test_one_node_moves_the_edges_of_every_small_graph_by_the_cap() -> None:
+    pairs, present = every_pair(6), every_pair_of_neighbours(6)
+    without_last = present & (pairs < 5).all(axis=1)
+    for cap in (1, 2, 3, 4, 5):
+        (larger, common), (smaller, _) = (flow_lists(pairs, rows, cap) for rows in (present, without_last))
+        moved = larger.sum(axis=1) - smaller.sum(axis=1)
+        assert moved.min() == 0
+        assert moved.max() == 2 * common * edge_count_flow_distance(Direction.UNDIRECTED, cap) == 2 * common * cap
 
 
 @pytest.mark.parametrize(("nodes", "count"), [(8, 2000), (11, 1000)])

@@ -26,6 +26,7 @@ def even_shares(
     left, right : ndarray of int64, shape (arcs,)
         Where each arc begins and ends; no two are the same.
     supplies : ndarray of int64, shape (lefts,)
+        At least 0. Those without arcs do not count.
     rooms : ndarray of int64, shape (rights,)
 
     Returns
@@ -88,9 +89,10 @@ def even_shares(
         shares.numerators[full] = 1
         np.subtract.at(supplies, left[full], 1)
         np.subtract.at(rooms, right[full], 1)
-        if not (is_even | is_crossing).any():
-            raise ArithmeticError("The supplies do not fit, and nothing may be based on their shares.")
+        supplies[lefts[~is_uneven[part_of_left]]] = 0
         undecided = undecided[~is_even & ~is_crossing]
+    if supplies[left].any():
+        raise ArithmeticError("The supplies do not fit, and nothing may be based on their shares.")
     return shares, prices
 
 
