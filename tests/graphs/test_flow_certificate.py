@@ -67,6 +67,29 @@ def test_a_price_between_what_is_full_and_what_is_empty_will_do() -> None:
             certified_sums(left, right, shares, (ratios(price, 0, 0), nobody), bound=3)
 
 
+def test_negative_prices_of_full_nodes_are_refused() -> None:
+    # First come, first served: 1 and 0, where halves are best.
+    left, right = np.array([0, 1]), np.array([0, 0])
+    with pytest.raises(ArithmeticError, match="not shown"):
+        certified_sums(left, right, ratios(1, 0), (ratios(-1, 0), ratios(1)), bound=1)
+    certified_sums(left, right, ratios(Fraction(1, 2), Fraction(1, 2)), (ratios(0, 0), ratios(Fraction(1, 2))), bound=1)
+
+
+def test_shares_outside_their_range_are_refused_even_if_all_sums_are_met() -> None:
+    left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    for shares in ((2, -1, -1, 2), (Fraction(3, 2), Fraction(-1, 2), Fraction(-1, 2), Fraction(3, 2))):
+        with pytest.raises(ArithmeticError, match="not shown"):
+            certified_sums(left, right, ratios(*shares), (ratios(0, 0), ratios(0, 0)), bound=1)
+    certified_sums(left, right, ratios(1, 0, 0, 1), (ratios(0, 0), ratios(0, 0)), bound=1)
+
+
+def test_denominators_that_do_not_divide_each_other_are_refused() -> None:
+    left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    half, more = Fraction(1, 2), Fraction(2, 3)
+    with pytest.raises(ArithmeticError, match="not shown"):
+        certified_sums(left, right, ratios(half, more, more, half), (ratios(0, 0), ratios(0, 0)), bound=1)
+
+
 def test_bad_denominators_are_refused() -> None:
     one = np.zeros(1, dtype=np.int64)
     for below in (0, -1):

@@ -89,3 +89,19 @@ def test_flows_that_are_lost_on_the_way_are_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.array([1, 0, 1]) * (size > 0))
     with pytest.raises(ArithmeticError, match="not shown to be a largest"):
         largest_transport(one, one, one + 1, one + 1, one + 1)
+
+
+def test_flows_above_a_limit_are_refused_where_no_cut_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The supply leaves and the demand is met, through an arc that is too narrow.
+    one = np.zeros(1, dtype=np.int64)
+    monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.full(3, 5) * (size > 0))
+    with pytest.raises(ArithmeticError, match="not shown to be a largest"):
+        largest_transport(one, one, one + 1, one + 5, one + 5)
+
+
+def test_a_cut_that_lets_more_pass_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = np.zeros(1, dtype=np.int64)
+    monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.zeros(3, dtype=np.int64) * (size > 0))
+    monkeypatch.setattr(module, "_reached", lambda *_, size: np.arange(size) == size - 2)
+    with pytest.raises(ArithmeticError, match="not shown to be a largest"):
+        largest_transport(one, one, one + 1, one + 1, one + 1)

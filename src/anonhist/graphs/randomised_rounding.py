@@ -115,7 +115,7 @@ def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
     Returns
     -------
     Fraction
-        γ, rounded down to six significant decimal digits or seven: certified by exact arithmetic to satisfy the inequality.
+        γ, rounded down to six or seven significant decimal digits. Exact arithmetic makes sure of the inequality.
 
     Raises
     ------
