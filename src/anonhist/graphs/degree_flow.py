@@ -70,14 +70,14 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
 
     Examples
     --------
-    A hub with the cap 3 shares three edges out to five leaves, of which two are neighbours:
+    A hub shares two edges out to three of its neighbours. The other two, joined to each other, have less slack:
 
     >>> from anonhist.graphs.graph import Graph
     >>> from anonhist.graphs.policy import EdgePolicy
     >>> edges = np.array([0, 0, 0, 0, 0, 4]), np.array([1, 2, 3, 4, 5, 5])
-    >>> capped = degree_flow(Graph(*edges, np.arange(6, dtype=np.uint64), EdgePolicy()), 3)
+    >>> capped = degree_flow(Graph(*edges, np.arange(6, dtype=np.uint64), EdgePolicy()), 2)
     >>> print(*capped.fractions())
-    3 1 1 1 1 1
+    2 2/3 2/3 2/3 1 1
     """
     left, right, cap = capped_arcs(graph, max_degree)
     given, got = _least_squares(left, right, np.full(graph.num_nodes, cap, dtype=np.int64), cap)
