@@ -47,7 +47,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     """
     import narwhals as nw
 
-    selected: dict[str, nw.Expr] = {"label": _text(table, columns.label)}
+    selected: dict[str, nw.Expr] = {"label": as_text(table, columns.label)}
     if columns.user is not None:
         selected["user"] = nw.when(~_absent(table, columns.user)).then(nw.col(columns.user))
         if columns.order_by is not None:
@@ -66,7 +66,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 def counted_rows(table: Any, *, label: str, count: str) -> Any:
     """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 1."""
     good, number = _whole(table, count)
-    return table.select(label=_text(table, label), count=number, wrong=_one_if(~good))
+    return table.select(label=as_text(table, label), count=number, wrong=_one_if(~good))
 
 
 def counts_query(table: Any) -> Any:
@@ -79,7 +79,7 @@ def counts_query(table: Any) -> Any:
     import narwhals as nw
 
     good, number = _whole(table, "count")
-    rows = table.select(label=_text(table, "label"), count=number, wrong=_one_if(~good))
+    rows = table.select(label=as_text(table, "label"), count=number, wrong=_one_if(~good))
     rows = rows.with_columns(size=nw.col("count") // _UNIT)
     added = rows.group_by("label").agg(nw.col("count", "wrong", "size").sum())
     counted = added.with_columns(is_null=nw.col("label").is_null())
@@ -111,7 +111,7 @@ def prevalences_query(table: Any) -> Any:
     )
 
 
-def _text(table: Any, name: str) -> Any:
+def as_text(table: Any, name: str) -> Any:
     """Return a column as text, null where there is no value: some engines would write that out as text."""
     import narwhals as nw
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from anonhist.ingest.files import input_files, names_are_a_line
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
-from anonhist.ingest.reports import batches
+from anonhist.ingest.record_batches import record_batches, text_buffers
 from anonhist.ingest.sources import as_path, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -109,7 +108,7 @@ def update_sketch(
         with opening as opened_table, follow:
             first_line = names_are_a_line(source, format=kind, header=header)
             query, counts = _query(opened_table, sketch, column, count, user, first_line=first_line)
-            for batch in _record_batches(query):
+            for batch in record_batches(query, _ROWS):
                 counting.add_batch(batch, counts)
     if notify is not None:
         counting.tell(notify)
@@ -163,7 +162,7 @@ class _Counting:
         has_label = batch.column("label").is_valid()
         self.left_out += batch.num_rows - has_label.true_count
         kept = batch if has_label.true_count == batch.num_rows else batch.filter(has_label)
-        data, offsets = _buffers(kept.column("label"))
+        data, offsets = text_buffers(kept.column("label"))
         self.add(data, offsets, None if count is None else kept.column("count").to_numpy().astype(np.int64))
 
     def tell(self, notify: Callable[[str], None]) -> None:
@@ -199,45 +198,6 @@ def _query(
         return counted_rows(table, label=label, count=count), count
     bound = None if user is None else sketch.unit.bound
     return bounded_rows(table, Columns(label, user, bound)), None
-
-
-def _record_batches(query: Any) -> Iterator[Any]:
-    """Run a query once and return its rows as Arrow batches, as they come where the engine can do that."""
-    native = query.to_native()
-    if type(native).__name__ == "DuckDBPyRelation":
-        yield from batches(native, _ROWS)
-    elif hasattr(native, "to_pyarrow_batches"):
-        yield from _ibis_batches(native)
-    else:
-        collected = query.collect() if hasattr(query, "collect") else query
-        yield from collected.to_arrow().to_batches(max_chunksize=_ROWS)
-
-
-def _ibis_batches(query: Any) -> Iterator[Any]:
-    """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
-    rest: Iterator[Any] | None = None
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            rest = iter(query.to_pyarrow_batches(chunk_size=_ROWS)) if rest is None else rest
-            batch = next(rest, None)
-        if batch is None:
-            return
-        yield batch
-
-
-def _buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the bytes of an Arrow array of texts, and where each begins: shapes (bytes,) and (labels + 1,)."""
-    import pyarrow as pa
-
-    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
-        labels = labels.cast(pa.large_string())
-    if not len(labels):
-        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-    kind = np.int64 if pa.types.is_large_string(labels.type) else np.int32
-    _, offsets, data = labels.buffers()
-    begins = np.frombuffer(offsets, dtype=kind)[labels.offset : labels.offset + len(labels) + 1]
-    return np.frombuffer(data, dtype=np.uint8), begins
 
 
 def _standard_input() -> Any:

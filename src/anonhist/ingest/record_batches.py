@@ -1,0 +1,54 @@
+"""Results of queries as Arrow batches, whichever engine ran them, and texts of theirs as bytes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.ingest.reports import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+def record_batches(query: Any, rows: int) -> Iterator[Any]:
+    """Run a query once and return its result as Arrow batches of this many rows, as they come where the engine can."""
+    native = query.to_native()
+    if type(native).__name__ == "DuckDBPyRelation":
+        yield from batches(native, rows)
+    elif hasattr(native, "to_pyarrow_batches"):
+        yield from _ibis_batches(native, rows)
+    else:
+        collected = query.collect() if hasattr(query, "collect") else query
+        yield from collected.to_arrow().to_batches(max_chunksize=rows)
+
+
+def _ibis_batches(query: Any, rows: int) -> Iterator[Any]:
+    """Run a query; Ibis takes SQLite's rows through parts of pandas that are going away: nothing to tell its caller."""
+    rest: Iterator[Any] | None = None
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            rest = iter(query.to_pyarrow_batches(chunk_size=rows)) if rest is None else rest
+            batch = next(rest, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def text_buffers(labels: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the bytes of an Arrow array of texts, and where each begins: shapes (bytes,) and (labels + 1,)."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(labels.type) and not pa.types.is_large_string(labels.type):
+        labels = labels.cast(pa.large_string())
+    if not len(labels):
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    kind = np.int64 if pa.types.is_large_string(labels.type) else np.int32
+    _, offsets, data = labels.buffers()
+    begins = np.frombuffer(offsets, dtype=kind)[labels.offset : labels.offset + len(labels) + 1]
+    return np.frombuffer(data, dtype=np.uint8), begins
