@@ -155,7 +155,7 @@ def _check_table(names: list[str], table: str | None) -> None:
 def _memory(source: Any) -> Iterator[Any]:
     import narwhals as nw
 
-    if _package(source) not in _TABLES:
+    if not is_table(source):
         raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
     with translated("The table"):
         if _package(source) == "pyarrow":
@@ -176,6 +176,11 @@ def _arrow_table(source: Any) -> Any:
     return source.read_all() if isinstance(source, pa.RecordBatchReader) else source
 
 
+def is_table(source: Any) -> bool:
+    """Return whether something in memory is a table or a column of one, by the package that it comes from."""
+    return _package(source) in _TABLES
+
+
 def _package(source: Any) -> str:
     return type(source).__module__.split(".")[0]
 
@@ -187,7 +192,7 @@ def as_path(source: Any) -> Any:
 
 def plain_labels(source: Any) -> list[Any] | None:
     """Return the labels of an array or iterable, or None where the source is something else."""
-    if isinstance(source, str | bytes) or _package(source) in _TABLES:
+    if isinstance(source, str | bytes) or is_table(source):
         return None
     if isinstance(source, Mapping):
         raise UsageError("A mapping is no list of labels; for {label: count} use Profile.from_counts(x.values()).")

@@ -1,0 +1,141 @@
+"""The queries of edges, written once for every engine: apply the policy, count each node, count the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.graphs.policy import Direction
+from anonhist.ingest.columns import label_column, require
+from anonhist.ingest.query import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.graphs.policy import EdgePolicy
+
+# What the two ends are often called.
+_PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
+
+
+def edge_columns(names: Sequence[str], origin: str | None, target: str | None, *, first_line: bool) -> tuple[str, str]:
+    """Return the columns of both ends, or refuse ones that are not there or not said.
+
+    Examples
+    --------
+    >>> edge_columns(["weight", "to", "from"], None, None, first_line=False)
+    ('from', 'to')
+    >>> edge_columns(["left", "right"], "right", None, first_line=False)
+    ('right', 'left')
+    """
+    for wanted, role in ((origin, "source"), (target, "target")):
+        if wanted is not None:
+            require(names, wanted, role=role, first_line=first_line)
+    if origin is not None and origin == target:
+        raise UsageError("The two ends of an edge must be two columns (--source and --target).")
+    if len(names) < 2:
+        raise DataError("Edges need two columns, one for each end.")
+    if origin is None and target is None:
+        called = [pair for pair in _PAIRS if set(pair) <= set(names)]
+        if called or len(names) == 2:
+            return called[0] if called else (names[0], names[1])
+    others = [name for name in names if name not in (origin, target)]
+    return (
+        label_column(others, None, first_line=first_line, role="source", option="--source")
+        if origin is None
+        else origin,
+        label_column(others, None, first_line=first_line, role="target", option="--target")
+        if target is None
+        else target,
+    )
+
+
+def edge_rows(table: Any, origin: str, target: str) -> Any:
+    """Return the rows (source, target) of a table: as text, or as numbers where these are equal just when texts are."""
+    import narwhals as nw
+
+    kinds = {table.collect_schema()[name] for name in (origin, target)}
+    # Elsewhere numbers may become floats beside null, or hold other types than they say.
+    is_whole = len(kinds) == 1 and kinds.pop().is_integer() and table.implementation.is_duckdb()
+    ends = (nw.col(origin), nw.col(target)) if is_whole else (as_text(table, origin), as_text(table, target))
+    return table.select(source=ends[0], target=ends[1])
+
+
+def node_query(rows: Any, policy: EdgePolicy) -> Any:
+    """Return the lazy query (node, degree, rows, self_loops) over rows (source, target).
+
+    ``rows`` says in how many rows the node was an end. What is left out is null among the nodes: rows without two ends,
+    and self-loops where the policy leaves them out; ``self_loops`` says how many were these. Without directions each
+    row has two ends, so they are all counted twice. One query answers it all, since standard input can be read only
+    once.
+    """
+    import narwhals as nw
+
+    source, target = nw.col("source"), nw.col("target")
+    is_loop = (source == target) & nw.lit(policy.self_loops == "drop")
+    is_edge = ~source.is_null() & ~target.is_null() & ~is_loop
+    if policy.direction.is_directed:
+        first, second = source, target
+    else:
+        first = nw.when(source <= target).then(source).otherwise(target)
+        second = nw.when(source <= target).then(target).otherwise(source)
+    edges = rows.select(
+        first=nw.when(is_edge).then(first),
+        second=nw.when(is_edge).then(second),
+        rows=nw.lit(1),
+        self_loops=nw.when(is_loop).then(nw.lit(1)).otherwise(nw.lit(0)),
+    )
+    sums = nw.col("rows", "self_loops").sum()
+    if policy.duplicates == "merge":
+        edges = edges.group_by("first", "second").agg(sums)
+    return _ends(edges, policy.direction).group_by("node").agg(nw.len().alias("degree"), sums)
+
+
+def degree_query(nodes: Any) -> Any:
+    """Return the lazy query (degree, is_null, prevalence, rows, self_loops) over what :func:`node_query` has."""
+    import narwhals as nw
+
+    counted = nodes.with_columns(is_null=nw.col("node").is_null())
+    return counted.group_by("degree", "is_null").agg(
+        nw.len().alias("prevalence"), nw.col("rows").sum(), nw.col("self_loops").sum()
+    )
+
+
+def _ends(edges: Any, direction: Direction) -> Any:
+    """Return one row for each end that counts."""
+    import narwhals as nw
+
+    if direction.is_directed:
+        node = "first" if direction is Direction.OUT else "second"
+        return edges.select("rows", "self_loops", node=nw.col(node))
+    if edges.implementation.is_duckdb():
+        # What two queries would say is said in one, for standard input can be read only once.
+        both = edges.to_native().project('"rows", self_loops, unnest(["first", "second"]) AS node')
+        return nw.from_native(both)
+    ends = [edges.select("rows", "self_loops", node=nw.col(name)) for name in ("first", "second")]
+    return nw.concat(ends, how="vertical")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """How many rows were left out, and why: private, for the operator alone."""
+
+    rows: int
+    without_ends: int
+    self_loops: int
+    duplicates: int
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any row was left out."""
+        return bool(self.without_ends or self.self_loops or self.duplicates)
+
+    def __str__(self) -> str:
+        parts = (
+            (self.without_ends, "without both ends"),
+            (self.self_loops, "self-loops"),
+            (self.duplicates, "equal to another"),
+        )
+        told = ", ".join(f"{number:,} {what}" for number, what in parts if number) or "none"
+        return f"Of {self.rows:,} rows these were left out: {told}."

@@ -1,0 +1,261 @@
+"""From a source of edges to a graph, or to nothing but its degrees."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.graphs.conversion import as_graph
+from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.normalise import normalised
+from anonhist.graphs.policy import SIMPLE, EdgePolicy
+from anonhist.ingest.edge_query import LeftOut, degree_query, edge_columns, edge_rows, node_query
+from anonhist.ingest.edge_text import edges_of_lines, is_edge_text
+from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.node_list import node_names
+from anonhist.ingest.node_names import EndNames, ranks_among
+from anonhist.ingest.progress import followed
+from anonhist.ingest.query import fetch
+from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.sources import as_path, is_table, opened
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ROWS = 1 << 20
+
+
+def read_edges(
+    source: Any,
+    *,
+    origin: str | None = None,
+    target: str | None = None,
+    nodes: Any = None,
+    policy: EdgePolicy = SIMPLE,
+    table: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Graph:
+    """Read a graph, for node privacy.
+
+    Parameters
+    ----------
+    source
+        *Text*: a path or glob of .txt, .edges or .edgelist, .gz and .zst too, or ``"-"`` for standard input. Each line
+        names both ends of an edge, with spaces or tabs between; what follows is ignored, and so are lines that begin
+        with # or %.
+        *Tables*: other files, URLs, databases and tables in memory as for :func:`read_profile`, and text too if its
+        columns, its delimiter or its header are said.
+        *Edges in memory*: what :func:`as_graph` takes.
+    origin, target
+        Columns of both ends. They may be left out if there are only two, or if they are called source and target, from
+        and to, or src and dst. Names are compared as text, as written.
+    nodes
+        All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
+        a table in memory, or an iterable of names. Without it a node is there only because of its edges.
+    policy
+        What counts as an edge.
+    table
+        Table of a database.
+    delimiter, header
+        Of delimited text; header lines are expected there unless ``header=False``.
+    notify
+        Receives how many rows were left out of files and tables: those without both ends and those that the policy
+        leaves out. It is for the operator's terminal, and as private as the data.
+    progress
+        Receives the share done, in [0, 1], while the engine works.
+
+    Returns
+    -------
+    Graph
+        Private. No edge becomes a Python object: there are 16 bytes for each, three times that while they are sorted.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be used, or an edge has an end that is not listed; the message holds no value of theirs.
+    UsageError
+        If the call contradicts itself, or does not say which of several columns to read.
+
+    Examples
+    --------
+    >>> read_edges([("ann", "bob"), ("bob", "cy")])
+    Graph(3 nodes, 2 edges)
+    """
+    asked = _Asked(origin, target, table, delimiter, header, policy)
+    source = asked.checked(as_path(source), nodes)
+    if _is_in_memory(source):
+        return as_graph(source, policy=policy, nodes=_plain_nodes(nodes))
+    listed = None if nodes is None else node_names(nodes)
+    names = EndNames()
+    with asked.opened_rows(source, progress) as rows:
+        for batch in record_batches(rows, _ROWS):
+            names.add(batch)
+    sources, targets, identities = names.ranked(listed)
+    edges = normalised(sources, targets, num_nodes=identities.size, policy=policy)
+    asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), source, notify)
+    return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=nodes is not None)
+
+
+def read_degrees(
+    source: Any,
+    *,
+    origin: str | None = None,
+    target: str | None = None,
+    nodes: Any = None,
+    policy: EdgePolicy = SIMPLE,
+    table: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    notify: Callable[[str], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Degrees:
+    """Count degrees on the engine that holds the edges, for edge privacy: edges never reach Python.
+
+    Parameters
+    ----------
+    source, origin, target, nodes, policy, table, delimiter, header, notify, progress
+        As for :func:`read_edges`. Where nodes are listed, the names of those with edges reach Python.
+
+    Returns
+    -------
+    Degrees
+        Private: the same as ``read_edges(…).degree_profile()``.
+
+    Raises
+    ------
+    DataError, UsageError
+        As :func:`read_edges`.
+
+    Examples
+    --------
+    >>> degrees = read_degrees([("ann", "bob"), ("bob", "cy")])
+    >>> degrees.profile
+    Profile(n=4, num_labels=3, {1: 2, 2: 1})
+    """
+    asked = _Asked(origin, target, table, delimiter, header, policy)
+    source = asked.checked(as_path(source), nodes)
+    if _is_in_memory(source):
+        return as_graph(source, policy=policy, nodes=_plain_nodes(nodes)).degree_profile()
+    listed = None if nodes is None else node_names(nodes)
+    with asked.opened_rows(source, progress) as rows:
+        query = node_query(rows, policy)
+        found = fetch(degree_query(query)) if listed is None else _among(query, listed)
+    pairs = [(int(degree), int(prevalence)) for degree, is_null, prevalence, _, _ in found if not is_null]
+    asked.tell(_left_out(found, policy), source, notify)
+    unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
+    return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is said of a source."""
+
+    origin: str | None
+    target: str | None
+    table: str | None
+    delimiter: str | None
+    header: bool | None
+    policy: EdgePolicy
+
+    def checked(self, source: Any, nodes: Any) -> Any:
+        """Return the source, or refuse what contradicts itself."""
+        if not isinstance(self.policy, EdgePolicy):
+            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
+            raise UsageError(message)
+        if _is_in_memory(source) and self._says_columns():
+            raise UsageError("Pairs, matrices and networkx graphs have no columns to name and no delimiter.")
+        if isinstance(source, str) and source == "-" and isinstance(nodes, str) and nodes == "-":
+            raise UsageError("Standard input can be read once: as edges or as nodes, not as both.")
+        return source
+
+    def is_text(self, source: Any) -> bool:
+        """Return whether the source is lines of words, and not a table."""
+        return isinstance(source, str) and not self._says_columns() and is_edge_text(source)
+
+    def _says_columns(self) -> bool:
+        return any(each is not None for each in (self.origin, self.target, self.table, self.delimiter, self.header))
+
+    @contextmanager
+    def opened_rows(self, source: Any, progress: Callable[[float], None] | None) -> Iterator[Any]:
+        """Open a source as rows (source, target)."""
+        is_text = self.is_text(source)
+        kind, header = "labels" if is_text else "events", self.header is not False
+        follow = followed(progress)
+        opening = opened(
+            source,
+            table=self.table,
+            format=kind,
+            delimiter=self.delimiter,
+            header=header,
+            twice=False,
+            attach=follow.attach,
+        )
+        with opening as opened_table, follow:
+            if is_text:
+                yield edges_of_lines(opened_table)
+                return
+            first_line = names_are_a_line(source, format=kind, header=header)
+            names = opened_table.collect_schema().names()
+            ends = edge_columns(names, self.origin, self.target, first_line=first_line)
+            yield edge_rows(opened_table, *ends)
+
+    def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:
+        """Tell the operator what was left out, or refuse a text in which nothing is an edge."""
+        if left_out.rows and left_out.without_ends == left_out.rows and self.is_text(source):
+            raise DataError("No line has two names with spaces or tabs between; say what separates them (--delimiter).")
+        if notify is not None and left_out.is_any:
+            notify(str(left_out))
+
+
+def _is_in_memory(source: Any) -> bool:
+    """Return whether the source is edges that need no engine."""
+    return not isinstance(source, str) and not is_table(source)
+
+
+def _plain_nodes(nodes: Any) -> Any:
+    """Return a list of nodes as as_graph takes it."""
+    nodes = as_path(nodes)
+    return node_names(nodes).to_pylist() if isinstance(nodes, str) or is_table(nodes) else nodes
+
+
+def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
+    """Run a query (node, degree, rows, self_loops) and count its counts here, all nodes being listed ones."""
+    import pyarrow as pa
+
+    found: list[tuple[int, bool, int, int, int]] = []
+    for batch in record_batches(query, _ROWS):
+        is_node = batch.column("node").is_valid()
+        ranks_among(batch.column("node").filter(is_node), listed)
+        numbers = [batch.column(name).cast(pa.int64()).to_numpy() for name in ("degree", "rows", "self_loops")]
+        is_null = ~is_node.to_numpy(zero_copy_only=False)
+        keys = np.where(is_null, 0, numbers[0])
+        degrees, places, prevalences = np.unique(keys, return_inverse=True, return_counts=True)
+        sums = [np.zeros(degrees.size, dtype=np.int64) for _ in range(2)]
+        for total, column in zip(sums, numbers[1:], strict=True):
+            np.add.at(total, places, column)
+        found += [
+            (degree, degree == 0, prevalence, rows, loops)
+            for degree, prevalence, rows, loops in zip(
+                degrees.tolist(), prevalences.tolist(), *(total.tolist() for total in sums), strict=True
+            )
+        ]
+    return found
+
+
+def _left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
+    """Return what counts (degree, is_null, prevalence, rows, self_loops) say of rows that were left out."""
+    ends = policy.degrees_per_edge
+    rows = sum(int(row[3]) for row in found) // ends
+    nowhere = sum(int(row[3]) for row in found if row[1]) // ends
+    self_loops = sum(int(row[4]) for row in found) // ends
+    edges = sum(int(row[0]) * int(row[2]) for row in found if not row[1]) // ends
+    return LeftOut(rows, nowhere - self_loops, self_loops, rows - nowhere - edges)

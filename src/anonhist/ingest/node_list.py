@@ -1,0 +1,72 @@
+"""Lists of all nodes, those without edges too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonhist.errors import UsageError
+from anonhist.ingest.columns import label_column
+from anonhist.ingest.edge_text import is_edge_text, nodes_of_lines
+from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.query import as_text
+from anonhist.ingest.record_batches import record_batches
+from anonhist.ingest.sources import as_path, label_text, opened, plain_labels
+
+_ROWS = 1 << 20
+_COLUMN = "node"
+
+
+def node_names(nodes: Any) -> Any:
+    """Return the distinct names of nodes as an Arrow array of large texts, in any order.
+
+    Parameters
+    ----------
+    nodes
+        A path or ``"-"``: text with one name a line, or a table (.csv, .parquet, …) with a column ``node`` or one
+        column alone; a table in memory, or an iterable of names. Names that are missing are left out.
+
+    Raises
+    ------
+    UsageError
+        If the source is a database, or it is not clear which column holds the names.
+    DataError
+        If the source cannot be read.
+
+    Examples
+    --------
+    >>> node_names(["bob", 7, "bob", None]).to_pylist()
+    ['bob', '7']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    source = as_path(nodes)
+    plain = plain_labels(source)
+    if plain is not None:
+        chunks = [pa.array(map(label_text, plain), type=pa.large_string())]
+    else:
+        if isinstance(source, str) and source.startswith(("duckdb://", "sqlite://", "postgres://", "postgresql://")):
+            raise UsageError("Nodes are listed in a file or a table in memory: a database is not read for them.")
+        chunks = _read(source)
+    return pc.unique(pa.chunked_array(chunks, type=pa.large_string()).drop_null())
+
+
+def _read(source: Any) -> list[Any]:
+    import pyarrow as pa
+
+    is_lines = isinstance(source, str) and is_edge_text(source)
+    kind = "labels" if is_lines else None
+    with opened(source, table=None, format=kind, delimiter=None, header=True, twice=False) as table:
+        if is_lines:
+            names = nodes_of_lines(table)
+        else:
+            columns = table.collect_schema().names()
+            column = label_column(
+                columns,
+                _COLUMN if _COLUMN in columns else None,
+                first_line=names_are_a_line(source, format=None, header=True),
+                role="node",
+                option=f"call it {_COLUMN!r}",
+            )
+            names = table.select(node=as_text(table, column))
+        return [batch.column("node").cast(pa.large_string()) for batch in record_batches(names, _ROWS)]

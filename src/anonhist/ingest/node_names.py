@@ -1,0 +1,113 @@
+"""Names of nodes from Arrow batches to ranks: each distinct name is touched a few times, no name is a Python object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.errors import DataError
+from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES
+from anonhist.ingest.record_batches import text_buffers
+from anonhist.numeric.keyed_hash import hash_buffer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (--nodes)."
+
+
+class EndNames:
+    """The ends of edges, batch by batch, as Arrow has them."""
+
+    def __init__(self) -> None:
+        self.rows = self.without_ends = 0
+        self._sources: list[Any] = []
+        self._targets: list[Any] = []
+
+    def add(self, batch: Any) -> None:
+        """Add an Arrow batch with the columns ``source`` and ``target``; rows without both ends are only counted."""
+        import pyarrow.compute as pc
+
+        self.rows += batch.num_rows
+        has_both = pc.and_(batch.column("source").is_valid(), batch.column("target").is_valid())
+        if has_both.true_count < batch.num_rows:
+            self.without_ends += batch.num_rows - has_both.true_count
+            batch = batch.filter(has_both)
+        self._sources.append(_plain(batch.column("source")))
+        self._targets.append(_plain(batch.column("target")))
+
+    def ranked(self, listed: Any | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Return sources and targets of all edges as ranks of their names, and the identities of the nodes by rank.
+
+        The ends that were added are forgotten.
+
+        Parameters
+        ----------
+        listed
+            Arrow array of the distinct names of all nodes, or None if there are no others than the ends.
+
+        Raises
+        ------
+        DataError
+            If an end is not listed, or there are more than 2^31 nodes.
+        """
+        import pyarrow.compute as pc
+
+        names, codes = self._encoded()
+        nodes = names if listed is None else listed
+        if len(nodes) > MAX_NODES:
+            raise DataError("A graph can have 2^31 nodes at most.")
+        # Bytes of UTF-8 sort as code points do.
+        order = pc.sort_indices(nodes)
+        nodes = nodes.take(order)
+        identities = hash_buffer(*text_buffers(nodes), key=IDENTITY_KEY)[:, 0].copy()
+        if listed is None:
+            ranks = np.empty(len(nodes), dtype=np.int64)
+            ranks[order.to_numpy()] = np.arange(len(nodes))
+        else:
+            ranks = ranks_among(names, nodes)
+        sources, targets = (
+            np.concatenate([ranks[part] for part in half]) if half else np.zeros(0, dtype=np.int64) for half in codes
+        )
+        return sources, targets, identities
+
+    def _encoded(self) -> tuple[Any, tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]]:
+        """Return the distinct names, and which of them the sources and the targets have, part by part."""
+        import pyarrow as pa
+
+        parts = len(self._sources)
+        if not parts:
+            return pa.array([], type=pa.large_string()), ([], [])
+        ends = pa.chunked_array([*self._sources, *self._targets])
+        self._sources, self._targets = [], []
+        # All parts get one dictionary.
+        chunks = ends.dictionary_encode().chunks
+        codes = [chunk.indices.to_numpy() for chunk in chunks]
+        return as_large_text(chunks[0].dictionary), (codes[:parts], codes[parts:])
+
+
+def ranks_among(names: Any, nodes: Any) -> NDArray[np.int64]:
+    """Return the place of each name among the nodes, both Arrow arrays, or refuse one that is not there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(as_large_text(names), value_set=nodes)
+    if places.null_count:
+        raise DataError(UNLISTED)
+    ranks: NDArray[np.int64] = places.cast(pa.int64()).to_numpy()
+    return ranks
+
+
+def as_large_text(values: Any) -> Any:
+    """Return an Arrow array as one of texts of which there may be more than 2^31 bytes."""
+    import pyarrow as pa
+
+    return values.cast(pa.large_string())
+
+
+def _plain(ends: Any) -> Any:
+    """Return whole numbers as they are, to be named when each is there but once; all else is text."""
+    import pyarrow as pa
+
+    return ends if pa.types.is_integer(ends.type) or pa.types.is_string(ends.type) else as_large_text(ends)
