@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Bins stand alone up to here; from here on a cell is wider than the one before by this share.
-_ALONE, _WIDENING = 32, 0.06
+_ALONE, _WIDENING = 16, 0.12
 # Of a cell, the sums at so many places are looked at: the means of what lies between them.
 _PLACES = 4
 # A Laplace law has an edge in the middle, at which no climb ends; it is rounded off within this share of its width.
