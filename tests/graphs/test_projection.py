@@ -116,6 +116,23 @@ def test_graphs_without_edges_or_nodes_have_degrees() -> None:
     assert projected(graph, []) == {}
 
 
+@pytest.mark.parametrize("cap", [1, 2, 8, 30])
+def test_in_the_stable_order_nearly_all_edges_are_decided_many_at_once(
+    monkeypatch: pytest.MonkeyPatch, cap: int
+) -> None:
+    alone, one_by_one = [], MODULE._one_by_one
+
+    def counted(ends: NDArray[np.int64], room: NDArray[np.int64]) -> list[bool]:
+        alone.append(ends.shape[1])
+        return one_by_one(ends, room)
+
+    monkeypatch.setattr(MODULE, "_one_by_one", counted)
+    graph = random_graph(np.random.default_rng(7), 10_000, 60_000, Direction.UNDIRECTED)
+    project(graph, cap)
+    assert len(alone) == 1
+    assert alone[0] < MODULE._FEW
+
+
 @pytest.mark.parametrize("cap", [1, 3])
 def test_an_order_that_leaves_nothing_to_decide_at_once_is_scanned_all_the_same(
     monkeypatch: pytest.MonkeyPatch, cap: int
