@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from anonhist.profiles import Profile
 
 Table = dict[str, list[Any]]
 Read = Callable[..., Profile]
+Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 Refused = Callable[..., str]
 Feed = Callable[..., None]
 WriteTable = Callable[[Path, Table], str]
@@ -53,20 +54,38 @@ def typed_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     return _reader(request, request.param, tmp_path_factory.mktemp("engine"))
 
 
+@pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")
+def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
+    """Hold a table of columns with the engine of that name, as a source and what is to be said of it."""
+    return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
+
+
 def _reader(request: pytest.FixtureRequest, kind: str, folder: Path) -> Read:
+    hold = _holder(request, kind, folder)
+
+    def read(table: Table, **options: Any) -> Profile:
+        with hold(table) as (source, said):
+            return read_profile(source, **said, **options)
+
+    return read
+
+
+def _holder(request: pytest.FixtureRequest, kind: str, folder: Path) -> Held:
     server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
     numbers = count()
 
-    def read(table: Table, **options: Any) -> Profile:
+    @contextmanager
+    def hold(table: Table) -> Iterator[tuple[Any, dict[str, Any]]]:
         path = folder / f"{next(numbers)}"
         if kind in FILES:
-            return read_profile(_write_file(path.with_suffix(f".{kind}"), table), **options)
-        if kind in DATABASES:
-            return read_profile(_database(kind, path, server, table), table="the table", **options)
-        with closing(duckdb.connect()) as connection:
-            return read_profile(_in_memory(kind, connection, table), **options)
+            yield _write_file(path.with_suffix(f".{kind}"), table), {}
+        elif kind in DATABASES:
+            yield _database(kind, path, server, table), {"table": "the table"}
+        else:
+            with closing(duckdb.connect()) as connection:
+                yield _in_memory(kind, connection, table), {}
 
-    return read
+    return hold
 
 
 def _write_file(path: Path, table: Table) -> str:

@@ -63,12 +63,11 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
 
 
 def node_query(rows: Any, policy: EdgePolicy) -> Any:
-    """Return the lazy query (node, degree, rows, self_loops) over rows (source, target).
+    """Return the lazy query (node, is_loop, degree, rows) over rows (source, target).
 
-    ``rows`` says in how many rows the node was an end. What is left out is null among the nodes: rows without two ends,
-    and self-loops where the policy leaves them out; ``self_loops`` says how many were these. Without directions each
-    row has two ends, so they are all counted twice. One query answers it all, since standard input can be read only
-    once.
+    ``rows`` says in how many rows the node was an end. What is left out is null among the nodes: self-loops where the
+    policy leaves them out, with ``is_loop`` 1, and rows without two ends, with 0. Without directions each row has two
+    ends, so all is counted twice. One query answers it all, since standard input can be read only once.
     """
     import narwhals as nw
 
@@ -83,37 +82,34 @@ def node_query(rows: Any, policy: EdgePolicy) -> Any:
     edges = rows.select(
         first=nw.when(is_edge).then(first),
         second=nw.when(is_edge).then(second),
-        rows=nw.lit(1),
-        self_loops=nw.when(is_loop).then(nw.lit(1)).otherwise(nw.lit(0)),
+        is_loop=nw.when(is_loop).then(nw.lit(1)).otherwise(nw.lit(0)),
     )
-    sums = nw.col("rows", "self_loops").sum()
     if policy.duplicates == "merge":
-        edges = edges.group_by("first", "second").agg(sums)
-    return _ends(edges, policy.direction).group_by("node").agg(nw.len().alias("degree"), sums)
+        edges = edges.group_by("first", "second", "is_loop").agg(rows=nw.len())
+    else:
+        edges = edges.with_columns(rows=nw.lit(1))
+    ends = _ends(edges, policy.direction)
+    return ends.group_by("node", "is_loop").agg(nw.len().alias("degree"), nw.col("rows").sum())
 
 
 def degree_query(nodes: Any) -> Any:
-    """Return the lazy query (degree, is_null, prevalence, rows, self_loops) over what :func:`node_query` has."""
+    """Return the lazy query (degree, is_null, is_loop, prevalence, rows) over what :func:`node_query` has."""
     import narwhals as nw
 
     counted = nodes.with_columns(is_null=nw.col("node").is_null())
-    return counted.group_by("degree", "is_null").agg(
-        nw.len().alias("prevalence"), nw.col("rows").sum(), nw.col("self_loops").sum()
-    )
+    return counted.group_by("degree", "is_null", "is_loop").agg(nw.len().alias("prevalence"), nw.col("rows").sum())
 
 
 def _ends(edges: Any, direction: Direction) -> Any:
-    """Return one row for each end that counts."""
+    """Return one row (node, is_loop, rows) for each end that counts."""
     import narwhals as nw
 
     if direction.is_directed:
-        node = "first" if direction is Direction.OUT else "second"
-        return edges.select("rows", "self_loops", node=nw.col(node))
+        return edges.select("is_loop", "rows", node=nw.col("first" if direction is Direction.OUT else "second"))
     if edges.implementation.is_duckdb():
-        # What two queries would say is said in one, for standard input can be read only once.
-        both = edges.to_native().project('"rows", self_loops, unnest(["first", "second"]) AS node')
-        return nw.from_native(both)
-    ends = [edges.select("rows", "self_loops", node=nw.col(name)) for name in ("first", "second")]
+        # Two queries would be read twice, which standard input cannot be.
+        return nw.from_native(edges.to_native().project('is_loop, "rows", unnest(["first", "second"]) AS node'))
+    ends = [edges.select("is_loop", "rows", node=nw.col(name)) for name in ("first", "second")]
     return nw.concat(ends, how="vertical")
 
 

@@ -149,7 +149,7 @@ def read_degrees(
     with asked.opened_rows(source, progress) as rows:
         query = node_query(rows, policy)
         found = fetch(degree_query(query)) if listed is None else _among(query, listed)
-    pairs = [(int(degree), int(prevalence)) for degree, is_null, prevalence, _, _ in found if not is_null]
+    pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
     asked.tell(_left_out(found, policy), source, notify)
     unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
     return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
@@ -228,34 +228,37 @@ def _plain_nodes(nodes: Any) -> Any:
 
 
 def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
-    """Run a query (node, degree, rows, self_loops) and count its counts here, all nodes being listed ones."""
+    """Run a query (node, is_loop, degree, rows) and count its counts here, having seen that all nodes are listed."""
     import pyarrow as pa
 
     found: list[tuple[int, bool, int, int, int]] = []
     for batch in record_batches(query, _ROWS):
         is_node = batch.column("node").is_valid()
         ranks_among(batch.column("node").filter(is_node), listed)
-        numbers = [batch.column(name).cast(pa.int64()).to_numpy() for name in ("degree", "rows", "self_loops")]
+        is_loop, degrees, rows = (
+            batch.column(name).cast(pa.int64()).to_numpy() for name in ("is_loop", "degree", "rows")
+        )
         is_null = ~is_node.to_numpy(zero_copy_only=False)
-        keys = np.where(is_null, 0, numbers[0])
-        degrees, places, prevalences = np.unique(keys, return_inverse=True, return_counts=True)
-        sums = [np.zeros(degrees.size, dtype=np.int64) for _ in range(2)]
-        for total, column in zip(sums, numbers[1:], strict=True):
-            np.add.at(total, places, column)
         found += [
-            (degree, degree == 0, prevalence, rows, loops)
-            for degree, prevalence, rows, loops in zip(
-                degrees.tolist(), prevalences.tolist(), *(total.tolist() for total in sums), strict=True
-            )
+            (int(degree), True, int(loop), 1, int(row))
+            for degree, loop, row in zip(degrees[is_null], is_loop[is_null], rows[is_null], strict=True)
+        ]
+        distinct, places, prevalences = np.unique(degrees[~is_null], return_inverse=True, return_counts=True)
+        sums = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(sums, places, rows[~is_null])
+        found += [
+            (degree, False, 0, prevalence, row)
+            for degree, prevalence, row in zip(distinct.tolist(), prevalences.tolist(), sums.tolist(), strict=True)
         ]
     return found
 
 
 def _left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
-    """Return what counts (degree, is_null, prevalence, rows, self_loops) say of rows that were left out."""
+    """Return what counts (degree, is_null, is_loop, prevalence, rows) say of rows that were left out."""
+    # Each row is there once for each end that counts.
     ends = policy.degrees_per_edge
-    rows = sum(int(row[3]) for row in found) // ends
-    nowhere = sum(int(row[3]) for row in found if row[1]) // ends
-    self_loops = sum(int(row[4]) for row in found) // ends
-    edges = sum(int(row[0]) * int(row[2]) for row in found if not row[1]) // ends
-    return LeftOut(rows, nowhere - self_loops, self_loops, rows - nowhere - edges)
+    nowhere = sum(int(row[4]) for row in found if row[1]) // ends
+    self_loops = sum(int(row[4]) for row in found if row[2]) // ends
+    kept = sum(int(row[4]) for row in found if not row[1]) // ends
+    edges = sum(int(row[0]) * int(row[3]) for row in found if not row[1]) // ends
+    return LeftOut(nowhere + kept, nowhere - self_loops, self_loops, kept - edges)

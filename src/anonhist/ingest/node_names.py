@@ -34,6 +34,8 @@ class EndNames:
         if has_both.true_count < batch.num_rows:
             self.without_ends += batch.num_rows - has_both.true_count
             batch = batch.filter(has_both)
+        if not batch.num_rows:
+            return
         self._sources.append(_plain(batch.column("source")))
         self._targets.append(_plain(batch.column("target")))
 
@@ -67,24 +69,21 @@ class EndNames:
             ranks[order.to_numpy()] = np.arange(len(nodes))
         else:
             ranks = ranks_among(names, nodes)
-        sources, targets = (
-            np.concatenate([ranks[part] for part in half]) if half else np.zeros(0, dtype=np.int64) for half in codes
-        )
+        ends = np.concatenate([np.zeros(0, dtype=np.int64), *(ranks[part] for part in codes)])
+        sources, targets = np.split(ends, 2)
         return sources, targets, identities
 
-    def _encoded(self) -> tuple[Any, tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]]:
-        """Return the distinct names, and which of them the sources and the targets have, part by part."""
+    def _encoded(self) -> tuple[Any, list[NDArray[np.int32]]]:
+        """Return the distinct names, and part by part which of them the sources have, and then the targets."""
         import pyarrow as pa
 
-        parts = len(self._sources)
-        if not parts:
-            return pa.array([], type=pa.large_string()), ([], [])
+        if not self._sources:
+            return pa.array([], type=pa.large_string()), []
         ends = pa.chunked_array([*self._sources, *self._targets])
         self._sources, self._targets = [], []
         # All parts get one dictionary.
         chunks = ends.dictionary_encode().chunks
-        codes = [chunk.indices.to_numpy() for chunk in chunks]
-        return as_large_text(chunks[0].dictionary), (codes[:parts], codes[parts:])
+        return as_large_text(chunks[0].dictionary), [chunk.indices.to_numpy() for chunk in chunks]
 
 
 def ranks_among(names: Any, nodes: Any) -> NDArray[np.int64]:
