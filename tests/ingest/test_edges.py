@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -127,6 +128,15 @@ def test_every_engine_reads_numbers_as_their_text(held: Held) -> None:
     edges = [(10, 9), (9, 10), (100, 9), (-3, 2**62), (2**62 + 1, 2**62), (7, 7)]
     with held(table_of(edges)) as (source, said):
         assert_read(source, edges, **said)
+
+
+def test_numbers_of_different_widths_and_of_any_width_are_their_text() -> None:
+    with duckdb.connect() as connection:
+        for types in (("BIGINT", "BIGINT"), ("UTINYINT", "BIGINT"), ("HUGEINT", "HUGEINT"), ("VARCHAR", "INTEGER")):
+            selected = f"CAST(7 AS {types[0]}) AS source, CAST(12 AS {types[1]}) AS target"
+            assert_read(connection.sql(f"SELECT {selected}"), [(7, 12)])
+        largest = 2**127 - 1
+        assert_read(connection.sql(f"SELECT {largest}::HUGEINT AS source, 1::HUGEINT AS target"), [(largest, 1)])
 
 
 def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:

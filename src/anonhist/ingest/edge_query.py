@@ -55,9 +55,10 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
     """Return the rows (source, target) of a table: as text, or as numbers where these are equal just when texts are."""
     import narwhals as nw
 
-    kinds = {table.collect_schema()[name] for name in (origin, target)}
-    # Elsewhere numbers may become floats beside null, or hold other types than they say.
-    is_whole = len(kinds) == 1 and kinds.pop().is_integer() and table.implementation.is_duckdb()
+    kinds = [table.collect_schema()[name] for name in (origin, target)]
+    # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
+    is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
+    is_whole = kinds[0] == kinds[1] and is_narrow and table.implementation.is_duckdb()
     ends = (nw.col(origin), nw.col(target)) if is_whole else (as_text(table, origin), as_text(table, target))
     return table.select(source=ends[0], target=ends[1])
 
