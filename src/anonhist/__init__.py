@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from anonhist import local, sketches
+    from anonhist import graphs, local, sketches
     from anonhist.errors import AnonhistError, DataError, MissingExtraError, OutputError, UsageError
     from anonhist.formats import csv_text, read_release, to_arrow, write
     from anonhist.formats.rappor_files import read_rappor
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from anonhist.formats.sketches import read_sketch
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally
+    from anonhist.graphs import Direction, EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
     from anonhist.ingest import read_profile
+    from anonhist.ingest.edges import read_degrees, read_edges
     from anonhist.ingest.reports import tally_reports
     from anonhist.ingest.sketches import update_sketch
     from anonhist.mechanisms import (
@@ -86,6 +88,9 @@ __all__ = [
     "CumulativeMechanism",
     "Curve",
     "DataError",
+    "Direction",
+    "EdgePolicy",
+    "EdgePrivacy",
     "Estimate",
     "FamilyParameters",
     "FrobeniusMechanism",
@@ -93,6 +98,7 @@ __all__ = [
     "IsotonicMechanism",
     "MissingExtraError",
     "NeighboringRelation",
+    "NodePrivacy",
     "OutputError",
     "PartitionMechanism",
     "PrevalenceMechanism",
@@ -102,12 +108,14 @@ __all__ = [
     "RelaxedPartitionMechanism",
     "Release",
     "UsageError",
+    "as_graph",
     "calibrate",
     "compare",
     "csv_text",
     "distance_to_uniformity",
     "entropy",
     "estimate_all",
+    "graphs",
     "guessing_curve",
     "guessing_success",
     "guesswork",
@@ -125,6 +133,8 @@ __all__ = [
     "private_support_coverage",
     "private_support_size",
     "rarefaction_curve",
+    "read_degrees",
+    "read_edges",
     "read_profile",
     "read_rappor",
     "read_release",
@@ -132,6 +142,7 @@ __all__ = [
     "read_survey",
     "read_tally",
     "release",
+    "release_degrees",
     "renyi_entropy",
     "sample_coverage",
     "simpson",
@@ -159,7 +170,9 @@ _ROOMS = {
     "formats.sketches": ("read_sketch",),
     "formats.surveys": ("read_survey",),
     "formats.tallies": ("read_tally",),
+    "graphs": ("Direction", "EdgePolicy", "EdgePrivacy", "NodePrivacy", "as_graph", "release_degrees"),
     "ingest": ("read_profile",),
+    "ingest.edges": ("read_degrees", "read_edges"),
     "ingest.reports": ("tally_reports",),
     "ingest.sketches": ("update_sketch",),
     "mechanisms": (
@@ -214,7 +227,7 @@ _ROOMS = {
     "report": ("plot", "write_report"),
 }
 # A room whose own front door is part of this one: ah.local.KRR.
-_OPEN_ROOMS = ("local", "sketches")
+_OPEN_ROOMS = ("graphs", "local", "sketches")
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 

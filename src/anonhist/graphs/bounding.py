@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from anonhist.errors import UsageError
-from anonhist.graphs.degree_flow import degree_flow
+from anonhist.graphs import sensitivity
+from anonhist.graphs.degree_flow import degree_flow, degree_flow_distance
 from anonhist.graphs.projection import project
 from anonhist.graphs.randomised_rounding import randomised_rounding, rounded_epsilon
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.graph import Graph
+    from anonhist.graphs.policy import Direction
     from anonhist.randomness import RandomSource
 
 
@@ -28,11 +30,14 @@ class Bounding(Protocol):
     def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
         """Return the degree of every node, from 0 to ``max_degree``, shape (num_nodes,)."""
 
-    def rate(self, epsilon: Fraction, distance: int) -> Fraction:
-        """Return γ, such that noise of rate γ per unit makes a release ``epsilon``-private.
+    def list_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return how far one node moves the sorted list of degrees in ℓ1, and so the numbers φ_{r+}, r = 1..θ."""
 
-        ``distance`` is how far one node moves what is released, each change of one degree by one counted once.
-        """
+    def sums_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return how far one node moves the numbers of nodes of degree ≤ i, i = 0..θ, nodes being listed."""
+
+    def rate(self, epsilon: Fraction, distance: int) -> Fraction:
+        """Return γ, such that noise of rate γ per unit of either distance makes a release ``epsilon``-private."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,14 @@ class Projection:
         """Return the degrees of the projection; no chance takes part."""
         del source
         return project(graph, max_degree)
+
+    def list_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return 2θ, or with directions max(2θ, 3θ − 2): see :mod:`anonhist.graphs.sensitivity`."""
+        return sensitivity.sorted_list(max_degree, direction)
+
+    def sums_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return θ + 1, or with directions 2θ + 1 (2 for θ = 1): see :mod:`anonhist.graphs.sensitivity`."""
+        return sensitivity.cumulative_histogram(max_degree, direction)
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return ``epsilon / distance``."""
@@ -78,6 +91,14 @@ class Flow:
     def degrees(self, graph: Graph, max_degree: int, source: RandomSource) -> NDArray[np.int64]:
         """Return the degrees of the flow, rounded at random."""
         return randomised_rounding(degree_flow(graph, max_degree), source=source)
+
+    def list_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return 2θ, or 3θ with directions: see :func:`~anonhist.graphs.degree_flow.degree_flow_distance`."""
+        return degree_flow_distance(direction, max_degree)
+
+    def sums_distance(self, max_degree: int, direction: Direction) -> int:
+        """Return θ + 1, or 2θ + 1 with directions."""
+        return (2 if direction.is_directed else 1) * max_degree + 1
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return ``ln(1 + 2·epsilon/distance) / 2``, rounded down."""

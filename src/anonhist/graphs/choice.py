@@ -25,7 +25,7 @@ _CAUTION = 4
 
 @dataclass(frozen=True)
 class DegreeChoice:
-    """A private choice of θ, the largest degree that is kept, for what it costs to leave edges out and what noise costs.
+    """A private choice of θ, the largest degree that is kept, by what left out edges and what noise cost.
 
     A candidate's loss is ``q_θ = noise_θ − kept_θ + τΔ_θ``: noise_θ the error predicted from public numbers, kept_θ how
     many ends of edges are kept, ``Δ_θ = 2θ`` and ``τ = 4/ε``, by which the choice is on the safe side. One node more

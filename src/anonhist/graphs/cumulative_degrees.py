@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.graphs.node_mechanism import NoisyBins
-from anonhist.graphs.sensitivity import cumulative_histogram
 from anonhist.graphs.smooth_sums import cells_from_below, smooth_sums
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
@@ -82,7 +81,7 @@ class CumulativeDegrees(NoisyBins):
         """γ of the number of nodes, and of the sums."""
         (_, nodes), (_, degrees) = self.steps
         # Without the last sum, which is n itself.
-        distance = cumulative_histogram(self.max_degree, self.direction) - 1
+        distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.steps, self._rate(degrees, distance)
 
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, int]:

@@ -54,6 +54,7 @@ class EdgeMechanism:
     Examples
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.graphs.policy import EdgePolicy
     >>> edges = EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge()), EdgePolicy(), public_nodes=100)
     >>> edges.parameters["epsilon"], edges.parameters["public_nodes"], edges.central.epsilon_per_cell
     ('1', 100, Fraction(1, 2))

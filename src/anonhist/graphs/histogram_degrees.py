@@ -79,7 +79,7 @@ class HistogramDegrees(NoisyBins):
     @property
     def rate(self) -> Fraction:
         """γ of the noise."""
-        return self._rate(self.epsilon, histogram(self.max_degree, self.direction))
+        return self._rate(self.epsilon, histogram(self.max_degree, self.direction, counts_zeros=self.nodes_listed))
 
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, int | None]:
         noisy = np.maximum(added(bins, noise(self.rate, bins.size)), 0)

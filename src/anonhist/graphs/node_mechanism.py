@@ -12,7 +12,6 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.bounding import Bounding, Projection
 from anonhist.graphs.policy import Direction
-from anonhist.graphs.sensitivity import sorted_list
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.setting import make_release, without_sizes
 from anonhist.privacy import (
@@ -106,7 +105,7 @@ class NodeMechanism(ABC):
     @property
     def unit(self) -> PrivacyUnit:
         """A node, which moves the list of bounded degrees by so much at most."""
-        return PrivacyUnit.node(max_distance=sorted_list(self.max_degree, self.direction))
+        return PrivacyUnit.node(max_distance=self.bounding.list_distance(self.max_degree, self.direction))
 
     @property
     def steps(self) -> tuple[tuple[str, Fraction], ...]:

@@ -32,8 +32,8 @@ class PartitionDegrees(NodeMechanism):
     """Release the list of bounded degrees by a mechanism for profiles, the one that ``auto`` picks for its budget.
 
     One node more, of degree k, is a number k more in the list, and moves at most k others by one: the sorted list
-    changes by 2θ at most in ℓ1 (3θ for in- or out-degrees). The mechanism for profiles is told that neighbours differ
-    in so many cells.
+    changes by 2θ at most in ℓ1 (3θ − 2 for in- or out-degrees, if that is more). The mechanism for profiles is told
+    that neighbours differ in so many cells.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class PartitionDegrees(NodeMechanism):
     def predicted_error(self) -> float:
         """``1.3 (10^5/γ)^(1/2) + 0.03/γ²``: for about so many ends of edges."""
         rate = float(self.central.epsilon_per_cell)
-        return 1.3 * (_PREDICTED_ITEMS / rate) ** 0.5 + 0.03 / rate**2
+        return float(1.3 * (_PREDICTED_ITEMS / rate) ** 0.5 + 0.03 / rate**2)
 
     @property
     def releases_zeros(self) -> bool:

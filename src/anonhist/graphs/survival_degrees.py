@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.graphs.node_mechanism import NoisyBins
-from anonhist.graphs.sensitivity import survival
 from anonhist.graphs.smooth_sums import cells_from_above, smooth_sums
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
@@ -28,9 +27,9 @@ class SurvivalDegrees(NoisyBins):
 
     ``φ̃_{r+} = φ_{r+} + G``, independent G with ``P(G = j) ∝ e^(−γ|j|)``. One node more, of degree k after the
     projection, adds one to k of the numbers and moves at most k others by one degree: together they change by 2θ at
-    most (3θ for in- or out-degrees), and γ is the budget divided by that. Nodes without an edge are never counted, so
-    nodes need not be listed. What is published are the numbers as :func:`~anonhist.graphs.smooth_sums.smooth_sums`
-    reads them.
+    most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
+    are never counted, so nodes need not be listed. What is published are the numbers as
+    :func:`~anonhist.graphs.smooth_sums.smooth_sums` reads them.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class SurvivalDegrees(NoisyBins):
     @property
     def rate(self) -> Fraction:
         """γ of the noise."""
-        return self._rate(self.epsilon, survival(self.max_degree, self.direction))
+        return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, None]:
         reaching = np.cumsum(bins[:0:-1])[::-1]
