@@ -278,3 +278,9 @@ def test_settings_are_checked() -> None:
         FrobeniusMechanism(0)
     with pytest.raises(UsageError, match="is less"):
         FrobeniusMechanism(1).release(Profile.from_counts([1], unit=PrivacyUnit.user(max_items=2)))
+
+
+def test_budgets_without_noise_release_the_truth() -> None:
+    profile = Profile.from_counts([5, 3, 3, 1, 90])
+    for epsilon in (101, 2000, 10**6):
+        assert FrobeniusMechanism(epsilon).release(profile).profile == profile

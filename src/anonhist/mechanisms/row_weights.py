@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _REACH, _TRUST = 14.0, 9.0
 # Weights beyond this exponent are as good as zero; cut there, no product leaves the range of floats.
 _STEEPEST = 600.0
+# Nor are rows side by side, of a budget so large that noise never moves one: the product of both stays a float.
+_STEEPEST_STEP = 100.0
 # No mean of two lengths is larger.
 _LARGEST_MEAN = 2.0**62
 
@@ -65,7 +67,7 @@ class RowWeights:
         # no exponential is left to be taken inside the chain for rows seen alone.
         offset = (self.low + half) * self.step - k - sums.T
         exponent = np.clip(epsilon * offset, -_STEEPEST, _STEEPEST)[:, :, None]
-        along = epsilon * self.step * (self.places - half)
+        along = np.clip(epsilon * self.step * (self.places - half), -_STEEPEST_STEP, _STEEPEST_STEP)
         self._rising = np.exp(exponent), np.exp(along)
         self._falling = np.exp(-exponent), np.exp(-along)
         # Arms are at least 0, and so rows at least k.

@@ -1,0 +1,170 @@
+"""From a graph to a release: what is asked for, what is spent, what is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from anonhist.errors import UsageError
+from anonhist.graphs import (
+    CumulativeDegrees,
+    EdgePolicy,
+    EdgePrivacy,
+    Flow,
+    Graph,
+    HistogramDegrees,
+    NodeMechanism,
+    NodePrivacy,
+    PartitionDegrees,
+    Projection,
+    SurvivalDegrees,
+    as_graph,
+    node_privacy,
+    release_degrees,
+)
+from anonhist.graphs.bounding import named_bounding
+from anonhist.privacy import NeighboringRelation
+from anonhist.profiles import sorted_l1
+from anonhist.testing.sources import SeededSource
+
+
+def power_law(*, listed: bool, nodes: int = 600) -> Graph:
+    rng = np.random.default_rng(7)
+    ends = np.minimum(rng.zipf(1.6, size=(2000, 2)), nodes) - 1
+    return as_graph(ends.astype(str), nodes=map(str, range(nodes)) if listed else None)
+
+
+def mechanism_of(privacy: NodePrivacy, *, listed: bool = True, epsilon: str = "2") -> NodeMechanism:
+    released = release_degrees(power_law(listed=listed), privacy=privacy, epsilon=epsilon, source=SeededSource(7))
+    assert isinstance(released.mechanism, NodeMechanism)
+    assert released.guarantee == released.mechanism.guarantee
+    assert released.guarantee.epsilon == Fraction(epsilon)
+    return released.mechanism
+
+
+def test_a_given_bound_is_not_paid_for() -> None:
+    mechanism = mechanism_of(NodePrivacy(16))
+    assert (mechanism.max_degree, mechanism.epsilon, mechanism.choice) == (16, 2, None)
+
+
+def test_a_chosen_bound_is_paid_for_from_the_same_budget() -> None:
+    mechanism = mechanism_of(NodePrivacy(candidates=(2, 8, 32)))
+    assert mechanism.choice is not None
+    assert (mechanism.choice.epsilon, mechanism.epsilon) == (Fraction(1, 2), Fraction(3, 2))
+    assert mechanism.max_degree in (2, 8, 32)
+    own = mechanism_of(NodePrivacy(choice_share=Fraction(1, 10)))
+    assert own.choice is not None
+    assert own.choice.epsilon == Fraction(1, 5)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("cumulative", CumulativeDegrees),
+        ("survival", SurvivalDegrees),
+        ("histogram", HistogramDegrees),
+        ("partition", PartitionDegrees),
+    ],
+)
+def test_methods_by_name(method: str, kind: type[NodeMechanism]) -> None:
+    assert type(mechanism_of(NodePrivacy(8, method))) is kind
+
+
+def test_auto_takes_what_is_predicted_to_err_least() -> None:
+    assert type(mechanism_of(NodePrivacy(16))) is CumulativeDegrees
+    assert type(mechanism_of(NodePrivacy(16), listed=False)) is SurvivalDegrees
+    for bound in (1, 64):
+        for epsilon in ("0.1", "4"):
+            mechanism = mechanism_of(NodePrivacy(bound), epsilon=epsilon)
+            settings = (mechanism.epsilon, bound)
+            others = [SurvivalDegrees(*settings), HistogramDegrees(*settings, nodes_listed=True)]
+            assert mechanism.predicted_error <= min(other.predicted_error for other in others)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_no_method_counts_nodes_that_are_not_listed(listed: bool) -> None:  # noqa: FBT001  # a case
+    for method in ("auto", "survival", "histogram", "partition"):
+        released = release_degrees(power_law(listed=listed), privacy=NodePrivacy(4, method), epsilon=1)
+        assert released.zeros is None or listed
+    with pytest.raises(UsageError, match="only where a list of nodes was read"):
+        release_degrees(power_law(listed=False), privacy=NodePrivacy(4, "cumulative"), epsilon=1)
+
+
+def test_flows_keep_more_edges() -> None:
+    graph = power_law(listed=True)
+    truth = graph.degree_profile().profile
+    distances = []
+    for bounding in ("projection", "flow"):
+        mechanism = PartitionDegrees(Fraction(4000), 6, bounding=named_bounding(bounding))
+        distances.append(sorted_l1(truth, mechanism.release(graph, source=SeededSource(7)).profile))
+    assert distances[1] < distances[0]
+    assert mechanism_of(NodePrivacy(6, bounding="flow")).bounding == Flow()
+    assert mechanism_of(NodePrivacy(6)).bounding == Projection()
+
+
+def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def draw(_: object, kept: dict[int, int], noise: dict[int, float], *__: object, **___: object) -> int:
+        seen.append((kept, noise))
+        return 8
+
+    monkeypatch.setattr(node_privacy.DegreeChoice, "draw", draw)
+    mechanism = mechanism_of(NodePrivacy(candidates=(2, 8, 4096)))
+    assert mechanism.max_degree == 8
+    ((kept, noise),) = seen
+    # With a bound above all degrees every edge keeps both ends.
+    assert kept[4096] == 2 * power_law(listed=True).num_edges > kept[8] > kept[2]
+    assert noise[8] == mechanism.predicted_error < noise[4096]
+
+
+def test_simulations_are_as_many_as_asked_for() -> None:
+    released = release_degrees(power_law(listed=True), privacy=NodePrivacy(4), epsilon=1, simulations=3)
+    assert released.simulations == released.error.simulations == 3
+    assert released.error.zeros_error is not None
+    low, high = released.prevalence(0).interval
+    assert released.zeros is not None
+    assert low <= released.zeros <= high
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"max_degree": 0},
+        {"max_degree": "all"},
+        {"max_degree": 2**20 + 1},
+        {"method": "mean"},
+        {"bounding": "cut"},
+        {"choice_share": 1},
+        {"choice_share": 0},
+        {"candidates": ()},
+        {"candidates": (4, 2)},
+    ],
+)
+def test_impossible_wishes_are_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        NodePrivacy(**bad)  # type: ignore[arg-type]
+
+
+def test_what_is_no_graph_for_this_is_refused() -> None:
+    graph = power_law(listed=True)
+    with pytest.raises(UsageError, match="needs the edges"):
+        release_degrees(graph.degree_profile(), privacy=NodePrivacy(4), epsilon=1)
+    loops = as_graph([("a", "a")], policy=EdgePolicy(self_loops="count"))
+    with pytest.raises(UsageError, match="self-loops are left out"):
+        release_degrees(loops, privacy=NodePrivacy(4), epsilon=1)
+    with pytest.raises(UsageError, match="privacy must be"):
+        release_degrees(graph, privacy="edge", epsilon=1)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="relation must be"):
+        release_degrees(graph, privacy=EdgePrivacy(), epsilon=1, relation="substitute")  # type: ignore[arg-type]
+    for epsilon in (0, -1, "much"):
+        with pytest.raises(UsageError, match="epsilon"):
+            release_degrees(graph, privacy=NodePrivacy(4), epsilon=epsilon)
+
+
+def test_an_exchange_costs_twice() -> None:
+    released = release_degrees(
+        power_law(listed=True), privacy=NodePrivacy(4, "survival"), epsilon=1, relation=NeighboringRelation.SUBSTITUTE
+    )
+    assert isinstance(released.mechanism, SurvivalDegrees)
+    assert released.mechanism.rate == Fraction(1, 16)
