@@ -119,6 +119,15 @@ def test_entries_of_a_matrix_are_edges_whichever_triangle_they_are_in(form: Any)
     assert listed.degrees().tolist() == [1, 1, 2, 0, 0, 0]
 
 
+def test_entries_in_one_place_are_one_entry_and_none_if_they_add_up_to_nothing() -> None:
+    # Three in one place of row 0, two in one of row 1.
+    matrix = scipy.sparse.csr_array(([1, 1, 1, 5, -5], [1, 1, 1, 2, 2], [0, 3, 5, 5]), shape=(3, 3))
+    graph = as_graph(matrix)
+    assert graph.identities.tolist() == keyed_hash(["0", "1"], key=IDENTITY_KEY)[:, 0].tolist()
+    assert ends(graph) == [(0, 1)]
+    assert matrix.nnz == 5
+
+
 def test_rows_of_a_matrix_are_ranked_as_texts() -> None:
     matrix = scipy.sparse.coo_array(([1, 1], ([2, 10], [10, 9])), shape=(12, 12))
     assert ends(as_graph(matrix, policy=EdgePolicy(Direction.OUT))) == [(0, 2), (1, 0)]
