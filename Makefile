@@ -23,7 +23,7 @@ demo: $(RUN) ## release real data privately, with a report
 	@echo "Open demo-output/rockyou.html in a browser."
 
 test: check ## run every check and every test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
 	$(BIN)/ruff check .

@@ -2,16 +2,24 @@
 
 import os
 
-# Small matrices: threads of the linear algebra library would only wait for each other. Read when NumPy is imported.
+# Small matrices: threads of the linear algebra library would only wait for each other. Read when NumPy is imported, so
+# by all processes started from here: those that share the tests, and those that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from anonhist.randomness import SystemSource
 from anonhist.testing.sources import SeededSource
+
+# The same examples in every run and in every process, and none that must be quick: the machine may have much to do.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 UNSEEDED = np.random.default_rng
 # They look at the entropy of the system itself.

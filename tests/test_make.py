@@ -41,6 +41,8 @@ def test_test_runs_every_check_and_every_test() -> None:
     assert done.returncode == 0, done.stderr
     for tool in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
         assert re.search(rf"bin/(python -m )?{re.escape(tool)}", done.stdout), tool
+    # The tests are shared among processes; none is chosen, none left out.
+    assert re.search(r"bin/python -m pytest -q -n auto --maxprocesses \d+ --dist worksteal$", done.stdout, re.MULTILINE)
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
