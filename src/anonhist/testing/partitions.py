@@ -49,9 +49,14 @@ def corners(partition: Partition) -> list[tuple[int, int]]:
     return addable + removable
 
 
-@lru_cache(maxsize=65536)
 def corner_weight(partition: Partition, z: float) -> float:
-    """Return ``h_z(μ) = Σ (−z)^|S|`` over the sets S of corners that can be flipped together, from the definition.
+    """Return ``h_z(μ) = Σ (−z)^|S|`` over the sets S of corners that can be flipped together, from the definition."""
+    return sum(number * (-z) ** size for size, number in enumerate(_flippable_sets(partition)))
+
+
+@lru_cache(maxsize=65536)
+def _flippable_sets(partition: Partition) -> tuple[int, ...]:
+    """Return how many sets of 0, 1, 2, … corners can be flipped together.
 
     A set can be flipped together iff the diagram is still one after flipping any part of it; two corners are enough to
     check, because conflicts are between pairs.
@@ -63,12 +68,13 @@ def corner_weight(partition: Partition, z: float) -> float:
         if not _is_partition(_flipped(partition, [cells[index] for index in pair]))
         or any(not _is_partition(_flipped(partition, [cells[index]])) for index in pair)
     }
-    total = 0.0
-    for size in range(len(cells) + 1):
-        for chosen in combinations(range(len(cells)), size):
-            if not any(frozenset(pair) in conflicts for pair in combinations(chosen, 2)):
-                total += (-z) ** size
-    return total
+    return tuple(
+        sum(
+            not any(frozenset(pair) in conflicts for pair in combinations(chosen, 2))
+            for chosen in combinations(range(len(cells)), size)
+        )
+        for size in range(len(cells) + 1)
+    )
 
 
 def _flipped(partition: Partition, cells: list[tuple[int, int]]) -> list[set[int]]:
