@@ -91,7 +91,7 @@ def share_of_items(release: Release) -> str:
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism
     >>> from anonhist.profiles import Profile
-    >>> share_of_items(FrobeniusMechanism("1e-3").release(Profile.from_counts([2, 1])))[-14:]
+    >>> share_of_items(FrobeniusMechanism("0.1").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
     items = release.profile.n
