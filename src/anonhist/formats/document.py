@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.formats.central_releases import central_mechanism, check_no_items, check_no_zeros, check_profile
 from anonhist.formats.fields import floats, mapping, text, whole
-from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism, from_parameters
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
@@ -17,13 +18,22 @@ from anonhist.releases import Release, ReleaseError
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from anonhist.sketches.mechanism import SketchMechanism
+    from anonhist.mechanisms import CentralMechanism
+    from anonhist.releases import Mechanism
+
+    _Check = Callable[[Profile, int | None, int | None], None]
 
 FORMAT, VERSION = "anonhist.release", 1
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
+DEGREE_PREFIXES = ("edge-", "node-")
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
+_OWN_FIELDS = {"items", "zeros"}
+_ERROR_FIELDS = {
+    *("method", "simulations", "sorted_l1"),
+    *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
+}
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -51,6 +61,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
         **({} if release.items is None else {"items": release.items}),
+        **({} if release.zeros is None else {"zeros": release.zeros}),
         "error": {
             "method": error.sorted_l1.method,
             "simulations": error.simulations,
@@ -58,6 +69,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "levels": error.levels.tolist(),
             "prevalence_standard_errors": error.prevalence_errors.tolist(),
             "k_plus_standard_errors": error.k_plus_errors.tolist(),
+            **({} if release.zeros is None else {"zeros_standard_error": error.zeros_error}),
         },
     }
 
@@ -70,8 +82,7 @@ def from_document(document: object) -> Release:
     DataError
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
-    has_items = isinstance(document, dict) and "items" in document
-    top = mapping(document, _FIELDS | {"items"} if has_items else _FIELDS, "a release")
+    top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
     if top["format"] != FORMAT:
         message = f"its format is not {FORMAT!r}"
         raise DataError(message)
@@ -89,23 +100,17 @@ def _release(top: Mapping[str, Any]) -> Release:
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
-    name = text(made_by["name"], "the mechanism's name")
-    mechanism: CentralMechanism | SketchMechanism
-    if name in SKETCH_NAMES:
-        # Loaded for those alone who read sketches.
-        from anonhist.formats.sketch_releases import sketch_mechanism
-
-        mechanism = sketch_mechanism(name, made_by["parameters"], guarantee)
-    else:
-        mechanism = from_parameters(name, made_by["parameters"])
-        _check_promise(guarantee, mechanism)
+    mechanism, check = _mechanism(text(made_by["name"], "the mechanism's name"), made_by["parameters"], guarantee)
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
-    _check_profile(top, mechanism, profile)
+    items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
+    check(profile, items, zeros)
     error = _error(top["error"])
+    if (error.zeros_error is None) != (zeros is None):
+        raise DataError("zeros and their standard error belong together")
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
         raise DataError("the levels of the error must be 1 and every released count, at least")
     return Release(
@@ -116,58 +121,36 @@ def _release(top: Mapping[str, Any]) -> Release:
         library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
-        items=_items(top["items"]) if "items" in top else None,
+        items=items,
+        zeros=zeros,
     )
 
 
-def _check_promise(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
-    """Refuse a guarantee that the mechanism does not give."""
-    if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
-        raise DataError("the guarantee and the mechanism name different units or relations")
-    _check_budget(guarantee, mechanism)
-    # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
-    if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
-        raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
+def _mechanism(name: str, parameters: Mapping[str, Any], guarantee: Guarantee) -> tuple[Mechanism, _Check]:
+    """Return the mechanism, and what refuses a profile, items and zeros that it does not release."""
+    # Each kind is loaded for those alone who read such releases.
+    if name in SKETCH_NAMES:
+        from anonhist.formats.sketch_releases import sketch_mechanism
+
+        return sketch_mechanism(name, parameters, guarantee), _check_sketch
+    if name.startswith(DEGREE_PREFIXES):
+        from anonhist.formats.degree_releases import check_degrees, degree_mechanism
+
+        degrees = degree_mechanism(name, parameters, guarantee)
+        return degrees, partial(check_degrees, degrees)
+    central = central_mechanism(name, parameters, guarantee)
+    return central, partial(_check_central, central)
 
 
-def _check_profile(top: Mapping[str, Any], mechanism: CentralMechanism | SketchMechanism, profile: Profile) -> None:
-    """Refuse a profile that the mechanism does not release."""
-    _check_items(top, mechanism, profile)
-    if not isinstance(mechanism, CentralMechanism):
-        return
-    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
-        raise DataError("a count is beyond the largest that the mechanism can release")
-    try:
-        mechanism.admit(profile)
-    except UsageError:
-        raise DataError("the profile is beyond the public numbers of the mechanism") from None
+def _check_central(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
+    check_profile(mechanism, profile, items)
+    check_no_zeros(zeros)
 
 
-def _check_items(top: Mapping[str, Any], mechanism: CentralMechanism | SketchMechanism, profile: Profile) -> None:
-    """Refuse a number of items that the mechanism does not release, or with which it would not release this profile."""
-    if not isinstance(mechanism, PrivHistMechanism):
-        if "items" in top:
-            raise DataError("items belong to a release of PrivHist, which publishes their number, and no other")
-        return
-    if "items" not in top:
-        raise DataError("items, their number as PrivHist publishes it, are missing")
-    items = _items(top["items"])
-    reach = 2 * items if mechanism.epsilon_per_cell <= 1 else 2**63
-    if items >= 0 and ((not items and profile.n) or profile.k_plus(reach + 1)):
-        raise DataError("the profile is not one that PrivHist publishes with so few items")
-
-
-def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:
-    """Refuse a guarantee that says another budget than the mechanism; in older files a look may have come first."""
-    promised = mechanism.guarantee
-    if (guarantee.epsilon, guarantee.spending) == (promised.epsilon, promised.spending):
-        return
-    if promised.spending:
-        raise DataError("the guarantee and the mechanism name different steps or epsilons")
-    if mechanism.epsilon > guarantee.epsilon or (mechanism.epsilon < guarantee.epsilon and not guarantee.spending):
-        raise DataError("the guarantee and the mechanism name different epsilons")
-    if guarantee.spending and mechanism.epsilon not in [spent for _, spent in guarantee.spending]:
-        raise DataError("none of the guarantee's steps is what the mechanism spent")
+def _check_sketch(profile: Profile, items: int | None, zeros: int | None) -> None:
+    del profile
+    check_no_items(items)
+    check_no_zeros(zeros)
 
 
 def _guarantee(value: object) -> Guarantee:
@@ -199,8 +182,7 @@ def _guarantee(value: object) -> Guarantee:
 
 
 def _error(value: object) -> ReleaseError:
-    names = {"method", "simulations", "sorted_l1", "levels", "prevalence_standard_errors", "k_plus_standard_errors"}
-    fields = mapping(value, names, "the error")
+    fields = mapping(value, _ERROR_FIELDS | (_names(value) & {"zeros_standard_error"}), "the error")
     expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
     if type(simulations) is not int or simulations < 2:
@@ -215,14 +197,21 @@ def _error(value: object) -> ReleaseError:
         whole(fields["levels"], "levels"),
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
+        float(floats([fields[zeros]], zeros)[0]) if (zeros := "zeros_standard_error") in fields else None,
     )
 
 
-def _items(value: object) -> int:
+def _whole(value: object, name: str) -> int:
     # Whether it is in range, the release checks.
     if type(value) is not int:
-        raise DataError("items must be a whole number")
+        message = f"{name} must be a whole number"
+        raise DataError(message)
     return value
+
+
+def _names(value: object) -> set[str]:
+    """Return the names of the fields of an object, none of what is no object."""
+    return set(value) if isinstance(value, dict) else set()
 
 
 def _clause(error: UsageError) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.document import from_document
 from anonhist.formats.json_text import content_of, parsed
-from anonhist.formats.tables import METADATA_KEY
+from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,9 +85,8 @@ def _from_parquet(content: bytes) -> Release:
         raise DataError("it is a Parquet file, but not one of a release")
     release = from_document(parsed(document))
     # Tools that filter a table keep its metadata: the two must still say the same.
-    if not (
-        _holds(table, "count", release.profile.counts) and _holds(table, "prevalence", release.profile.prevalences)
-    ):
+    counts, prevalences = counts_and_prevalences(release)
+    if not (_holds(table, "count", counts) and _holds(table, "prevalence", prevalences)):
         raise DataError("its rows are not those that were released; they were changed later")
     return release
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,24 +25,40 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
 
     ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
     (``…_standard_error``) and the whole ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
+
+    Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
+    which no error was kept: that and the ends of its interval are NaN.
     """
     profile, error = release.profile, release.error
+    counts, prevalences = counts_and_prevalences(release)
+    k_plus = profile.cumulative_prevalence(profile.counts)
     at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
-    table: dict[str, NDArray[Any]] = {"count": profile.counts}
-    for name, value, errors in (
-        ("prevalence", profile.prevalences, error.prevalence_errors[at]),
-        ("k_plus", profile.cumulative_prevalence(profile.counts), error.k_plus_errors[at]),
-    ):
+    prevalence_errors, k_plus_errors = error.prevalence_errors[at], error.k_plus_errors[at]
+    if release.zeros is not None:
+        k_plus = np.append(release.zeros + profile.num_labels, k_plus)
+        prevalence_errors = np.append(release.prevalence(0).standard_error, prevalence_errors)
+        k_plus_errors = np.append(np.nan, k_plus_errors)
+    table: dict[str, NDArray[Any]] = {"count": counts}
+    for name, value, errors in (("prevalence", prevalences, prevalence_errors), ("k_plus", k_plus, k_plus_errors)):
         low, high = whole_interval(value, errors)
         table |= {name: value, f"{name}_standard_error": errors, f"{name}_low": low, f"{name}_high": high}
     return table
 
 
+def counts_and_prevalences(release: Release) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the released counts and how many labels have each: 0 is one of them where zeros are released."""
+    counts, prevalences = release.profile.counts, release.profile.prevalences
+    if release.zeros is None:
+        return counts, prevalences
+    return np.append(np.int64(0), counts), np.append(np.int64(release.zeros), prevalences)
+
+
 def csv_text(release: Release) -> str:
     """Return the table of a release as CSV text: a header line, then a line per released count, ascending.
 
-    Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals. It does
-    not carry the guarantee, nor :attr:`Release.items`: CSV has no place for them that other programs would leave alone.
+    Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals, and
+    empty where none was kept. It does not carry the guarantee, nor :attr:`Release.items`: CSV has no place for them
+    that other programs would leave alone.
 
     Examples
     --------
@@ -71,9 +88,11 @@ def to_arrow(release: Release) -> pa.Table:
     """
     import pyarrow as pa
 
-    table = pa.table(columns(release))
+    table = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns(release).items()})
     return table.replace_schema_metadata({METADATA_KEY: json.dumps(to_document(release))})
 
 
 def _cell(value: float) -> str:
+    if math.isnan(value):
+        return ""
     return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
