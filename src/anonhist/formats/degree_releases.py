@@ -107,10 +107,10 @@ def _check_public_nodes(mechanism: EdgeMechanism, profile: Profile, zeros: int |
     if nodes is None:
         check_no_zeros(zeros)
         return
-    if zeros is None or zeros + profile.num_labels != nodes:
-        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
     if mechanism.policy.is_simple and profile.k_plus(nodes):
         raise DataError("a degree is larger than so few nodes can have")
+    if zeros is None or zeros + profile.num_labels != nodes:
+        raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
 
 
 def _for_edges(name: str, parameters: Mapping[str, Any]) -> EdgeMechanism:
