@@ -118,6 +118,18 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
     assert noise[8] == mechanism.predicted_error < noise[4096]
 
 
+def test_candidates_for_which_too_little_is_spent_are_left_out() -> None:
+    # Noise for profiles is not made for rates below 10^−5.
+    mechanism = mechanism_of(NodePrivacy(method="partition"), epsilon="0.1")
+    assert mechanism.choice is not None
+    assert max(mechanism.choice.candidates) < 4096
+    assert mechanism.choice.candidates[:3] == (1, 2, 4)
+    with pytest.raises(UsageError, match="too small for every candidate"):
+        release_degrees(power_law(listed=True), privacy=NodePrivacy(method="partition"), epsilon="1e-6")
+    with pytest.raises(UsageError, match="too small"):
+        release_degrees(power_law(listed=True), privacy=NodePrivacy(4096, "partition"), epsilon="0.01")
+
+
 def test_simulations_are_as_many_as_asked_for() -> None:
     released = release_degrees(power_law(listed=True), privacy=NodePrivacy(4), epsilon=1, simulations=3)
     assert released.simulations == released.error.simulations == 3

@@ -4,10 +4,10 @@ from anonhist.graphs.bounding import Bounding, Flow, Projection
 from anonhist.graphs.choice import DegreeChoice
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.cumulative_degrees import CumulativeDegrees
-from anonhist.graphs.degree_flow import degree_flow
-from anonhist.graphs.edge_count_flow import edge_count_flow
 from anonhist.graphs.edge_mechanism import EdgeMechanism
 from anonhist.graphs.edge_privacy import EdgePrivacy
+from anonhist.graphs.flow.degree_flow import degree_flow
+from anonhist.graphs.flow.edge_count_flow import edge_count_flow
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node_mechanism import NodeMechanism

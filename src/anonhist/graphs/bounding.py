@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from anonhist.errors import UsageError
 from anonhist.graphs import sensitivity
-from anonhist.graphs.degree_flow import degree_flow, degree_flow_distance
+from anonhist.graphs.flow.degree_flow import degree_flow, degree_flow_distance
+from anonhist.graphs.flow.randomised_rounding import randomised_rounding, rounded_epsilon
 from anonhist.graphs.projection import project
-from anonhist.graphs.randomised_rounding import randomised_rounding, rounded_epsilon
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -73,7 +73,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Flow:
-    """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.degree_flow.degree_flow`.
+    """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.flow.degree_flow.degree_flow`.
 
     No way that is as stable keeps more edges. It solves a flow problem exactly, which takes a graph of some 10^5 edges
     seconds; the degrees are fractions, which are rounded at random and cost the rate
@@ -93,7 +93,7 @@ class Flow:
         return randomised_rounding(degree_flow(graph, max_degree), source=source)
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return 2θ, or 3θ with directions: see :func:`~anonhist.graphs.degree_flow.degree_flow_distance`."""
+        """Return 2θ, or 3θ with directions: see :func:`~anonhist.graphs.flow.degree_flow.degree_flow_distance`."""
         return degree_flow_distance(direction, max_degree)
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:

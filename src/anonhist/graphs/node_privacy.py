@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.graphs.bounding import Projection, named_bounding
+from anonhist.graphs.bounding import named_bounding
 from anonhist.graphs.choice import CANDIDATES, DegreeChoice
 from anonhist.graphs.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.graph import Graph
@@ -18,6 +20,8 @@ from anonhist.graphs.survival_degrees import SurvivalDegrees
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.graphs.node_mechanism import NodeMechanism
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.randomness import RandomSource
@@ -98,37 +102,65 @@ class NodePrivacy:
             )
         budget = parse_epsilon(epsilon)
         if isinstance(self.max_degree, int):
-            mechanism = self._mechanism(graph, budget, self.max_degree, relation, None)
-            return mechanism.release(graph, source=source, reason=self._reason(mechanism))
-        choice = DegreeChoice(budget * self.choice_share, self.candidates)
-        rest = budget - choice.epsilon
-        ready = {bound: self._mechanism(graph, rest, bound, relation, choice) for bound in choice.candidates}
-        kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
-        noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
-        mechanism = ready[choice.draw(kept, noise, relation, source=source)]
+            mechanism = self._best(graph, budget, self.max_degree, relation)
+        else:
+            mechanism = self._chosen(graph, budget, relation, source)
         return mechanism.release(graph, source=source, reason=self._reason(mechanism))
 
-    def _mechanism(
-        self,
-        graph: Graph,
-        epsilon: Fraction,
-        max_degree: int,
-        relation: NeighboringRelation,
-        choice: DegreeChoice | None,
+    def _chosen(
+        self, graph: Graph, budget: Fraction, relation: NeighboringRelation, source: RandomSource | None
     ) -> NodeMechanism:
-        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone."""
-        direction, bounding = graph.policy.direction, named_bounding(self.bounding)
-        setting = (epsilon, max_degree, direction, relation, choice)
-        able: list[NodeMechanism] = []
-        if self.method in ("auto", "survival"):
-            able.append(SurvivalDegrees(*setting, bounding))
-        if self.method == "cumulative" or (self.method == "auto" and graph.nodes_listed):
-            able.append(CumulativeDegrees(*setting, bounding))
-        if self.method in ("auto", "partition"):
-            able.append(PartitionDegrees(*setting, bounding))
-        if self.method == "histogram" or (self.method == "auto" and isinstance(bounding, Projection)):
-            able.append(HistogramDegrees(*setting, Projection(), nodes_listed=graph.nodes_listed))
-        return min(able, key=lambda mechanism: mechanism.predicted_error)
+        """Choose θ with a share of the budget; return the mechanism for it and the rest."""
+        choice = DegreeChoice(budget * self.choice_share, self.candidates)
+        rest = budget - choice.epsilon
+        ready: dict[int, NodeMechanism] = {}
+        for bound in self.candidates:
+            # Some are beyond what a method can do with so little: that is as public as the budget.
+            with suppress(UsageError):
+                ready[bound] = self._best(graph, rest, bound, relation)
+        if not ready:
+            message = (
+                f"epsilon = {short_decimal(budget)} is too small for every candidate; give more, or smaller candidates."
+            )
+            raise UsageError(message)
+        choice = replace(choice, candidates=tuple(ready))
+        kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, ready).items()}
+        noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
+        return replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
+
+    def _best(self, graph: Graph, epsilon: Fraction, max_degree: int, relation: NeighboringRelation) -> NodeMechanism:
+        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone.
+
+        Raises
+        ------
+        UsageError
+            If so little is to be spent on so large a degree that none can be made.
+        """
+        bounding = named_bounding(self.bounding)
+        made: list[NodeMechanism] = []
+        refused: UsageError | None = None
+        for method in self._methods(graph):
+            try:
+                made.append(method(epsilon, max_degree, graph.policy.direction, relation, bounding=bounding))
+            except UsageError as error:
+                refused = error
+        if refused is not None and not made:
+            raise refused
+        return min(made, key=lambda mechanism: mechanism.predicted_error)
+
+    def _methods(self, graph: Graph) -> list[Callable[..., NodeMechanism]]:
+        """Return the mechanisms among which to pick."""
+        methods: dict[str, Callable[..., NodeMechanism]] = {
+            "survival": SurvivalDegrees,
+            "cumulative": CumulativeDegrees,
+            "partition": PartitionDegrees,
+            "histogram": partial(HistogramDegrees, nodes_listed=graph.nodes_listed),
+        }
+        if self.method != "auto":
+            return [methods[self.method]]
+        if not graph.nodes_listed:
+            del methods["cumulative"]
+        return list(methods.values())
 
     def _reason(self, mechanism: NodeMechanism) -> str:
         bound = f"No node keeps more than {mechanism.max_degree:,} edges"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.graphs.edge_count_flow import capped_arcs
-from anonhist.graphs.even_shares import even_shares
-from anonhist.graphs.flow_certificate import certified_sums
+from anonhist.graphs.flow.certificate import certified_sums
+from anonhist.graphs.flow.edge_count_flow import capped_arcs
+from anonhist.graphs.flow.even_shares import even_shares
+from anonhist.graphs.flow.ratios import Ratios
+from anonhist.graphs.flow.transport import largest_transport
 from anonhist.graphs.policy import Direction
-from anonhist.graphs.ratios import Ratios
-from anonhist.graphs.transport import largest_transport
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

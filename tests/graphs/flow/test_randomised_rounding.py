@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.graphs.randomised_rounding import randomised_rounding, rounded_epsilon, simulated_rounding
-from anonhist.graphs.ratios import Ratios
+from anonhist.graphs.flow.randomised_rounding import randomised_rounding, rounded_epsilon, simulated_rounding
+from anonhist.graphs.flow.ratios import Ratios
 from anonhist.testing.sources import SeededSource, TapeSource
 
 WORD = 2**64

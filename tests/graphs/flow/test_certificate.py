@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.graphs.flow_certificate import certified_sums
-from anonhist.graphs.ratios import Ratios
+from anonhist.graphs.flow.certificate import certified_sums
+from anonhist.graphs.flow.ratios import Ratios
 
 # A hub with three leaves and the cap 2: two thirds for each.
 HUB, LEAVES = np.zeros(3, dtype=np.int64), np.arange(3)

@@ -18,7 +18,7 @@ from anonhist.randomness.inversion import resolve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.graphs.ratios import Ratios
+    from anonhist.graphs.flow.ratios import Ratios
     from anonhist.privacy import EpsilonLike
     from anonhist.randomness import RandomSource
 
@@ -59,7 +59,7 @@ def randomised_rounding(values: Ratios, *, source: RandomSource | None = None) -
 
     Examples
     --------
-    >>> from anonhist.graphs.ratios import Ratios
+    >>> from anonhist.graphs.flow.ratios import Ratios
     >>> sevens = Ratios(np.full(4000, 7), np.full(4000, 4))
     >>> rounded = randomised_rounding(sevens)
     >>> sorted(set(rounded.tolist())), bool(2900 < np.sum(rounded == 2) < 3100)
@@ -90,7 +90,7 @@ def simulated_rounding(values: Ratios, *, rng: np.random.Generator) -> NDArray[n
 
     Examples
     --------
-    >>> from anonhist.graphs.ratios import Ratios
+    >>> from anonhist.graphs.flow.ratios import Ratios
     >>> simulated_rounding(Ratios(np.array([6, 0]), np.array([3, 1])), rng=np.random.default_rng(1)).tolist()
     [2, 0]
     """

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.graphs.ratios import Ratios
-from anonhist.graphs.transport import largest_transport
+from anonhist.graphs.flow.ratios import Ratios
+from anonhist.graphs.flow.transport import largest_transport
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from anonhist.errors import UsageError
-from anonhist.graphs.degree_flow import degree_flow, degree_flow_distance
-from anonhist.graphs.edge_count_flow import edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.flow.degree_flow import degree_flow, degree_flow_distance
+from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
+from anonhist.graphs.flow.ratios import Ratios
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.graphs.ratios import Ratios
 
 
 def every_pair(nodes: int, *, is_directed: bool = False) -> NDArray[np.int64]:
@@ -255,7 +255,7 @@ def test_caps_that_are_not_positive_whole_numbers_are_refused(cap: object) -> No
 
 
 def test_a_solver_that_stops_early_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from anonhist.graphs import degree_flow as module
+    import anonhist.graphs.flow.degree_flow as module
 
     graph = graph_of([(0, leaf) for leaf in range(1, 4)], 4)
     assert degree_flow(graph, 2).fractions()[1:] == [Fraction(2, 3)] * 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.transport import largest_transport
+from anonhist.graphs.flow.transport import largest_transport
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.graphs.ratios import Ratios
+from anonhist.graphs.flow.ratios import Ratios
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
