@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,6 +23,7 @@ from anonhist.graphs.graph import IDENTITY_KEY, Degrees, Graph
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.ingest import edges as module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
+from anonhist.ingest.edge_query import degree_query, node_query
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit
@@ -135,8 +137,9 @@ def test_numbers_of_different_widths_and_of_any_width_are_their_text() -> None:
         for types in (("BIGINT", "BIGINT"), ("UTINYINT", "BIGINT"), ("HUGEINT", "HUGEINT"), ("VARCHAR", "INTEGER")):
             selected = f"CAST(7 AS {types[0]}) AS source, CAST(12 AS {types[1]}) AS target"
             assert_read(connection.sql(f"SELECT {selected}"), [(7, 12)])
-        largest = 2**127 - 1
-        assert_read(connection.sql(f"SELECT {largest}::HUGEINT AS source, 1::HUGEINT AS target"), [(largest, 1)])
+        for kind, number in (("HUGEINT", 2**127 - 1), ("UHUGEINT", 2**128 - 1)):
+            selected = f"{number}::{kind} AS source, 1::{kind} AS target"
+            assert_read(connection.sql(f"SELECT {selected}"), [(number, 1)])
 
 
 def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
@@ -212,6 +215,15 @@ def test_standard_input_is_read_once_and_whole(stdin: Feed, read: Callable[..., 
     found = read("-", delimiter=";")
     degrees = found.degree_profile() if isinstance(found, Graph) else found
     assert degrees.profile == Profile.from_counts([1, 2, 1], unit=PrivacyUnit.edge(degrees=2))
+
+
+def test_no_query_asks_twice_for_what_can_be_read_once() -> None:
+    with duckdb.connect() as connection:
+        rows = nw.from_native(connection.sql("SELECT 'a' AS source, 'b' AS target"))
+        for policy in POLICIES:
+            query = degree_query(node_query(rows, policy)).to_native().sql_query()
+            assert query.count("'a'") == 1
+            assert "UNION" not in query.upper()
 
 
 def test_several_files_are_one_graph(tmp_path: Path) -> None:
