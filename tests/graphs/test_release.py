@@ -124,7 +124,7 @@ def test_candidates_for_which_too_little_is_spent_are_left_out() -> None:
     assert mechanism.choice is not None
     assert max(mechanism.choice.candidates) < 4096
     assert mechanism.choice.candidates[:3] == (1, 2, 4)
-    with pytest.raises(UsageError, match="too small for every candidate"):
+    with pytest.raises(UsageError, match="too small"):
         release_degrees(power_law(listed=True), privacy=NodePrivacy(method="partition"), epsilon="1e-6")
     with pytest.raises(UsageError, match="too small"):
         release_degrees(power_law(listed=True), privacy=NodePrivacy(4096, "partition"), epsilon="0.01")
@@ -180,3 +180,29 @@ def test_an_exchange_costs_twice() -> None:
     )
     assert isinstance(released.mechanism, SurvivalDegrees)
     assert released.mechanism.rate == Fraction(1, 16)
+
+
+@pytest.mark.parametrize(
+    ("privacy", "policy", "epsilon", "told"),
+    [
+        (EdgePrivacy(), EdgePolicy(), "1/1000000", "too small"),
+        (EdgePrivacy(mechanism="isotonic"), EdgePolicy(), "1", "needs to know how many nodes"),
+        (EdgePrivacy(9, "cumulative"), EdgePolicy(duplicates="count"), "1", "needs to know how many nodes"),
+        (EdgePrivacy(10**6, "relaxed-partition"), EdgePolicy(), "1", "public_nodes is too large"),
+        (EdgePrivacy(2**31, "bounded-partition"), EdgePolicy(), "1", "public_nodes is too large"),
+        (NodePrivacy(), EdgePolicy(duplicates="count"), "1", "equal edges count once"),
+        (NodePrivacy(), EdgePolicy(), "1/1000000000000", "too small"),
+        (NodePrivacy(method="cumulative"), EdgePolicy(), "1", "only where a list of nodes was read"),
+        (NodePrivacy(method="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
+    ],
+)
+def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
+    privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, epsilon: str, told: str
+) -> None:
+    relation = NeighboringRelation.ADD_OR_REMOVE
+    with pytest.raises(UsageError, match=told):
+        privacy.check(policy, nodes_listed=False, epsilon=epsilon, relation=relation)
+    with pytest.raises(UsageError, match=told):
+        release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon)
+    NodePrivacy(method="cumulative").check(EdgePolicy(), nodes_listed=True, epsilon=1, relation=relation)
+    EdgePrivacy(9, "relaxed-partition").check(EdgePolicy(), nodes_listed=False, epsilon=1, relation=relation)

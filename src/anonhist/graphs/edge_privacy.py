@@ -56,6 +56,19 @@ class EdgePrivacy:
             raise UsageError(message)
         check_name(self.mechanism)
 
+    def check(
+        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
+    ) -> None:
+        """Refuse what no graph of this policy could be released with, before one is read.
+
+        Raises
+        ------
+        UsageError
+            As :func:`release_degrees` would, whatever the edges are.
+        """
+        del nodes_listed
+        self._central(policy, epsilon, relation)
+
     def release(
         self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
     ) -> Release:
@@ -72,7 +85,14 @@ class EdgePrivacy:
         unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
         if self.mechanism == "auto":
             return choose(epsilon=epsilon, unit=unit, relation=relation)
-        return named_mechanism(self.mechanism, parse_epsilon(epsilon), unit, relation, self._options(policy)), None
+        options = self._options(policy)
+        try:
+            return named_mechanism(self.mechanism, parse_epsilon(epsilon), unit, relation, options), None
+        except UsageError as error:
+            if not str(error).startswith(tuple(options) or "-"):
+                raise
+            message = f"public_nodes is too large for mechanism={self.mechanism!r}; choose another mechanism."
+            raise UsageError(message) from None
 
     def _options(self, policy: EdgePolicy) -> dict[str, Any]:
         """Return the public number that the mechanism needs, as it follows from the number of nodes."""

@@ -43,6 +43,10 @@ LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 NAMES_STAY = "a node must have the same name whichever other nodes there are"
+NEEDS_NODES = (
+    "How many nodes there are can be released with node privacy only where a list of nodes was read (nodes=, --nodes): "
+    "in a list of edges alone, one node makes others come and go."
+)
 
 
 @dataclass(frozen=True)
@@ -180,10 +184,7 @@ class NodeMechanism(ABC):
         if graph.policy.direction is not self.direction:
             raise UsageError("The mechanism and the graph count degrees of different directions.")
         if self.releases_zeros and not graph.nodes_listed:
-            raise UsageError(
-                "How many nodes there are can be released with node privacy only where a list of nodes was read "
-                "(nodes=, --nodes): in a list of edges alone, one node makes others come and go."
-            )
+            raise UsageError(NEEDS_NODES)
         randomness = source or SystemSource()
         with without_sizes():
             degrees = self.bounding.degrees(graph, self.max_degree, randomness)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -14,6 +13,7 @@ from anonhist.graphs.choice import CANDIDATES, DegreeChoice
 from anonhist.graphs.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node_mechanism import NEEDS_NODES
 from anonhist.graphs.partition_degrees import PartitionDegrees
 from anonhist.graphs.projection import projected
 from anonhist.graphs.survival_degrees import SurvivalDegrees
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.graphs.node_mechanism import NodeMechanism
+    from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
+
 
 METHODS = ("auto", "cumulative", "survival", "histogram", "partition")
 # Of the budget, what a choice of the largest degree spends.
@@ -87,6 +89,18 @@ class NodePrivacy:
         DegreeChoice(Fraction(1), self.candidates)
         object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
 
+    def check(
+        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
+    ) -> None:
+        """Refuse what no graph of this policy could be released with, before one is read.
+
+        Raises
+        ------
+        UsageError
+            As :func:`release_degrees` would, whatever the edges are.
+        """
+        self._ready(policy, epsilon, relation, nodes_listed=nodes_listed)
+
     def release(
         self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
     ) -> Release:
@@ -95,40 +109,50 @@ class NodePrivacy:
             raise UsageError(
                 "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
             )
-        if not graph.policy.is_simple:
+        choice, ready = self._ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
+        if choice is None:
+            (mechanism,) = ready.values()
+        else:
+            kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
+            noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
+            mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
+        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+
+    def _ready(
+        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
+    ) -> tuple[DegreeChoice | None, dict[int, NodeMechanism]]:
+        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ."""
+        if not policy.is_simple:
             raise UsageError(
                 "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
                 "with self_loops='drop' and duplicates='merge'."
             )
-        budget = parse_epsilon(epsilon)
+        if self.method == "cumulative" and not nodes_listed:
+            raise UsageError(NEEDS_NODES)
+        budget, direction = parse_epsilon(epsilon), policy.direction
         if isinstance(self.max_degree, int):
-            mechanism = self._best(graph, budget, self.max_degree, relation)
-        else:
-            mechanism = self._chosen(graph, budget, relation, source)
-        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
-
-    def _chosen(
-        self, graph: Graph, budget: Fraction, relation: NeighboringRelation, source: RandomSource | None
-    ) -> NodeMechanism:
-        """Choose θ with a share of the budget; return the mechanism for it and the rest."""
-        choice = DegreeChoice(budget * self.choice_share, self.candidates)
-        rest = budget - choice.epsilon
+            return None, {self.max_degree: self._best(budget, self.max_degree, direction, relation, nodes_listed)}
+        spent = budget * self.choice_share
         ready: dict[int, NodeMechanism] = {}
+        refusals: list[UsageError] = []
         for bound in self.candidates:
             # Some are beyond what a method can do with so little: that is as public as the budget.
-            with suppress(UsageError):
-                ready[bound] = self._best(graph, rest, bound, relation)
+            try:
+                ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
+            except UsageError as error:
+                refusals.append(error)
         if not ready:
-            message = (
-                f"epsilon = {short_decimal(budget)} is too small for every candidate; give more, or smaller candidates."
-            )
-            raise UsageError(message)
-        choice = replace(choice, candidates=tuple(ready))
-        kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, ready).items()}
-        noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
-        return replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
+            raise refusals[0]
+        return DegreeChoice(spent, tuple(ready)), ready
 
-    def _best(self, graph: Graph, epsilon: Fraction, max_degree: int, relation: NeighboringRelation) -> NodeMechanism:
+    def _best(
+        self,
+        epsilon: Fraction,
+        max_degree: int,
+        direction: Direction,
+        relation: NeighboringRelation,
+        nodes_listed: bool,  # noqa: FBT001  # a fact about the source
+    ) -> NodeMechanism:
         """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone.
 
         Raises
@@ -136,31 +160,25 @@ class NodePrivacy:
         UsageError
             If so little is to be spent on so large a degree that none can be made.
         """
-        bounding = named_bounding(self.bounding)
-        made: list[NodeMechanism] = []
-        refused: UsageError | None = None
-        for method in self._methods(graph):
-            try:
-                made.append(method(epsilon, max_degree, graph.policy.direction, relation, bounding=bounding))
-            except UsageError as error:
-                refused = error
-        if refused is not None and not made:
-            raise refused
-        return min(made, key=lambda mechanism: mechanism.predicted_error)
-
-    def _methods(self, graph: Graph) -> list[Callable[..., NodeMechanism]]:
-        """Return the mechanisms among which to pick."""
         methods: dict[str, Callable[..., NodeMechanism]] = {
             "survival": SurvivalDegrees,
             "cumulative": CumulativeDegrees,
             "partition": PartitionDegrees,
-            "histogram": partial(HistogramDegrees, nodes_listed=graph.nodes_listed),
+            "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
         }
-        if self.method != "auto":
-            return [methods[self.method]]
-        if not graph.nodes_listed:
+        if not nodes_listed:
             del methods["cumulative"]
-        return list(methods.values())
+        bounding = named_bounding(self.bounding)
+        made: list[NodeMechanism] = []
+        refusals: list[UsageError] = []
+        for method in methods.values() if self.method == "auto" else [methods[self.method]]:
+            try:
+                made.append(method(epsilon, max_degree, direction, relation, bounding=bounding))
+            except UsageError as error:
+                refusals.append(error)
+        if not made:
+            raise refusals[0]
+        return min(made, key=lambda mechanism: mechanism.predicted_error)
 
     def _reason(self, mechanism: NodeMechanism) -> str:
         bound = f"No node keeps more than {mechanism.max_degree:,} edges"
