@@ -23,12 +23,18 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if BLOCK.search(path.read_text("utf-8"))], ids=name_of)
-def test_python_examples_run(path: Path) -> None:
-    for block in BLOCK.findall(path.read_text(encoding="utf-8")):
-        command = [sys.executable, "-W", "error", "-c", block]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{block}\n{done.stderr}"
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(block, id=f"{name_of(path)}-{number}")
+        for path in DOCUMENTS
+        for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), start=1)
+    ],
+)
+def test_python_examples_run(block: str) -> None:
+    command = [sys.executable, "-W", "error", "-c", block]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
