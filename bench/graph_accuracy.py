@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent.parent / "data"
 GRAPHS = ("facebook_combined", "ca_grqc", "wiki_vote", "p2p_gnutella31", "polblogs")
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
+NODE_EPSILONS = ("0.1", "0.5", "1", "2", "4")
 HAY = "isotonic"
 EDGE = ("auto", HAY, "frobenius", "partition", "privhist", "cumulative", "prevalence", "bounded-partition")
 # Node privacy: (method, largest degree, how edges are left out).
@@ -92,7 +93,7 @@ def node_table(runs: int) -> None:
         heads = [f"{method} {bound} {bounding}" for method, bound, bounding in NODE]
         print("| epsilon |", " | ".join(heads), "|")
         print("|---|" + "---|" * len(NODE))
-        for epsilon in EPSILONS:
+        for epsilon in NODE_EPSILONS:
             cells = []
             for method, bound, bounding in NODE:
                 privacy = ah.NodePrivacy(bound, method, bounding)

@@ -14,6 +14,7 @@ from anonhist.graphs.node_mechanism import NodeMechanism
 from anonhist.graphs.node_privacy import NodePrivacy
 from anonhist.graphs.partition_degrees import PartitionDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.graphs.private_edge_count import private_edge_count
 from anonhist.graphs.projection import project
 from anonhist.graphs.release import release_degrees
 from anonhist.graphs.survival_degrees import SurvivalDegrees
@@ -38,6 +39,7 @@ __all__ = [
     "as_graph",
     "degree_flow",
     "edge_count_flow",
+    "private_edge_count",
     "project",
     "release_degrees",
 ]
