@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 EDGES, NODES = 10**7, 10**6
 # The same answer as read_degrees gives: directions, equal edges and self-loops left out.
@@ -74,9 +74,8 @@ def measured(job: Callable[[str], None], path: str) -> tuple[float, float, float
     return time.perf_counter() - start, time.process_time() - used, peak
 
 
-def reading(repeats: int) -> list[str]:
+def reading(repeats: int) -> Iterator[str]:
     """Read edges from files, as degrees and as graphs."""
-    lines = []
     with (
         tempfile.TemporaryDirectory() as name,
         multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
@@ -91,8 +90,7 @@ def reading(repeats: int) -> list[str]:
                 what = {"plain_sql": "plain SQL, degrees", "degrees": "read_degrees", "edges": "read_edges"}
                 rate = f"{EDGES / seconds / 1e6:.1f} M/s"
                 told = f"{seconds:.1f} s | {used:.1f} s | {rate} | {peak:,.0f} MB"
-                lines.append(f"| {what[job.__name__]} | {ending} | {told} |")
-    return lines
+                yield f"| {what[job.__name__]} | {ending} | {told} |"
 
 
 def main() -> None:
