@@ -17,7 +17,7 @@ Cli = Callable[..., CompletedProcess[str]]
 _LOCAL = ("estimate", "new", "randomize", "rappor", "recommend", "tally")
 _SKETCH = ("info", "merge", "new", "profile", "recommend", "update")
 _COMMANDS = (
-    *("compare", "curve", "estimate", "plan", "release", "reproduce", "show"),
+    *("compare", "curve", "degrees", "estimate", "plan", "release", "reproduce", "show"),
     *(f"local {name}" for name in _LOCAL),
     *(f"sketch {name}" for name in _SKETCH),
 )
@@ -107,7 +107,7 @@ def test_a_bare_call_shows_the_help_and_is_no_success(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("compare", "curve", "estimate", "release", "plan"),
+        *("compare", "curve", "degrees", "estimate", "release", "plan"),
         *(f"local {name}" for name in _LOCAL),
         *(f"sketch {name}" for name in _SKETCH if name != "info"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from anonhist import __version__
+from anonhist.cli.degrees_command import degrees
 from anonhist.cli.local_commands import local
 from anonhist.cli.options import (
     PUBLIC_NUMBERS,
@@ -129,6 +130,7 @@ def anonhist() -> None:
     """
 
 
+anonhist.add_command(degrees)
 anonhist.add_command(local)
 anonhist.add_command(sketch)
 
@@ -421,7 +423,7 @@ def reproduce(**options: Any) -> None:
 def show(path: str) -> None:
     """Show a released file: what it promises and what it says.
 
-    RELEASE is a .json or .parquet file that 'anonhist release' wrote.
+    RELEASE is a .json or .parquet file that 'anonhist release', 'degrees' or 'sketch profile' wrote.
     """
     import sys
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
-from anonhist.report.wording import interval, share_of_items, with_error
+from anonhist.report.wording import interval, share_of_items, with_error, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,12 +53,15 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 def _facts(release: Release) -> list[tuple[str, str]]:
     profile, error = release.profile, release.error.sorted_l1
-    expected = f"{with_error(error.value, error.standard_error)} items expected{share_of_items(release)}"
     unit = release.guarantee.unit
-    own = "" if release.items is None else f" The number of items, released on its own: {release.items:,}."
+    words = words_of(unit)
+    expected = f"{with_error(error.value, error.standard_error)} {words.items} expected{share_of_items(release)}"
+    own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
+    silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
     return [
-        ("Released", f"{_many(profile.n, 'item')} of {_many(profile.num_labels, 'label')}{capped}.{own}"),
+        ("Released", f"{words.many_items(profile.n)} of {words.many_labels(profile.num_labels)}{silent}{capped}.{own}"),
+        *_edges(release),
         ("Promise", str(release.guarantee)),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         (
@@ -68,16 +71,35 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     ]
 
 
+def _edges(release: Release) -> list[tuple[str, str]]:
+    """Say what counted as an edge, of a graph."""
+    if release.guarantee.unit.kind not in ("edge", "node"):
+        return []
+    # Loaded for those alone who release degrees.
+    from anonhist.graphs import EdgeMechanism, EdgePolicy, NodeMechanism
+
+    if isinstance(release.mechanism, EdgeMechanism):
+        return [("Edges", str(release.mechanism.policy))]
+    if isinstance(release.mechanism, NodeMechanism):
+        return [("Edges", str(EdgePolicy(release.mechanism.direction)))]
+    return []
+
+
 def _table(release: Release, console: Console) -> None:
     from rich.table import Table
 
+    words = words_of(release.guarantee.unit)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
-    for k in (1, *(level for level in _LEVELS if release.profile.k_plus(level))):
-        estimate = release.k_plus(k)
-        name = "labels" if k == 1 else f"labels with {k:,} items or more"
+    rows = [
+        (words.labels if k == 1 else words.at_least.format(f"{k:,}"), release.k_plus(k))
+        for k in (1, *(level for level in _LEVELS if release.profile.k_plus(level)))
+    ]
+    if release.zeros is not None:
+        rows.insert(0, (words.exactly.format(0), release.prevalence(0)))
+    for name, estimate in rows:
         table.add_row(name, f"{estimate.value:,.0f}", interval(*estimate.interval))
     console.print(table)
 

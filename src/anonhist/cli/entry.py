@@ -16,6 +16,11 @@ from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
 from anonhist.errors import AnonhistError, UsageError
 
 DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
+# What is asked for where the name of an option alone would not say it.
+_MISSING = {
+    "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
+    "privacy": "Say whom to protect, --privacy edge or --privacy node; there is no default",
+}
 
 
 def main() -> NoReturn:
@@ -104,8 +109,8 @@ def _as_sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         near = " or ".join(error.possibilities or ())
         told = f"There is no option {error.option_name}" + (f" (perhaps {near})" if near else "")
-    elif isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "epsilon":
-        told = "Say how much privacy to spend, such as --epsilon 1; there is no default"
+    elif isinstance(error, click.MissingParameter) and error.param is not None:
+        told = _MISSING.get(error.param.name or "", told)
     context = error.ctx if isinstance(error, click.UsageError) else None
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.report.wording import words_of
+
 if TYPE_CHECKING:
     from anonhist.releases import Release
 
@@ -30,14 +32,16 @@ def terminal_plot(release: Release, *, width: int) -> str:
     for count, prevalence in zip(counts, prevalences, strict=True):
         cells[_place(prevalence, top, rows)][_place(count, right, columns)] = _POINT
     marked = {_place(mark, top, rows): short_number(mark) for mark in ticks(top, most=4)}
-    lines = ["labels"]
+    words = words_of(release.guarantee.unit)
+    lines = [words.labels]
     for row in reversed(range(rows)):
         axis = "┤" if row in marked else "│"
         lines.append(f"{marked.get(row, ''):>{margin}} {axis}{''.join(cells[row])}".rstrip())
-    return "\n".join([*lines, *_below(right, columns, margin)])
+    title = f"{words.items} of a {words.label} (both scales logarithmic)"
+    return "\n".join([*lines, *_below(right, columns, margin, title)])
 
 
-def _below(right: int, columns: int, margin: int) -> list[str]:
+def _below(right: int, columns: int, margin: int, title: str) -> list[str]:
     """Return the horizontal axis, its marks, and what it counts."""
     line, names = ["─"] * columns, [" "] * (columns + 4)
     taken = -1
@@ -48,7 +52,6 @@ def _below(right: int, columns: int, margin: int) -> list[str]:
         if start > taken:
             names[start : start + len(name)] = name
             taken = start + len(name)
-    title = "items of a label (both scales logarithmic)"
     edge = f"{'':>{margin}} "
     return [
         f"{edge}└{''.join(line)}",

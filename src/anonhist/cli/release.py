@@ -15,6 +15,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 
 if TYPE_CHECKING:
+    from anonhist.profiles import Profile
     from anonhist.releases import Release
 
 DEFAULT_OUTPUT = "release.json"
@@ -79,14 +80,22 @@ def run_release(
     write_outputs(released, target, report, force=force, quiet=quiet)
 
 
-def write_outputs(released: Release, target: str, report: str | None, *, force: bool, quiet: bool) -> None:
+def write_outputs(
+    released: Release,
+    target: str,
+    report: str | None,
+    *,
+    force: bool,
+    quiet: bool,
+    not_private_truth: Profile | None = None,
+) -> None:
     """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
     if target == STDOUT:
         from anonhist.cli.output import print_whole
         from anonhist.formats import csv_text
 
         is_watched = sys.stderr.isatty() and not quiet
-        _write_report(released, report, force=force, told=sys.stderr if is_watched else None)
+        _write_report(released, report, not_private_truth, force=force, told=sys.stderr if is_watched else None)
         if is_watched:
             from anonhist.cli.display import say
 
@@ -101,16 +110,19 @@ def write_outputs(released: Release, target: str, report: str | None, *, force: 
 
         show_summary(released, sys.stdout)
         click.echo(f"Wrote {target}.")
-    _write_report(released, report, force=force, told=None if quiet else sys.stdout)
+    _write_report(released, report, not_private_truth, force=force, told=None if quiet else sys.stdout)
 
 
-def _write_report(released: Release, report: str | None, *, force: bool, told: TextIO | None) -> None:
+def _write_report(
+    released: Release, report: str | None, not_private_truth: Profile | None, *, force: bool, told: TextIO | None
+) -> None:
     if report is None:
         return
     from anonhist.report import write_report
 
     keep_plots_quiet()
-    write_report(released, report, command=published_command(), overwrite=force)
+    shown: dict[str, Any] = {} if not_private_truth is None else {"not_private_truth": not_private_truth}
+    write_report(released, report, command=published_command(), overwrite=force, **shown)
     if told is not None:
         click.echo(f"Wrote {report}.", file=told)
 

@@ -1,0 +1,209 @@
+"""Degrees of graphs on the command line: from edges to a release."""
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import anonhist as ah
+from anonhist.cli.commands import anonhist as command_line
+from anonhist.graphs import EdgeMechanism, NodeMechanism
+from anonhist.graphs.bounding import BOUNDINGS
+from anonhist.graphs.node_privacy import METHODS
+from anonhist.mechanisms import MECHANISM_NAMES
+from anonhist.profiles import Profile
+
+Cli = Callable[..., CompletedProcess[str]]
+
+# A ring of 30 nodes, with spokes from a hub to 10 of them: at large budgets noise is nothing.
+RING = [(f"n{i}", f"n{(i + 1) % 30}") for i in range(30)]
+SPOKES = [("hub", f"n{i}") for i in range(10)]
+EDGES = RING + SPOKES
+TRUTH = {2: 20, 3: 10, 10: 1}
+_EDGE = ("degrees", "edges.txt.gz", "--privacy", "edge", "--epsilon", "60", "--simulations", "2")
+_NODE = ("degrees", "edges.txt.gz", "--privacy", "node", "--epsilon", "5000", "--simulations", "2")
+
+
+@pytest.fixture
+def graph(folder: Path) -> Path:
+    """Write the edges as text, as a table and as CSV, and a list of all nodes."""
+    text = "# FromNode ToNode\n" + "".join(f"{source}\t{target}\n" for source, target in [*EDGES, ("n1", "n0")])
+    (folder / "edges.txt.gz").write_bytes(gzip.compress(text.encode()))
+    rows = {"weight": [1] * len(EDGES), "from": [s for s, _ in EDGES], "to": [t for _, t in EDGES]}
+    pq.write_table(pa.table(rows), folder / "edges.parquet")
+    (folder / "edges.csv").write_text("".join(f"{s};{t}\n" for s, t in EDGES))
+    (folder / "nodes.txt").write_text("".join(f"n{i}\n" for i in range(35)) + "hub\n")
+    return folder
+
+
+def _release(folder: Path, name: str = "out.json") -> ah.Release:
+    return ah.read_release(folder / name)
+
+
+def _pairs(profile: Profile) -> dict[int, int]:
+    return dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True))
+
+
+def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
+    done = cli(*_EDGE, "-o", "release.json", "--report", "degrees.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    released = _release(graph, "release.json")
+    assert _pairs(released.profile) == TRUTH
+    assert released.zeros is None
+    told = done.stdout.splitlines()
+    assert told[0] == "Released: 80 ends of edges of 31 nodes."
+    assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
+    assert told[2] == f"Promise: {released.guarantee}"
+    assert "when one edge is added or removed" in told[2]
+    assert re.match(r"Error: .+ ends of edges expected, .+ of the ends of edges", told[4])
+    assert told[5:] == ["Wrote release.json.", "Wrote degrees.html."]
+    assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
+    assert cli("show", "release.json").stdout.splitlines() == told[:5]
+
+
+def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -> None:
+    given = ("--source", "from", "--target", "to", "--directed", "in", "--privacy", "node", "--max-degree", "auto")
+    done = cli("degrees", "edges.parquet", *given, "--epsilon", "5000", "--simulations", "2", "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    released = _release(graph)
+    # In-degrees: the ring's nodes have one each, those with a spoke two.
+    assert released.profile.k_plus(1) == 30
+    assert released.profile.k_plus(3) == 0
+    assert released.guarantee.epsilon == 5000
+    assert released.guarantee.spending[0][0] == "choosing the largest degree"
+    assert "Edges: Edges have a direction, and in-degrees are counted;" in done.stdout
+    assert (
+        f"No node keeps more than {released.mechanism.parameters['max_degree']} edges, chosen privately" in done.stdout
+    )
+    assert "errors are those of noise, not of edges left out" in done.stdout
+    assert "when one node with all its edges is added or removed" in done.stdout
+
+
+def test_a_pipe_gets_a_table(process: Cli, graph: Path) -> None:
+    text = gzip.decompress((graph / "edges.txt.gz").read_bytes())
+    given = ("--privacy", "edge", "--epsilon", "60", "--simulations", "2", "--public-nodes", "4e1")
+    done = process("degrees", "-", *given, stdin=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["count"], row["prevalence"], row["k_plus"]) for row in rows] == [
+        ("0", "9", "40"),
+        ("2", "20", "31"),
+        ("3", "10", "11"),
+        ("10", "1", "1"),
+    ]
+
+
+def test_listed_nodes_without_an_edge_are_told(cli: Cli, graph: Path) -> None:
+    done = cli(*_NODE, "--nodes", "nodes.txt", "--max-degree", "16", "--method", "histogram", "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (_pairs(_release(graph).profile), _release(graph).zeros) == (TRUTH, 5)
+    assert done.stdout.startswith("Released: 80 ends of edges of 31 nodes, and 5 nodes without any.\n")
+
+
+_OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = [
+    (_EDGE, (), {"epsilon": "60", "relation": "add-or-remove", "direction": "undirected", "bound": 2}),
+    (_EDGE, ("--directed", "out"), {"direction": "out", "bound": 1}),
+    (_EDGE, ("--self-loops", "count", "--duplicates", "count"), {"self_loops": "count", "duplicates": "count"}),
+    (_EDGE, ("--relation", "substitute"), {"relation": "substitute"}),
+    (_EDGE, ("--public-nodes", "40"), {"public_nodes": 40}),
+    (_NODE, ("--max-degree", "1e1"), {"max_degree": 10, "epsilon": "5000", "bounding": "projection"}),
+    (_NODE, ("--choice-share", "1/10"), {"choice_epsilon": "500", "epsilon": "4500"}),
+    (_NODE, ("--max-degree", "auto"), {"choice_epsilon": "1250"}),
+    (_NODE, ("--max-degree", "8", "--bounding", "flow"), {"bounding": "flow"}),
+    (_NODE, ("--relation", "substitute", "--directed", "out"), {"relation": "substitute", "direction": "out"}),
+]
+
+
+@pytest.mark.parametrize(("base", "given", "expected"), _OPTIONS)
+def test_options_are_what_is_done(
+    base: tuple[str, ...], given: tuple[str, ...], expected: dict[str, object], cli: Cli, graph: Path
+) -> None:
+    done = cli(*base, *given, "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    parameters = _release(graph).mechanism.parameters
+    assert expected.items() <= parameters.items()
+
+
+@pytest.mark.parametrize("name", MECHANISM_NAMES)
+def test_edge_mechanisms_by_name(name: str, cli: Cli, graph: Path) -> None:
+    given = ("--public-nodes", "40") if name not in ("auto", "frobenius", "partition", "privhist") else ()
+    done = cli(*_EDGE[:-3], "20", *_EDGE[-2:], "--mechanism", name, *given, "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    mechanism = _release(graph).mechanism
+    assert isinstance(mechanism, EdgeMechanism)
+    assert name in ("auto", mechanism.central.name)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_node_methods_by_name(method: str, cli: Cli, graph: Path) -> None:
+    done = cli(*_NODE, "--max-degree", "16", "--method", method, "--nodes", "nodes.txt", "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    mechanism = _release(graph).mechanism
+    assert isinstance(mechanism, NodeMechanism)
+    assert method in ("auto", mechanism.method)
+
+
+def test_choices_are_those_there_are() -> None:
+    options = {option.name: option for option in command_line.commands["degrees"].params}
+    for name, known in (("method", METHODS), ("bounding", tuple(BOUNDINGS))):
+        kind = options[name].type
+        assert isinstance(kind, click.Choice)
+        assert tuple(kind.choices) == known
+    mechanism = options["mechanism"]
+    assert isinstance(mechanism, click.Option)
+    assert mechanism.help is not None
+    assert set(MECHANISM_NAMES) <= set(re.findall(r"[a-z-]+", mechanism.help))
+
+
+def test_text_with_other_signs_between_is_read_as_said(cli: Cli, graph: Path) -> None:
+    done = cli("degrees", "edges.csv", "--delimiter", ";", "--no-header", *_EDGE[2:], "-o", "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _pairs(_release(graph).profile) == TRUTH
+
+
+@pytest.mark.parametrize("base", [_EDGE, _NODE])
+def test_the_truth_is_drawn_only_on_demand_and_loudly(
+    base: tuple[str, ...], cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[dict[int, int] | None] = []
+
+    def write_report(*_: object, not_private_truth: Profile | None = None, **__: object) -> None:
+        drawn.append(None if not_private_truth is None else _pairs(not_private_truth))
+
+    monkeypatch.setattr("anonhist.report.write_report", write_report)
+    quiet = (*base, "--quiet", "--report", "out.html")
+    done = cli(*quiet, "-o", "out.json")
+    assert (done.returncode, done.stdout, done.stderr, drawn) == (0, "", "", [None])
+    done = cli(*quiet, "-o", "out2.json", "--not-private-truth")
+    assert (done.returncode, done.stdout, drawn) == (0, "", [None, TRUTH])
+    assert re.fullmatch(
+        r"Warning: --not-private-truth draws the true degrees .+ must not leave the house\.\n", done.stderr
+    )
+    assert set(json.loads((graph / "out.json").read_text())) == set(json.loads((graph / "out2.json").read_text()))
+
+
+def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> None:
+    (graph / "loops.txt").write_text("".join(f"{s} {t}\n" for s, t in EDGES) + "n1 n1\nn1\n")
+    given = ("--privacy", "edge", "--epsilon", "60", "--public-nodes", "40", "--simulations", "2")
+    done = terminal("degrees", "loops.txt", *given, width=100)
+    assert done.returncode == 0
+    screen = "\n".join(line for line in done.stdout.replace("\r", "\n").split("\n") if "━" not in line)
+    assert re.search(r"^nodes of degree 0 +9 +8 to 10$", screen, re.MULTILINE)
+    assert re.search(r"^nodes +31 +", screen, re.MULTILINE)
+    assert re.search(r"^nodes of degree 3 or more +11 +", screen, re.MULTILINE)
+    assert re.search(r"\nnodes\n", screen)
+    assert "ends of edges of a node (both scales logarithmic)" in screen
+    assert "Only for you: Of 42 rows these were left out: 1 without both ends, 1 self-loops." in screen
+    assert "Wrote release.json." in screen
+    logged = terminal("degrees", "loops.txt", *given, "--quiet", "-o", "quiet.json")
+    assert (logged.returncode, logged.stdout) == (0, "")

@@ -1,0 +1,137 @@
+"""What is wrong with a call for degrees is told in one sentence, before edges are read wherever that can be."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Cli = Callable[..., CompletedProcess[str]]
+
+_SECRETS = ("zebra", "heron", "731973")
+_EDGE = ("--privacy", "edge", "--epsilon", "1")
+_NODE = ("--privacy", "node", "--epsilon", "1")
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    (folder / "edges.txt").write_text("# zebra\nzebra heron\nheron 731973\nnewt zebra\n")
+    (folder / "edges.csv").write_text("zebra,when,heron\na,1,b\n")
+    (folder / "commas.txt").write_text("zebra,heron\nheron,731973\n")
+    (folder / "one.csv").write_text("node\nzebra\n")
+    (folder / "nodes.txt").write_text("zebra\nheron\n")
+    (folder / "out.json").write_text("precious")
+    (folder / "page.html").write_text("precious")
+    return folder
+
+
+# What is refused before edges are read: there is no such file, and nobody says so.
+UNREAD: list[tuple[tuple[str, ...], str]] = [
+    ((), "--privacy edge or --privacy node; there is no default"),
+    (("--privacy", "edge"), "such as --epsilon 1; there is no default"),
+    (("--epsilon", "1"), "Say whom to protect"),
+    (("--privacy", "user", "--epsilon", "1"), "'user'"),
+    (("--privacy", "edge", "--epsilon", "0"), "epsilon must be a finite number greater than zero"),
+    (("--privacy", "edge", "--epsilon", "1e-9"), "too small"),
+    (("--privacy", "node", "--epsilon", "1e-9"), "too small"),
+    (("--privacy", "node", "--epsilon", "much"), "epsilon must be"),
+    ((*_EDGE, "--relation", "swap"), "'swap'"),
+    ((*_EDGE, "--directed", "both"), "'both'"),
+    ((*_EDGE, "--self-loops", "merge"), "'merge'"),
+    ((*_EDGE, "--duplicates", "drop"), "'drop'"),
+    ((*_EDGE, "--max-degree", "5"), "--max-degree belongs to --privacy node"),
+    ((*_EDGE, "--max-degree", "auto"), "--max-degree belongs to --privacy node"),
+    ((*_EDGE, "--choice-share", "1/4"), "--choice-share belongs to --privacy node"),
+    ((*_EDGE, "--method", "auto"), "--method belongs to --privacy node"),
+    ((*_EDGE, "--bounding", "flow"), "--bounding belongs to --privacy node"),
+    ((*_NODE, "--public-nodes", "5"), "--public-nodes belongs to --privacy edge"),
+    ((*_NODE, "--mechanism", "auto"), "--mechanism belongs to --privacy edge"),
+    ((*_EDGE, "--public-nodes", "0"), "--public-nodes must be a whole number"),
+    ((*_EDGE, "--public-nodes", "1e12"), "--public-nodes must be a whole number"),
+    ((*_EDGE, "--public-nodes", "all"), "--public-nodes must be a whole number"),
+    ((*_EDGE, "--mechanism", "magic"), "There is no mechanism called 'magic'"),
+    (
+        (*_EDGE, "--mechanism", "isotonic"),
+        "--mechanism isotonic needs to know how many nodes there are (--public-nodes)",
+    ),
+    (
+        (*_EDGE, "--mechanism", "cumulative", "--public-nodes", "9", "--duplicates", "count"),
+        "no self-loops or equal edges count",
+    ),
+    (
+        (*_EDGE, "--mechanism", "relaxed-partition", "--public-nodes", "1e6"),
+        "--public-nodes is too large for --mechanism relaxed-partition",
+    ),
+    ((*_NODE, "--max-degree", "0"), "--max-degree must be a whole number"),
+    ((*_NODE, "--max-degree", "1e9"), "--max-degree must be a whole number from 1 to 2^20"),
+    ((*_NODE, "--max-degree", "some"), "--max-degree must be a whole number"),
+    ((*_NODE, "--max-degree", "5", "--choice-share", "1/4"), "--choice-share belongs to --max-degree auto"),
+    ((*_NODE, "--choice-share", "1"), "--choice-share must be below 1"),
+    ((*_NODE, "--choice-share", "0"), "--choice-share must be"),
+    ((*_NODE, "--method", "magic"), "'magic'"),
+    ((*_NODE, "--method", "cumulative"), "only where a list of nodes was read (--nodes)"),
+    ((*_NODE, "--method", "histogram", "--bounding", "flow"), "leave --bounding out"),
+    ((*_NODE, "--bounding", "luck"), "'luck'"),
+    ((*_NODE, "--self-loops", "count"), "with --self-loops drop and --duplicates merge"),
+    ((*_NODE, "--duplicates", "count"), "with --self-loops drop and --duplicates merge"),
+    ((*_EDGE, "--simulations", "1"), "--simulations must be at least 2"),
+    ((*_EDGE, "--not-private-truth"), "--not-private-truth belongs to --report"),
+    ((*_EDGE, "-o", "new.html"), "asked for with --report"),
+    ((*_EDGE, "-o", "new.txt"), ".csv, .json, .parquet"),
+    ((*_EDGE, "-o", "out.json"), "exists already"),
+    ((*_EDGE, "-o", "new.json", "--report", "page.html"), "exists already"),
+    ((*_EDGE, "-o", "new.json", "--report", "new.pdf"), ".html"),
+    ((*_EDGE, "--nodes", "out.json", "-o", "out.json", "--force"), "is the input"),
+    ((*_EDGE, "--nodes", "page.html", "--report", "page.html", "--force"), "is the input"),
+]
+
+READ: list[tuple[tuple[str, ...], int, str]] = [
+    (("none.txt", *_EDGE), 3, "There is no file 'none.txt'"),
+    (("none.csv", *_NODE), 3, "There is no file 'none.csv'"),
+    (("page.html", *_EDGE), 2, "an ending that is not known"),
+    (("edges.txt", *_EDGE, "--nodes", "none.txt"), 3, "There is no file 'none.txt'"),
+    (("edges.txt", *_EDGE, "--nodes", "nodes.txt"), 3, "list"),
+    (("edges.txt", *_NODE, "--nodes", "nodes.txt"), 3, "list"),
+    (("-", *_EDGE, "--nodes", "-"), 2, "Standard input can be read once"),
+    (("edges.csv", *_EDGE), 2, "--source"),
+    (("edges.csv", *_NODE, "--source", "x"), 3, "no column 'x' to use as source"),
+    (("edges.csv", *_NODE, "--source", "when", "--target", "when"), 2, "must be two columns (--source and --target)"),
+    (("one.csv", *_EDGE), 3, "Edges need two columns"),
+    (("commas.txt", *_EDGE), 3, "say what separates them (--delimiter)"),
+    (("edges.txt", *_EDGE, "--table", "x"), 2, "table"),
+    (("edges.txt", *_EDGE, "--public-nodes", "2"), 2, "--public-nodes is below the data"),
+    (("edges.txt", *_EDGE, "-o", "edges.txt", "--force"), 2, ".csv, .json, .parquet"),
+]
+
+
+def _refused(cli: Cli, files: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    done = cli("degrees", *arguments)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert re.fullmatch(r"anonhist: [^\n]+\.\n", done.stderr), done.stderr
+    assert told in done.stderr
+    assert not any(value in done.stderr for value in _SECRETS)
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+@pytest.mark.parametrize(("arguments", "told"), UNREAD, ids=lambda value: " ".join(value) if value else "none")
+def test_what_is_wrong_is_told_before_edges_are_read(
+    arguments: tuple[str, ...], told: str, cli: Cli, files: Path
+) -> None:
+    _refused(cli, files, ("none.parquet", *arguments), 2, told)
+
+
+@pytest.mark.parametrize(("arguments", "code", "told"), READ)
+def test_edges_that_cannot_be_used_are_told_without_a_value(
+    arguments: tuple[str, ...], code: int, told: str, cli: Cli, files: Path
+) -> None:
+    _refused(cli, files, arguments, code, told)
+
+
+def test_a_warning_comes_before_the_edges_are_read(cli: Cli, files: Path) -> None:
+    del files
+    done = cli("degrees", "none.txt", *_EDGE, "-o", "new.json", "--report", "new.html", "--not-private-truth")
+    assert done.returncode == 3
+    assert done.stderr.startswith("Warning: --not-private-truth draws the true degrees")
+    assert "There is no file 'none.txt'" in done.stderr
