@@ -1,0 +1,109 @@
+"""Which share of the nodes has at least a degree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
+from anonhist.profiles.whole import MAX_ITEMS, whole_levels
+from anonhist.properties.curve import Curve
+from anonhist.releases.error import NORMAL_95
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from anonhist.profiles import Profile
+
+
+def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
+    """Return ``P(D ≥ r) = φ_{r+} / N`` with 95 % intervals, N the number of nodes.
+
+    Nodes without an edge are among the N where they are known: ``DegreeData.of(data).with_edges`` leaves them out.
+
+    Parameters
+    ----------
+    data
+        A release of degrees; or a graph, its degrees or their profile, which are private.
+    at
+        Ascending degrees r, whole numbers from 0 to 2^63 − 1. By default those where the curve falls: 1, and d and
+        d + 1 for each degree d that occurs, up to the bound on degrees where there is one.
+
+    Returns
+    -------
+    Curve
+        Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. The
+        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees
+        R, and an interval reaches at least one node to either side. Where there are no nodes, values are 0 and the band
+        says nothing.
+
+    Raises
+    ------
+    UsageError
+        If ``at`` is not as said, or ``data`` has no degrees.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> curve = degree_ccdf(Profile.from_counts([3, 1, 1, 1]))
+    >>> curve.x.tolist(), curve.value.tolist()
+    ([1.0, 2.0, 3.0, 4.0], [1.0, 0.25, 0.25, 0.0])
+    """
+    found = DegreeData.of(data)
+    levels = falls(found) if at is None else _levels(at)
+
+    def shares(profile: Profile, zeros: int) -> NDArray[np.float64]:
+        reaching = profile.cumulative_prevalence(levels) + np.where(levels > 0, 0.0, float(zeros))
+        return np.asarray(reaching / max(1, profile.num_labels + zeros))
+
+    value = shares(found.profile, found.zeros or 0)
+    error, half = np.zeros(value.shape), np.zeros(value.shape)
+    if found.runs:
+        error = np.sqrt(((found.values(shares) - value) ** 2).mean(axis=0))
+        half = np.maximum(NORMAL_95 * error, 1 / max(1, found.num_nodes))
+    if not found.num_nodes:
+        half = np.ones(value.shape)
+    # All nodes have at least the degree 0, and those with an edge 1.
+    known = levels <= (0 if found.zeros is not None else 1)
+    half = np.where(known & (found.num_nodes > 0), 0.0, half)
+    return Curve(
+        "degree",
+        "share of nodes",
+        levels.astype(np.float64),
+        value,
+        error,
+        np.maximum(value - half, 0.0),
+        np.minimum(value + half, 1.0),
+        ("observed",) * levels.size,
+        "share of nodes of a degree or more" + (", from a release" if found.runs else ""),
+        assumes=found.assumes,
+        warnings=found.warnings,
+        guarantee=found.guarantee,
+    )
+
+
+def falls(data: DegreeData) -> NDArray[np.int64]:
+    """Return the degrees at which the curve falls, and those just before: 1, d and d + 1 for each degree d.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> falls(DegreeData.of(Profile.from_counts([5, 3]))).tolist()
+    [1, 3, 4, 5, 6]
+    """
+    counts = data.profile.counts
+    # The largest degree there can be has no next one.
+    levels = np.concatenate((np.ones(1, dtype=np.int64), counts, counts[counts < MAX_ITEMS] + 1))
+    levels.sort()
+    levels = levels[np.diff(levels, prepend=0) > 0]
+    # Beyond the bound nothing was released, whatever there is.
+    return levels if data.max_degree is None else levels[levels <= data.max_degree]
+
+
+def _levels(at: ArrayLike) -> NDArray[np.int64]:
+    levels = whole_levels(at)
+    if levels.ndim != 1 or bool(np.any(levels < 0)) or bool(np.any(levels[1:] <= levels[:-1])):
+        raise UsageError("at must be ascending degrees, each a whole number from 0 on, such as [1, 10, 100].")
+    return levels

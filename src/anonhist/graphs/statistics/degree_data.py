@@ -1,0 +1,232 @@
+"""What statistics of degrees are read off: a release with its runs, or the private degrees themselves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
+from anonhist.profiles import Profile
+from anonhist.properties import Estimate
+from anonhist.releases import Release
+from anonhist.releases.error import NORMAL_95
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from anonhist.privacy import Guarantee
+    from anonhist.releases import ReleaseError
+
+_MOSTLY_NOISE = "The release is mostly noise: the graph may be far smaller, and this number far off."
+_EMPTY = "No node has an edge: this says nothing, so the interval is all there can be."
+
+
+@dataclass(frozen=True, eq=False)
+class DegreeData:
+    """Degrees of a graph, released or private, as statistics take them.
+
+    Attributes
+    ----------
+    profile
+        How many nodes have each degree from 1 on.
+    policy
+        What counted as an edge.
+    zeros
+        How many nodes have no edge; None where that is not known.
+    max_degree
+        θ, above which no degree was released since edges were left out; None where none were.
+    runs
+        (profile, zeros) of runs of the mechanism on what it released; none of private degrees, which are exact.
+    error
+        The errors that the release itself states.
+    knows_nodes
+        Whether the number of nodes is public, so that no noise is in it.
+    guarantee
+        What was promised; None of private degrees.
+    warnings
+        Sentences on the release as a whole.
+    """
+
+    profile: Profile
+    policy: EdgePolicy = SIMPLE
+    zeros: int | None = None
+    max_degree: int | None = None
+    runs: tuple[tuple[Profile, int | None], ...] = ()
+    error: ReleaseError | None = None
+    knows_nodes: bool = False
+    guarantee: Guarantee | None = None
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, data: DegreeSource) -> DegreeData:
+        """Take whatever has degrees: a release of them, or a graph, its degrees or their profile, which are private.
+
+        Raises
+        ------
+        UsageError
+            If it is something else, or the release is not one of degrees.
+
+        Examples
+        --------
+        >>> data = DegreeData.of(Profile.from_counts([2, 1, 1]))
+        >>> data.num_nodes, data.zeros, data.with_edges is data
+        (3, None, True)
+        """
+        if isinstance(data, DegreeData):
+            return data
+        if isinstance(data, Release):
+            return _of_release(data)
+        degrees = data.degree_profile() if isinstance(data, Graph) else data
+        if isinstance(degrees, Degrees):
+            return cls(degrees.profile, degrees.policy, degrees.num_zeros)
+        if isinstance(degrees, Profile):
+            is_directed = degrees.unit.kind == "edge" and degrees.unit.bound == 1
+            return cls(degrees, EdgePolicy(Direction.IN) if is_directed else SIMPLE)
+        message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not a {type(data).__name__}."
+        raise UsageError(message)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are; where those without an edge are not known, those with one."""
+        return self.profile.num_labels + (self.zeros or 0)
+
+    @property
+    def with_edges(self) -> DegreeData:
+        """The same without the nodes that have no edge."""
+        return self if self.zeros is None else replace(self, zeros=None, knows_nodes=False)
+
+    @property
+    def assumes(self) -> str:
+        """What must be so for intervals to hold the truth: they hold privacy noise and nothing else."""
+        if self.max_degree is None:
+            return ""
+        return f"no edges were left out to bound degrees at {self.max_degree:,}: those are missing, however many"
+
+    def values(self, statistic: Callable[[Profile, int], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return some numbers of each run, shape (runs, numbers)."""
+        return np.array([statistic(run, self._zeros(zeros)) for run, zeros in self.runs])
+
+    def estimate(
+        self,
+        statistic: Callable[[Profile, int], float],
+        *,
+        method: str,
+        unit: str = "",
+        ends: tuple[float, float] = (0.0, math.inf),
+        step: float = 0.0,
+        defined: bool = True,
+    ) -> Estimate:
+        """Read a number off, with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
+
+        The error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released degrees and R*_b the runs of the mechanism
+        on R: bias of the mechanism included. Of private degrees it is zero.
+
+        Parameters
+        ----------
+        statistic
+            f, of a profile and a number of zeros.
+        method
+            Where the number comes from.
+        unit
+            What is counted.
+        ends
+            What the number lies between.
+        step
+            By how much it changes for the least that noise does: runs that all agree make no number exact.
+        defined
+            Whether a number can be read off at all.
+        """
+        if not defined:
+            low, high = ends
+            value = low if math.isfinite(low) else 0.0
+            return self._stated(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
+        value = statistic(self.profile, self._zeros(self.zeros))
+        error = self.noise(value, statistic)
+        half = max(NORMAL_95 * error, step) if self.runs else 0.0
+        interval = min(max(value - half, ends[0]), value), max(min(value + half, ends[1]), value)
+        return self._stated(value, error, interval, method=method, unit=unit)
+
+    def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
+        """Return the root mean square of what a number of each run differs by; 0 where there are no runs."""
+        if not self.runs:
+            return 0.0
+        # Squares of large numbers pass what floats hold; this does not make them.
+        far = math.hypot(*(statistic(run, self._zeros(zeros)) - value for run, zeros in self.runs))
+        return far / math.sqrt(len(self.runs))
+
+    def _stated(
+        self,
+        value: float,
+        error: float,
+        interval: tuple[float, float],
+        *,
+        method: str,
+        unit: str,
+        warnings: tuple[str, ...] = (),
+    ) -> Estimate:
+        return Estimate(
+            value,
+            error,
+            interval,
+            f"{method}, from a release" if self.runs else method,
+            assumes=self.assumes,
+            warnings=(*warnings, *self.warnings),
+            unit=unit,
+            guarantee=self.guarantee,
+        )
+
+    def _zeros(self, zeros: int | None) -> int:
+        return 0 if self.zeros is None else zeros or 0
+
+
+# What statistics are told to read.
+DegreeSource = Release | Graph | Degrees | Profile | DegreeData
+
+
+def released_policy(release: Release) -> EdgePolicy:
+    """Return what counted as an edge, as the mechanism of a release of degrees has recorded it.
+
+    Raises
+    ------
+    UsageError
+        If it is not a release of degrees.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import release
+    >>> released_policy(release(Profile([1], [9]), epsilon=1))
+    Traceback (most recent call last):
+    anonhist.errors.UsageError: This is not a release of degrees: make one with release_degrees.
+    """
+    parameters = release.mechanism.parameters
+    if release.guarantee.unit.kind not in ("edge", "node") or "direction" not in parameters:
+        raise UsageError("This is not a release of degrees: make one with release_degrees.")
+    # Node privacy is for graphs without self-loops and equal edges, and records neither.
+    return EdgePolicy(
+        Direction(parameters["direction"]),
+        str(parameters.get("self_loops", SIMPLE.self_loops)),
+        str(parameters.get("duplicates", SIMPLE.duplicates)),
+    )
+
+
+def _of_release(release: Release) -> DegreeData:
+    policy, parameters = released_policy(release), release.mechanism.parameters
+    bound = parameters.get("max_degree")
+    return DegreeData(
+        release.profile,
+        policy,
+        release.zeros,
+        None if bound is None else int(bound),
+        tuple(zip(release.resimulate(), release.resimulate_zeros(), strict=True)),
+        release.error,
+        "public_nodes" in parameters,
+        release.guarantee,
+        (_MOSTLY_NOISE,) if release.mostly_noise else (),
+    )
