@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
 
-# How many ends of edges a prediction is made for: its root enters.
-_PREDICTED_ITEMS = 100_000
-
 
 @dataclass(frozen=True)
 class PartitionDegrees(NodeMechanism):
@@ -83,9 +80,8 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def predicted_error(self) -> float:
-        """``1.3 (10^5/γ)^(1/2) + 0.03/γ²``: for about so many ends of edges."""
-        rate = float(self.central.epsilon_per_cell)
-        return float(1.3 * (_PREDICTED_ITEMS / rate) ** 0.5 + 0.03 / rate**2)
+        """``38 γ^−0.9``, γ the budget per cell: for graphs with some 10^5 ends of edges."""
+        return float(38 / float(self.central.epsilon_per_cell) ** 0.9)
 
     @property
     def releases_zeros(self) -> bool:

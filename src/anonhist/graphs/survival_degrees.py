@@ -51,8 +51,8 @@ class SurvivalDegrees(NoisyBins):
 
     @property
     def predicted_error(self) -> float:
-        """``4 θ^1.45 / (γθ)^0.8``."""
-        return float(4 * self.max_degree**1.45 / float(self.rate * self.max_degree) ** 0.8)
+        """``7 θ^1.3 / (γθ)^0.8``."""
+        return float(7 * self.max_degree**1.3 / float(self.rate * self.max_degree) ** 0.8)
 
     @property
     def releases_zeros(self) -> bool:
