@@ -318,14 +318,14 @@ def test_an_interrupt_ends_a_stream(files: Path) -> None:
 
 
 def test_buckets_are_recommended(folder: Path, cli: Cli) -> None:
-    given = ("sketch", "recommend", "--expected-labels", "200", "--epsilon", "3", "--max-bytes", "1600")
+    given = ("sketch", "recommend", "--expected-labels", "40", "--epsilon", "3", "--max-bytes", "320")
     ran = cli(*given, "--quiet")
     assert ran.returncode == 0
     rows = [line.split(",") for line in ran.stdout.splitlines()]
     assert rows[0][:3] == ["buckets", "load", "bytes"]
-    assert [row[:3] for row in rows[1:]] == [["50", "4", "400"], ["100", "2", "800"], ["200", "1", "1600"]]
+    assert [row[:3] for row in rows[1:]] == [["10", "4", "80"], ["20", "2", "160"], ["40", "1", "320"]]
     assert cli(*given, "-o", "rows.csv", "--quiet").returncode == 0
     assert (folder / "rows.csv").read_text() == ran.stdout
-    refused = cli("sketch", "recommend", "--expected-labels", "200", "--epsilon", "1", "--max-bytes", "9")
+    refused = cli("sketch", "recommend", "--expected-labels", "40", "--epsilon", "1", "--max-bytes", "9")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "sample_share" in refused.stderr

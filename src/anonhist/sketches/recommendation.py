@@ -117,8 +117,8 @@ def recommend_buckets(
 
     Examples
     --------
-    >>> found = recommend_buckets(labels=500, epsilon=3, max_bytes=8_000)
-    >>> found.best in (500, 1000), len(found.rows)
+    >>> found = recommend_buckets(labels=50, epsilon=3, max_bytes=800)
+    >>> found.best in (50, 100), len(found.rows)
     (True, 4)
     """
     expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
