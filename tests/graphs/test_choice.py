@@ -20,7 +20,7 @@ def law(
 ) -> list[float]:
     """Compute the chances of permute-and-flip from what the docstring says, in floats."""
     epsilon = float(choice.epsilon)
-    losses = [noise[bound] - kept[bound] + 8 * bound / epsilon for bound in choice.candidates]
+    losses = [noise[bound] - kept[bound] + bound**1.5 / (2 * epsilon) for bound in choice.candidates]
     scores = [
         max((q - p) / (2 * max(i, j)) for p, j in zip(losses, choice.candidates, strict=True))
         for q, i in zip(losses, choice.candidates, strict=True)

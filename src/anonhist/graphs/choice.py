@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 
 CANDIDATES = tuple(2**power for power in range(13))
 MOST_CANDIDATES = 64
-# How much the choice leans to small candidates, whose errors are small where it goes wrong (measured).
-_CAUTION = 4
+# How much the choice leans to small candidates: where it goes wrong, large ones err most (measured). At 64, in units
+# of what one node changes, divided by ε; elsewhere as the root of the candidate.
+_CAUTION, _CAUTION_AT = 2, 64
 
 
 @dataclass(frozen=True)
 class DegreeChoice:
     """A private choice of θ, the largest degree that is kept, by what left out edges and what noise cost.
 
-    A candidate's loss is ``q_θ = noise_θ − kept_θ + τΔ_θ``: noise_θ the error predicted from public numbers, kept_θ how
-    many ends of edges are kept, ``Δ_θ = 2θ`` and ``τ = 4/ε``, by which the choice is on the safe side. One node more
-    keeps from 0 to Δ_θ ends more, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most 1: large
-    candidates, which one node changes most, do not blur small ones. Each candidate is taken into a draw with
+    A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ the error predicted from public
+    numbers, kept_θ how many ends of edges are kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
+    side. One node more keeps from 0 to Δ_θ ends more, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most
+    1: large candidates, which one node changes most, do not blur small ones. Each candidate is taken into a draw with
     probability ``exp(−ε (s_θ − min s) / 2)``, and one of those drawn evenly.
 
     Parameters
@@ -109,8 +110,7 @@ class DegreeChoice:
             Privacy randomness; the operating system's by default.
         """
         randomness = source or SystemSource()
-        caution = _CAUTION * 2 / self.epsilon
-        losses = [Fraction(noise[bound]) - kept[bound] + caution * bound for bound in self.candidates]
+        losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
         scores = _scores(losses, self.candidates)
         rate = self.epsilon / (2 * relation.steps)
         # One has the least score, and is in.
@@ -120,6 +120,10 @@ class DegreeChoice:
             if bernoulli_exp(rate * (score - min(scores)), 1, source=randomness)[0]
         ]
         return drawn[int(uniform_integers(len(drawn), 1, source=randomness)[0])]
+
+    def _caution(self, bound: int) -> Fraction:
+        """Return what is added to the loss of a candidate: a public number."""
+        return _CAUTION * 2 * bound * Fraction((bound / _CAUTION_AT) ** 0.5) / self.epsilon
 
 
 def _scores(losses: Sequence[Fraction], candidates: Sequence[int]) -> list[Fraction]:
