@@ -144,6 +144,19 @@ def test_edge_mechanisms_by_name(name: str, cli: Cli, graph: Path) -> None:
     assert name in ("auto", mechanism.central.name)
 
 
+@pytest.mark.parametrize(("base", "given"), [(_EDGE, ()), (_NODE, ("--max-degree", "16"))])
+def test_a_release_of_degrees_is_planned_with_and_estimated_from(
+    base: tuple[str, ...], given: tuple[str, ...], cli: Cli, graph: Path
+) -> None:
+    del graph
+    assert cli(*base, *given, "-o", "out.json").returncode == 0
+    planned = cli("plan", "--like", "out.json", "--epsilon", "5")
+    assert (planned.returncode, planned.stderr) == (0, "")
+    assert re.fullmatch(r"epsilon,.+\n5,(frobenius|partition),.+\n", planned.stdout)
+    estimated = cli("estimate", "entropy", "out.json")
+    assert (estimated.returncode, estimated.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_node_methods_by_name(method: str, cli: Cli, graph: Path) -> None:
     done = cli(*_NODE, "--max-degree", "16", "--method", method, "--nodes", "nodes.txt", "-o", "out.json")

@@ -264,11 +264,12 @@ def test_what_no_mechanism_for_degrees_releases_is_refused(
 
 def test_other_releases_have_no_zeros(tmp_path: Path) -> None:
     made = FrobeniusMechanism(1).release(Profile.from_counts([3, 1]), source=SeededSource(7))
-    document = to_document(made)
-    document["zeros"], document["error"]["zeros_standard_error"] = 5, 1.0
-    (tmp_path / "bad.json").write_text(json.dumps(document))
-    with pytest.raises(DataError, match="zeros belong to a release of degrees"):
-        read_release(tmp_path / "bad.json")
+    of_sketch = json.loads((GOLDEN / "release-1-hashed-sketch.json").read_text(encoding="utf-8"))
+    for document in (to_document(made), of_sketch):
+        document["zeros"], document["error"]["zeros_standard_error"] = 5, 1.0
+        (tmp_path / "bad.json").write_text(json.dumps(document))
+        with pytest.raises(DataError, match="zeros belong to a release of degrees"):
+            read_release(tmp_path / "bad.json")
 
 
 def test_degrees_with_a_plain_mechanism_are_a_release_too(tmp_path: Path) -> None:

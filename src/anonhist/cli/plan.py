@@ -84,8 +84,9 @@ def _planned(
         from anonhist.formats import read_release
 
         profile = read_release(like).profile
+        protected = unit or profile.unit
         # The file is public, so any unit may be planned for, less than its own too.
-        model, protected = profile.with_unit(PrivacyUnit.item()), unit or profile.unit
+        model = profile.with_unit(protected)
     rows: list[PlanRow] = []
     with steps_bar("Simulating", len(epsilons)) as advance:
         for each in epsilons:
