@@ -1,5 +1,7 @@
 """Groups of rows: each row in one group, groups read off released values alone, and their posterior."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -107,28 +109,22 @@ def never(_: NDArray[np.float64]) -> bool:
 
 
 def exact(noisy: NoisyRows, epsilon: float, scale: float, top: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return A(m) and, for each m and k, Σ of the weights with y_k ≥ y: all sequences, one after another."""
+    """Return A(m) and, for each m and k, Σ of the weights with y_k ≥ y: all sequences."""
     sums, begins = noisy.sums[0], noisy.begins[0]
-    length = sums.size
-    group = np.cumsum(begins) - 1
-    seen = sums[begins]
+    length, starts = sums.size, np.flatnonzero(begins)
     total, tail = np.zeros(length + 1), np.zeros((length + 1, length, top + 1))
     mean = (scale / np.maximum(np.arange(top + 1), 1)) ** 2
-
-    def walk(m: int, rows: list[int], weight: float) -> None:
-        if len(rows) == m:
-            arms = np.pad(np.array(rows, dtype=np.int64) - np.arange(1, m + 1), (0, length - m))
-            held = np.bincount(group, weights=arms, minlength=seen.size)
-            weight *= float(np.exp(-epsilon * np.abs(held - seen).sum()) * np.prod(1 + mean[1 : m + 1]))
-            total[m] += weight
-            for k, row in enumerate(rows):
-                tail[m, k, : row + 1] += weight
-            return
-        for row in range(m, (rows[-1] if rows else top) + 1):
-            walk(m, [*rows, row], weight * float(mean[row] / (1 + mean[row])))
-
     for m in range(length + 1):
-        walk(m, [], 1.0)
+        ascending = list(combinations_with_replacement(range(m, top + 1), m))
+        rows = np.array(ascending, dtype=np.int64).reshape(len(ascending), m)[:, ::-1]
+        arms = np.pad(rows - np.arange(1, m + 1), ((0, 0), (0, length - m)))
+        away = np.abs(np.add.reduceat(arms, starts, axis=1) - sums[starts]).sum(axis=1)
+        weights = (
+            np.exp(-epsilon * away) * np.prod(mean[rows] / (1 + mean[rows]), axis=1) * np.prod(1 + mean[1 : m + 1])
+        )
+        total[m] = weights.sum()
+        for k in range(m):
+            tail[m, k] = np.bincount(rows[:, k], weights=weights, minlength=top + 1)[::-1].cumsum()[::-1]
     return total, tail
 
 
