@@ -17,12 +17,24 @@ from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.graphs.private_edge_count import private_edge_count
 from anonhist.graphs.projection import project
 from anonhist.graphs.release import release_degrees
+from anonhist.graphs.statistics import (
+    DegreeStatistics,
+    degree_ccdf,
+    degree_statistics,
+    gini,
+    k_stars,
+    mean_degree,
+    num_edges,
+    num_nodes,
+    power_law_tail,
+)
 from anonhist.graphs.survival_degrees import SurvivalDegrees
 
 __all__ = [
     "Bounding",
     "CumulativeDegrees",
     "DegreeChoice",
+    "DegreeStatistics",
     "Degrees",
     "Direction",
     "EdgeMechanism",
@@ -37,8 +49,16 @@ __all__ = [
     "Projection",
     "SurvivalDegrees",
     "as_graph",
+    "degree_ccdf",
     "degree_flow",
+    "degree_statistics",
     "edge_count_flow",
+    "gini",
+    "k_stars",
+    "mean_degree",
+    "num_edges",
+    "num_nodes",
+    "power_law_tail",
     "private_edge_count",
     "project",
     "release_degrees",
