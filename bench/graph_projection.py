@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.graphs.edge_order import stable_order
 from anonhist.graphs.graph import Graph
+from anonhist.graphs.node.edge_order import stable_order
+from anonhist.graphs.node.projection import kept_edges, projected
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.graphs.projection import kept_edges, projected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from anonhist.errors import DataError
 from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import DEGREE_PREFIXES, to_document
 from anonhist.graphs import EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.node_privacy import METHODS
+from anonhist.graphs.node.privacy import METHODS
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

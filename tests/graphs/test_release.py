@@ -8,6 +8,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.graphs import (
     CumulativeDegrees,
+    DegreeChoice,
     EdgePolicy,
     EdgePrivacy,
     Flow,
@@ -19,10 +20,9 @@ from anonhist.graphs import (
     Projection,
     SurvivalDegrees,
     as_graph,
-    node_privacy,
     release_degrees,
 )
-from anonhist.graphs.bounding import named_bounding
+from anonhist.graphs.node.bounding import named_bounding
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import sorted_l1
 from anonhist.testing.sources import SeededSource
@@ -109,7 +109,7 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
         seen.append((kept, noise))
         return 8
 
-    monkeypatch.setattr(node_privacy.DegreeChoice, "draw", draw)
+    monkeypatch.setattr(DegreeChoice, "draw", draw)
     mechanism = mechanism_of(NodePrivacy(candidates=(2, 8, 4096)))
     assert mechanism.max_degree == 8
     ((kept, noise),) = seen

@@ -87,8 +87,8 @@ def run_degrees(
 
 def _privacy(privacy: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy:
     """Return whom to protect and how, or refuse options that belong to the other privacy."""
-    from anonhist.graphs.edge_privacy import EdgePrivacy
-    from anonhist.graphs.node_privacy import NodePrivacy
+    from anonhist.graphs.edge.privacy import EdgePrivacy
+    from anonhist.graphs.node.privacy import NodePrivacy
 
     own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if privacy == "edge" else (_OF_NODES, _OF_EDGES, "edge")
     for name in foreign:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_items, check_no_zeros, check_profile
-from anonhist.graphs.bounding import named_bounding
-from anonhist.graphs.choice import DegreeChoice
-from anonhist.graphs.cumulative_degrees import CumulativeDegrees
-from anonhist.graphs.edge_mechanism import EdgeMechanism
-from anonhist.graphs.histogram_degrees import HistogramDegrees
-from anonhist.graphs.partition_degrees import PartitionDegrees
+from anonhist.graphs.edge.mechanism import EdgeMechanism
+from anonhist.graphs.node.bounding import named_bounding
+from anonhist.graphs.node.choice import DegreeChoice
+from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
+from anonhist.graphs.node.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node.partition_degrees import PartitionDegrees
+from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.graphs.survival_degrees import SurvivalDegrees
 from anonhist.mechanisms import from_parameters
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.profiles.whole import MAX_ITEMS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from enum import Enum
 
-    from anonhist.graphs.node_mechanism import NodeMechanism
+    from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
 
@@ -49,7 +49,7 @@ def degree_mechanism(
     name
         ``edge-`` and the name of a mechanism for profiles, or ``node-`` and a method.
     parameters
-        Its :attr:`~anonhist.graphs.node_mechanism.NodeMechanism.parameters`.
+        Its :attr:`~anonhist.graphs.node.mechanism.NodeMechanism.parameters`.
     guarantee
         What the release promises.
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.graphs.edge_privacy import EdgePrivacy
-from anonhist.graphs.node_privacy import NodePrivacy
+from anonhist.graphs.edge.privacy import EdgePrivacy
+from anonhist.graphs.node.privacy import NodePrivacy
 from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_whole_number
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     The sum of all s is twice the largest number of edges that can be shared out (:func:`edge_count_flow`; not twice
     where arcs are counted). As no s_v exceeds the degree, the distance from the degrees is 2·(edges − that number): at
     most twice as many edges as must be removed for no degree to exceed D, and never more than after the projection
-    (:func:`~anonhist.graphs.projection.project`).
+    (:func:`~anonhist.graphs.node.projection.project`).
 
     A largest flow through the graph's double cover, which has capacity D at the left and at the right copies, tells
     three kinds of copies apart. Those with slack in the optimum; those that are full and border on slack; and those

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node_mechanism import NAMES_STAY, NOISE_IS_EXACT
+from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT
 from anonhist.mechanisms.noise import added, exact_noise
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties import Estimate

@@ -8,12 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.graphs.edge_order import stable_order
 from anonhist.graphs.graph import Graph
+from anonhist.graphs.node.edge_order import stable_order
+from anonhist.graphs.node.projection import kept_edges, project, projected
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.graphs.projection import kept_edges, project, projected
 
-MODULE = importlib.import_module("anonhist.graphs.projection")
+MODULE = importlib.import_module("anonhist.graphs.node.projection")
 
 
 def plain_scan(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from anonhist.graphs import sensitivity
 from anonhist.graphs.graph import Graph
+from anonhist.graphs.node import sensitivity
+from anonhist.graphs.node.projection import kept_edges, projected
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.graphs.projection import kept_edges, projected
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.edge_order import stable_order
+from anonhist.graphs.node.edge_order import stable_order
 from anonhist.graphs.policy import Direction
 from anonhist.privacy import parse_whole_number
 
@@ -45,7 +45,7 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     -------
     ndarray of int64, shape (num_nodes,)
         From 0 to θ: degrees, or the in- or out-degrees that the graph's policy asks for. Private:
-        :mod:`anonhist.graphs.sensitivity` says how far one node moves what is counted of them.
+        :mod:`anonhist.graphs.node.sensitivity` says how far one node moves what is counted of them.
 
     Raises
     ------

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.graphs.node_mechanism import NoisyBins
-from anonhist.graphs.smooth_sums import cells_from_above, smooth_sums
+from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.smooth_sums import cells_from_above, smooth_sums
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
 
@@ -29,12 +29,12 @@ class SurvivalDegrees(NoisyBins):
     projection, adds one to k of the numbers and moves at most k others by one degree: together they change by 2θ at
     most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
     are never counted, so nodes need not be listed. What is published are the numbers as
-    :func:`~anonhist.graphs.smooth_sums.smooth_sums` reads them.
+    :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them.
 
     Parameters
     ----------
     epsilon, max_degree, direction, relation, choice, bounding
-        See :class:`~anonhist.graphs.node_mechanism.NodeMechanism`.
+        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
 
     Guarantees
     ----------

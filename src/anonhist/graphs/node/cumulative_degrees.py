@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.graphs.node_mechanism import NoisyBins
-from anonhist.graphs.smooth_sums import cells_from_below, smooth_sums
+from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.smooth_sums import cells_from_below, smooth_sums
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
 
@@ -31,13 +31,13 @@ class CumulativeDegrees(NoisyBins):
     independent, ``P(G = j) ∝ e^(−γ|j|)``. One node more, of degree k after the projection, adds one to n and to θ − k
     of the sums, and moves at most k others by one degree: n changes by 1, the sums c_0..c_{θ−1} by θ together (2θ for
     in- or out-degrees). So γ is the share's budget for n, and that of the rest divided by θ for the sums. What is
-    published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.smooth_sums.smooth_sums` reads them,
-    from 0 to ñ, and ñ less all of these: the nodes without an edge.
+    published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads
+    them, from 0 to ñ, and ñ less all of these: the nodes without an edge.
 
     Parameters
     ----------
     epsilon, max_degree, direction, relation, choice, bounding
-        See :class:`~anonhist.graphs.node_mechanism.NodeMechanism`.
+        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
 
     Guarantees
     ----------

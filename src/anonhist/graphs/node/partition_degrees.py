@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.graphs.node_mechanism import NAMES_STAY, NodeMechanism
+from anonhist.graphs.node.mechanism import NAMES_STAY, NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.calibration import band_delta
 from anonhist.mechanisms.setting import capped
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node_mechanism import Run
+    from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
 
@@ -35,8 +35,8 @@ class PartitionDegrees(NodeMechanism):
     Parameters
     ----------
     epsilon, max_degree, direction, relation, choice, bounding
-        See :class:`~anonhist.graphs.node_mechanism.NodeMechanism`. With :class:`~anonhist.graphs.bounding.Flow` this is
-        the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
+        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`. With
+        :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
 
     Guarantees
     ----------

@@ -8,21 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.graphs.bounding import named_bounding
-from anonhist.graphs.choice import CANDIDATES, DegreeChoice
-from anonhist.graphs.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node_mechanism import NEEDS_NODES
-from anonhist.graphs.partition_degrees import PartitionDegrees
-from anonhist.graphs.projection import projected
-from anonhist.graphs.survival_degrees import SurvivalDegrees
+from anonhist.graphs.node.bounding import named_bounding
+from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice
+from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
+from anonhist.graphs.node.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node.mechanism import NEEDS_NODES
+from anonhist.graphs.node.partition_degrees import PartitionDegrees
+from anonhist.graphs.node.projection import projected
+from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.graphs.node_mechanism import NodeMechanism
+    from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.randomness import RandomSource
@@ -42,7 +42,7 @@ class NodePrivacy:
     ----------
     max_degree
         θ: edges are left out until no node has more. A public number from 1 to 2^20, or ``"auto"``: chosen from
-        ``candidates`` by :class:`~anonhist.graphs.choice.DegreeChoice`, with a share of the budget.
+        ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
     method
         ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``, or ``"auto"``: what
         is predicted to err least for this θ and this epsilon.

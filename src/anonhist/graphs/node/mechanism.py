@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.bounding import Bounding, Projection
+from anonhist.graphs.node.bounding import Bounding, Projection
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.setting import make_release, without_sizes
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.choice import DegreeChoice
     from anonhist.graphs.graph import Graph
+    from anonhist.graphs.node.choice import DegreeChoice
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
@@ -70,8 +70,8 @@ class NodeMechanism(ABC):
     choice
         How θ was chosen and what that cost, or None where it was given.
     bounding
-        How edges are left out: :class:`~anonhist.graphs.bounding.Projection` or
-        :class:`~anonhist.graphs.bounding.Flow`.
+        How edges are left out: :class:`~anonhist.graphs.node.bounding.Projection` or
+        :class:`~anonhist.graphs.node.bounding.Flow`.
 
     Raises
     ------

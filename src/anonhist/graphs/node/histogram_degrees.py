@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.bounding import Projection
-from anonhist.graphs.node_mechanism import NoisyBins
-from anonhist.graphs.sensitivity import histogram
+from anonhist.graphs.node.bounding import Projection
+from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.sensitivity import histogram
 from anonhist.mechanisms.noise import added
 from anonhist.profiles import Profile
 
@@ -37,7 +37,7 @@ class HistogramDegrees(NoisyBins):
     Parameters
     ----------
     epsilon, max_degree, direction, relation, choice, bounding
-        See :class:`~anonhist.graphs.node_mechanism.NodeMechanism`.
+        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
     nodes_listed
         Whether nodes without an edge are counted, which a graph without a list of its nodes does not allow.
 

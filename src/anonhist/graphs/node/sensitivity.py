@@ -1,7 +1,7 @@
 """How far one node moves what is counted of the degrees after the projection, to the unit.
 
 Neighbours are a graph and the same graph with one node more, which has any edges to the others. Both are projected to
-degrees of θ at most, with their common edges in the same order (:mod:`anonhist.graphs.projection`).
+degrees of θ at most, with their common edges in the same order (:mod:`anonhist.graphs.node.projection`).
 
 *Without directions.* Say that the new node keeps k ≤ θ edges. Let δ(u) be by how much the degree of another node u is
 greater in the larger graph, at any time of the scan. Then Σ|δ| ≤ k at all times, where k counts what is kept by then.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.graphs.edge_mechanism import MOST_NODES, EdgeMechanism
+from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.mechanisms import MECHANISM_NAMES, check_name, choose, named_mechanism
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from anonhist.errors import UsageError
-from anonhist.graphs import sensitivity
 from anonhist.graphs.flow.degree_flow import degree_flow, degree_flow_distance
 from anonhist.graphs.flow.randomised_rounding import randomised_rounding, rounded_epsilon
-from anonhist.graphs.projection import project
+from anonhist.graphs.node import sensitivity
+from anonhist.graphs.node.projection import project
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -42,7 +42,7 @@ class Bounding(Protocol):
 
 @dataclass(frozen=True)
 class Projection:
-    """Leave edges out, one after the other: see :func:`~anonhist.graphs.projection.project`. For graphs of any size.
+    """Leave edges out, one after the other, of graphs of any size: :func:`~anonhist.graphs.node.projection.project`.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class Projection:
         return project(graph, max_degree)
 
     def list_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return 2θ, or with directions max(2θ, 3θ − 2): see :mod:`anonhist.graphs.sensitivity`."""
+        """Return 2θ, or with directions max(2θ, 3θ − 2): see :mod:`anonhist.graphs.node.sensitivity`."""
         return sensitivity.sorted_list(max_degree, direction)
 
     def sums_distance(self, max_degree: int, direction: Direction) -> int:
-        """Return θ + 1, or with directions 2θ + 1 (2 for θ = 1): see :mod:`anonhist.graphs.sensitivity`."""
+        """Return θ + 1, or with directions 2θ + 1 (2 for θ = 1): see :mod:`anonhist.graphs.node.sensitivity`."""
         return sensitivity.cumulative_histogram(max_degree, direction)
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:

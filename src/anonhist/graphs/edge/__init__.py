@@ -1,0 +1,1 @@
+"""Edge privacy: the list of degrees, by any mechanism for profiles."""
