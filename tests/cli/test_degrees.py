@@ -65,7 +65,9 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
     assert told[2] == f"Promise: {released.guarantee}"
     assert "when one edge is added or removed" in told[2]
-    assert re.match(r"Error: .+ ends of edges expected, .+ of the ends of edges", told[4])
+    assert re.match(
+        r"Error: .+ ends of edges expected, .+ of the ends of edges \(sorted ℓ1, 2 simulations\)\.$", told[4]
+    )
     assert told[5:] == ["Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
     assert cli("show", "release.json").stdout.splitlines() == told[:5]

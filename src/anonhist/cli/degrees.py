@@ -13,7 +13,7 @@ from anonhist.cli.reading import tell_operator
 from anonhist.cli.release import DEFAULT_OUTPUT, check_outputs, write_outputs
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, parse_epsilon
+from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,6 @@ def run_degrees(
     **options: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
-    parse_epsilon(epsilon)
     if simulations < 2:
         message = f"--simulations must be at least 2, not {simulations}."
         raise UsageError(message)
