@@ -94,7 +94,7 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
     rows = [
-        (words.labels if k == 1 else words.at_least.format(f"{k:,}"), release.k_plus(k))
+        (words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"), release.k_plus(k))
         for k in (1, *(level for level in _LEVELS if release.profile.k_plus(level)))
     ]
     if release.zeros is not None:
