@@ -1,6 +1,7 @@
 """Releases to report on, and the page of each."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from anonhist.graphs import Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, FrequencyEstimate
 from anonhist.mechanisms import (
     CentralMechanism,
@@ -316,13 +318,82 @@ def make_estimate() -> Callable[..., FrequencyEstimate]:
     return estimated
 
 
+EDGE = PrivacyUnit.edge()
+UNDIRECTED = EdgePolicy()
+LADDER = Profile.from_counts(np.maximum(1, (60 / np.arange(1, 121) ** 0.8).astype(np.int64)), unit=EDGE)
+
+
+def edges_released(profile: Profile, *, epsilon: int = 2, public_nodes: int | None = None) -> Release:
+    """Release degrees with edge privacy, always with the same noise and the same errors."""
+    mechanism = EdgeMechanism(PartitionMechanism(epsilon, EDGE), UNDIRECTED, public_nodes)
+    drawn = mechanism.release(Degrees(profile, UNDIRECTED), source=SeededSource(7))
+    return replace(drawn, simulations=4, reason="<script>alert('reason')</script> & so it was picked.")
+
+
+def nodes_released() -> Release:
+    ends = np.minimum(np.random.default_rng(5).zipf(1.9, size=(240, 2)), 80)
+    graph = as_graph([(int(u), int(v)) for u, v in ends], nodes=range(1, 81))
+    privacy = NodePrivacy(max_degree=4, method="cumulative")
+    return release_degrees(graph, privacy=privacy, epsilon=4, simulations=4, source=SeededSource(7))
+
+
+# With edge privacy and node privacy, the number of nodes public or not, no data, and numbers beyond reason.
+DEGREES: dict[str, Callable[[], Release]] = {
+    "edge": lambda: edges_released(LADDER),
+    "public": lambda: edges_released(LADDER, public_nodes=150),
+    "node": nodes_released,
+    "empty": lambda: edges_released(Profile([], [], unit=EDGE), epsilon=12),
+    "one": lambda: edges_released(Profile([1], [2], unit=EDGE), epsilon=12),
+    "huge": lambda: edges_released(Profile([1, 2, 10**15, 2**61], [10**6, 10**3, 2, 1], unit=EDGE)),
+}
+DEGREES_COMMAND = "anonhist degrees 'a <b> & \"c\".txt' --privacy edge --epsilon 1"
+
+
+@cache
+def degrees_named(name: str) -> Release:
+    return DEGREES[name]()
+
+
+@cache
+def degrees_page_named(name: str) -> str:
+    """Return the page of a release, or with " and truth" after its name, that with the true degrees."""
+    release_name, _, truth = name.partition(" and ")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        known = LADDER if truth else None
+        write_report(degrees_named(release_name), path, command=DEGREES_COMMAND, not_private_truth=known)
+        return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def degrees_page() -> Callable[[str], str]:
+    return degrees_page_named
+
+
+@pytest.fixture(scope="session")
+def released_degrees() -> Callable[[str], Release]:
+    return degrees_named
+
+
+@pytest.fixture(scope="session")
+def true_degrees() -> Profile:
+    return LADDER
+
+
 PAGES: dict[str, Callable[[str], str]] = {
     "release": named_page,
     "comparison": comparison_page_named,
     "curve": curve_page_named,
     "local": local_page_named,
+    "degrees": degrees_page_named,
 }
-NAMES = {"release": RELEASES, "comparison": COMPARISONS, "curve": CURVES, "local": ESTIMATES}
+NAMES = {
+    "release": RELEASES,
+    "comparison": COMPARISONS,
+    "curve": CURVES,
+    "local": ESTIMATES,
+    "degrees": [*DEGREES, "edge and truth"],
+}
 
 
 @pytest.fixture(params=[(kind, name) for kind, names in NAMES.items() for name in names])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.releases.error import whole_interval
+from anonhist.report.wording import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # One hue, told apart by lightness: readable without colour vision and in print.
 INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
+# What may not be published.
+ALARM = "#b42318"
 # Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
 SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
 _POINTS = 400
@@ -31,7 +34,8 @@ def prevalences_figure(release: Release) -> Figure:
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
     """
-    figure, axes = canvas("labels with exactly this count", "count")
+    words = words_of(release.guarantee.unit)
+    figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
@@ -47,7 +51,8 @@ def k_plus_figure(release: Release) -> Figure:
 
     The 95 % are meant at each count for itself, not for the whole curve at once.
     """
-    figure, axes = canvas("labels with at least this count", "count")
+    words = words_of(release.guarantee.unit)
+    figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
     at = thinned(error.levels) if len(profile) else np.zeros(0, dtype=np.int64)
     levels = error.levels[at]

@@ -12,6 +12,7 @@ from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
+from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import interval, interval_of_items, not_covered, promise, share_of_items, with_error
 from anonhist.sketches.mechanism import SketchMechanism
@@ -30,7 +31,6 @@ _TWO_LOOKS = (
     "What the sketch counts between two looks at it, from whoever has both: this page, and any copy of the sketch, are"
     " looks."
 )
-_LEVELS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def write_release(release: Release, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
@@ -84,15 +84,15 @@ def _main(release: Release, command: str | None) -> str:
             name="guessing",
             description="Share of items covered by the most frequent labels, with a 95 % band",
         ),
-        prevalence_rows=_rows(
+        prevalence_rows=rows(
             (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
         ),
-        k_plus_rows=_rows(
+        k_plus_rows=rows(
             (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
             for k in _shown_levels(profile, limit)
         ),
-        guessing_rows=_rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
+        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
         reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),
     )
 
@@ -109,7 +109,7 @@ def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
     """Return some levels up to the largest released count, and the one where counts were taken together."""
     largest = int(profile.counts[-1]) if len(profile) else 1
     most = largest if limit is None else limit
-    return sorted({level for level in (*_LEVELS, most if limit else 1) if level <= most})
+    return sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
 
 
 def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, float]]]:
@@ -117,12 +117,3 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, 
         at = int(np.searchsorted(guessing.labels, 10**power))
         share, half = float(guessing.share[at]), float(NORMAL_95 * guessing.share_errors[at])
         yield f"{10**power:,}", f"{100 * share:.2f} %", (100 * max(0.0, share - half), 100 * min(1.0, share + half))
-
-
-def _rows(rows: Iterable[tuple[str, str, tuple[float, float]]], *, places: int = 0, unit: str = "") -> str:
-    # A narrow window may break an interval before its upper end, but no number.
-    return "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td>'
-        f"<td>{' <span>to '.join(escape(interval(*ends, places=places)).split(' to '))}{unit}</span></td></tr>"
-        for name, value, ends in rows
-    )

@@ -10,6 +10,8 @@ from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.report.curve_figures import curve_figure
 from anonhist.report.curve_page import write_curve
+from anonhist.report.degree_figures import ccdf_figure
+from anonhist.report.degree_page import is_of_degrees, write_degrees
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.local_figures import frequencies_figure
 from anonhist.report.local_page import write_frequencies
@@ -20,15 +22,18 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from anonhist.graphs import Degrees, Graph
+    from anonhist.profiles import Profile
+
 
 def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     """Draw a release, a curve, or an estimate of frequencies.
 
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
-    some 400 counts, evenly spread on the log scale and chosen by their place alone. Of a curve, its values with their
-    band, dashed where they are extrapolated. Of an estimate, the shares of the 30 most frequent values with their
-    intervals. Matplotlib is loaded when this is first called; pyplot never is.
-    ``figure.savefig(path)`` keeps it.
+    some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
+    the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
+    extrapolated. Of an estimate, the shares of the 30 most frequent values with their intervals.
+    Matplotlib is loaded when this is first called; pyplot never is. ``figure.savefig(path)`` keeps it.
 
     Raises
     ------
@@ -49,14 +54,19 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     if isinstance(shown, Curve):
         return curve_figure(shown)
     if isinstance(shown, Release):
-        return prevalences_figure(shown)
+        return ccdf_figure(shown) if is_of_degrees(shown) else prevalences_figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
     raise _refused(shown)
 
 
 def write_report(
-    shown: Release | Curve | FrequencyEstimate, path: str | Path, *, command: str | None = None, overwrite: bool = False
+    shown: Release | Curve | FrequencyEstimate,
+    path: str | Path,
+    *,
+    command: str | None = None,
+    overwrite: bool = False,
+    not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
     """Write a page about a release, a curve or an estimate of frequencies.
 
@@ -73,11 +83,15 @@ def write_report(
         The command that makes such a page again. It is published with the page.
     overwrite
         Replace an existing file.
+    not_private_truth
+        Of released degrees, the true ones, to be drawn beside them: the page is **not private** then, and says so in a
+        red banner, its title and its figure.
 
     Raises
     ------
     UsageError
-        If it is none of these, or the path does not end in ``.html`` or exists already.
+        If it is none of these, the path does not end in ``.html`` or exists already, or a truth is given for what is
+        no release of degrees.
     OutputError
         If it cannot be written; nothing is left behind.
 
@@ -93,7 +107,11 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    if isinstance(shown, Curve):
+    if isinstance(shown, Release) and is_of_degrees(shown):
+        write_degrees(shown, path, command=command, overwrite=overwrite, not_private_truth=not_private_truth)
+    elif not_private_truth is not None:
+        raise UsageError("not_private_truth belongs to a release of degrees; leave it out.")
+    elif isinstance(shown, Curve):
         write_curve(shown, path, command=command, overwrite=overwrite)
     elif isinstance(shown, Release):
         write_release(shown, path, command=command, overwrite=overwrite)

@@ -8,7 +8,7 @@ import warnings
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.report.figures import BAND, BLUE, GRID, INK, SERIES
+from anonhist.report.figures import ALARM, BAND, BLUE, GRID, INK, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = {colour: f"var(--series-{place})" for place, colour in enumerate(SERIES)}
-_COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)"}
+_COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 
 

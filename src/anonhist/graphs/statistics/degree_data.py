@@ -150,7 +150,11 @@ class DegreeData:
         value = statistic(self.profile, self._zeros(self.zeros))
         error = self.noise(value, statistic)
         half = max(NORMAL_95 * error, step) if self.runs else 0.0
-        interval = min(max(value - half, ends[0]), value), max(min(value + half, ends[1]), value)
+        low, high = value - half, value + half
+        if half:
+            # Floats skip whole numbers from 2^53 on.
+            low, high = min(low, math.nextafter(value, -math.inf)), max(high, math.nextafter(value, math.inf))
+        interval = min(max(low, ends[0]), value), max(min(high, ends[1]), value)
         return self._stated(value, error, interval, method=method, unit=unit)
 
     def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
