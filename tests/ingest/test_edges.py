@@ -25,6 +25,7 @@ from anonhist.ingest import edges as module
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
 from anonhist.ingest.edge_query import degree_query, node_query
 from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.ingest.read import read_profile
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -393,3 +394,9 @@ def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.Mon
     for read in (read_edges, read_degrees):
         read(path, progress=print)
     assert asked == [print, print]
+
+
+def test_counts_of_rows_do_not_protect_nodes() -> None:
+    # A node with many edges moves its count by more than the unit says.
+    with pytest.raises(UsageError, match="do not bound how many edges a node has"):
+        read_profile(["hub"] * 100, unit=PrivacyUnit.node(max_distance=4))

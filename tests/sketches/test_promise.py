@@ -92,6 +92,8 @@ def test_what_a_sketch_cannot_protect_is_refused() -> None:
 
     with pytest.raises(UsageError, match="it cannot cap counts"):
         make(unit=PrivacyUnit.label(max_count=3))
+    with pytest.raises(UsageError, match="does not bound how many edges a node has"):
+        make(unit=PrivacyUnit.node(max_distance=3))
     with pytest.raises(UsageError, match="unit must be a PrivacyUnit"):
         make(unit="item")
     with pytest.raises(UsageError, match="relation must be a NeighboringRelation"):

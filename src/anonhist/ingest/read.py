@@ -78,7 +78,8 @@ def read_profile(
     keep_null
         Count rows without a label as one more label instead of leaving them out.
     unit
-        Whom a release protects, where the source says nothing of users.
+        Whom a release protects, where the source says nothing of users. Nodes of a graph need more than counts: see
+        :func:`release_degrees`.
     notify
         Receives remarks for the operator's terminal, such as how many rows were left out. They are as private as
         the data.
@@ -107,14 +108,7 @@ def read_profile(
     if format is not None and format not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
-    if max_per_user is not None:
-        if unit is not None and unit.kind == "label":
-            raise UsageError("A label unit protects labels, a user bound protects users: give one of the two.")
-        bounded = PrivacyUnit.user(max_items=max_per_user)
-        if unit is not None and not unit.protects(bounded):
-            message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."
-            raise UsageError(message)
-        unit = unit or bounded
+    unit = _protected(unit, max_per_user)
     source = as_path(source)
     labels = plain_labels(source)
     if labels is not None:
@@ -199,6 +193,24 @@ def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None
     check_whole("count", sum(int(row[3]) for row in rows))
     check_sums([(row[0], row[4]) for row in rows])
     return profile_pairs([row[:3] for row in rows], keep_null=keep_null, notify=notify)
+
+
+def _protected(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
+    """Return whom a release of the counts protects, or refuse what they do not bound."""
+    if isinstance(unit, PrivacyUnit) and unit.kind == "node":
+        raise UsageError(
+            "Counts of rows do not bound how many edges a node has, so no profile of them protects nodes: read the "
+            "edges with read_edges, and release them with release_degrees."
+        )
+    if max_per_user is None:
+        return unit
+    if unit is not None and unit.kind == "label":
+        raise UsageError("A label unit protects labels, a user bound protects users: give one of the two.")
+    bounded = PrivacyUnit.user(max_items=max_per_user)
+    if unit is not None and not unit.protects(bounded):
+        message = f"The unit {unit} protects less than {bounded}, to which the user bound reads the data."
+        raise UsageError(message)
+    return unit or bounded
 
 
 def _from_labels(

@@ -27,6 +27,8 @@ def checked_unit(unit: object) -> PrivacyUnit:
         raise UsageError(message)
     if unit.kind == "label":
         raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
+    if unit.kind == "node":
+        raise UsageError("A sketch does not bound how many edges a node has: protect nodes with release_degrees.")
     return unit
 
 
