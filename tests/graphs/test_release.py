@@ -165,6 +165,8 @@ def test_what_is_no_graph_for_this_is_refused() -> None:
     loops = as_graph([("a", "a")], policy=EdgePolicy(self_loops="count"))
     with pytest.raises(UsageError, match="self-loops are left out"):
         release_degrees(loops, privacy=NodePrivacy(4), epsilon=1)
+    with pytest.raises(UsageError, match=r"privacy must be .* not a Graph"):
+        release_degrees(graph, privacy=graph, epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="privacy must be"):
         release_degrees(graph, privacy="edge", epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="relation must be"):

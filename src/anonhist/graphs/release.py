@@ -66,7 +66,7 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
-        message = f"privacy must be EdgePrivacy() or NodePrivacy(), not {privacy!r:.80}."
+        message = f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}."
         raise UsageError(message)
     if not isinstance(relation, NeighboringRelation):
         message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
