@@ -1,11 +1,14 @@
 """From a graph to a release: what is asked for, what is spent, what is refused."""
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 from anonhist.graphs import (
     CumulativeDegrees,
     DegreeChoice,
@@ -20,6 +23,7 @@ from anonhist.graphs import (
     Projection,
     SurvivalDegrees,
     as_graph,
+    private_edge_count,
     release_degrees,
 )
 from anonhist.graphs.node.bounding import named_bounding
@@ -208,3 +212,30 @@ def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
         release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon)
     NodePrivacy(method="cumulative").check(EdgePolicy(), nodes_listed=True, epsilon=1, relation=relation)
     EdgePrivacy(9, "relaxed-partition").check(EdgePolicy(), nodes_listed=False, epsilon=1, relation=relation)
+
+
+@pytest.mark.parametrize(
+    ("place", "release"),
+    [
+        ("node.privacy:projected", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        ("node.bounding:project", lambda graph: release_degrees(graph, privacy=NodePrivacy(4), epsilon=1)),
+        ("graph:Profile.from_counts", lambda graph: release_degrees(graph, privacy=EdgePrivacy(), epsilon=1)),
+        ("node.private_edge_count:edge_count_flow", lambda graph: private_edge_count(graph, epsilon=1, max_degree=4)),
+    ],
+)
+def test_a_lack_of_memory_says_nothing_of_sizes(
+    monkeypatch: pytest.MonkeyPatch, place: str, release: Callable[[Graph], object]
+) -> None:
+    graph = power_law(listed=True)
+
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 123 MiB")
+
+    module, _, inside = place.partition(":")
+    *names, last = inside.split(".")
+    # A function of the room may have the name of its file.
+    holder = reduce(getattr, names, import_module(f"anonhist.graphs.{module}"))
+    monkeypatch.setattr(holder, last, fails)
+    with pytest.raises(DataError, match="not enough memory") as refused:
+        release(graph)
+    assert "123" not in str(refused.value)

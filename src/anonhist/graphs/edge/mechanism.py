@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.mechanisms.setting import capped, make_release
+from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 
@@ -124,7 +124,8 @@ class EdgeMechanism:
         DataError
             If there is not enough memory.
         """
-        degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
+        with without_sizes():
+            degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
         if degrees.policy != self.policy:
             raise UsageError("The graph was read under another policy than the mechanism is for.")
         if (

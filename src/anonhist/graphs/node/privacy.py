@@ -17,6 +17,7 @@ from anonhist.graphs.node.mechanism import NEEDS_NODES
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.projection import projected
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
+from anonhist.mechanisms.setting import without_sizes
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class NodePrivacy:
         if choice is None:
             (mechanism,) = ready.values()
         else:
-            kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
+            with without_sizes():
+                kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
             noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
             mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
         return mechanism.release(graph, source=source, reason=self._reason(mechanism))

@@ -12,6 +12,7 @@ from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flo
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT
 from anonhist.mechanisms.noise import added, exact_noise
+from anonhist.mechanisms.setting import without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties import Estimate
 from anonhist.randomness import discrete_laplace_variance
@@ -59,6 +60,8 @@ def private_edge_count(
     ------
     UsageError
         If the budget or D is out of range, or the graph counts self-loops or duplicates.
+    DataError
+        If there is not enough memory, or the graph is too large for an exact flow.
 
     References
     ----------
@@ -82,7 +85,8 @@ def private_edge_count(
     halves = 1 if direction.is_directed else 2
     distance = halves * edge_count_flow_distance(direction, max_degree)
     rate = budget / (distance * relation.steps)
-    counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
+    with without_sizes():
+        counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
     value = max(0.0, int(added(counted, exact_noise(source)(rate, 1))[0]) / halves)
     # Farther than B with a chance of 2p^(B + 1)/(1 + p).
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-float(rate)))) / float(rate)) - 1) / halves
