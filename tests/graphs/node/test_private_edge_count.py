@@ -60,6 +60,8 @@ def test_what_cannot_be_is_refused() -> None:
         private_edge_count(graph, epsilon=0, max_degree=4)
     with pytest.raises(UsageError, match="max_degree"):
         private_edge_count(graph, epsilon=1, max_degree=0)
+    with pytest.raises(UsageError, match="epsilon is too small for max_degree"):
+        private_edge_count(graph, epsilon=1, max_degree=2**40)
     with pytest.raises(UsageError, match="relation"):
         private_edge_count(graph, epsilon=1, max_degree=4, relation="add")  # type: ignore[arg-type]
     loops = as_graph([("a", "a")], policy=EdgePolicy(self_loops="count"))

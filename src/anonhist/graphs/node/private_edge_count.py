@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT
+from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT, SMALLEST_RATE
 from anonhist.mechanisms.noise import added, exact_noise
 from anonhist.mechanisms.setting import without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
@@ -59,7 +59,8 @@ def private_edge_count(
     Raises
     ------
     UsageError
-        If the budget or D is out of range, or the graph counts self-loops or duplicates.
+        If the budget or D is out of range, or so little is to be spent that noise would hide anything, or the graph
+        counts self-loops or duplicates.
     DataError
         If there is not enough memory, or the graph is too large for an exact flow.
 
@@ -85,6 +86,9 @@ def private_edge_count(
     halves = 1 if direction.is_directed else 2
     distance = halves * edge_count_flow_distance(direction, max_degree)
     rate = budget / (distance * relation.steps)
+    if rate < SMALLEST_RATE:
+        message = f"epsilon is too small for max_degree = {max_degree:,}; give more, or a smaller max_degree."
+        raise UsageError(message)
     with without_sizes():
         counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
     value = max(0.0, int(added(counted, exact_noise(source)(rate, 1))[0]) / halves)
