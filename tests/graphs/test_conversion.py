@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,22 @@ def reference(edges: list[tuple[str, str]], policy: EdgePolicy, nodes: list[str]
     return [degrees[node] for node in sorted(nodes)]
 
 
+class EdgeView(Mapping[tuple[Any, Any], dict[str, Any]]):
+    """The edges of a networkx graph, which are a mapping from edges to their attributes."""
+
+    def __init__(self, edges: list[tuple[Any, Any]]) -> None:
+        self._edges = edges
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return iter(self._edges)
+
+    def __len__(self) -> int:
+        return len(self._edges)
+
+    def __getitem__(self, edge: tuple[Any, Any]) -> dict[str, Any]:
+        raise KeyError(edge)
+
+
 class Network:
     """What is asked of a networkx graph."""
 
@@ -47,8 +64,8 @@ class Network:
     def nodes(self) -> list[Any]:
         return self._nodes
 
-    def edges(self) -> list[tuple[Any, Any]]:
-        return self._edges
+    def edges(self) -> EdgeView:
+        return EdgeView(self._edges)
 
     def is_directed(self) -> bool:
         return self._is_directed

@@ -87,7 +87,8 @@ def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None)
             "The edges of this networkx graph have no direction, so there are no in- or out-degrees: give a DiGraph, "
             "or a policy with Direction.UNDIRECTED."
         )
-    return _from_names(_named(_listed_ends(source.edges())), policy, list(source.nodes()))
+    # networkx's own view of edges is a mapping, whose keys are the edges.
+    return _from_names(_named(_listed_ends(list(source.edges()))), policy, list(source.nodes()))
 
 
 def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
