@@ -172,3 +172,13 @@ def test_light_and_dark_are_drawn(opened: Callable[[str], Path], tmp_path: Path)
         # The accent is blue in both: the curves are there, not only text.
         blue = (seen[:, :, 2] - seen[:, :, 0] > 0.3).mean()
         assert blue > 0.001
+
+
+@pytest.mark.parametrize("name", ["node", "empty", "public", "edge and truth"])
+def test_no_degrees_stick_out_of_a_narrow_window(degrees_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
+    path = tmp_path / "degrees.html"
+    path.write_text(measured(degrees_page(name)), encoding="utf-8")
+    wide, drawings = seen_by(path, tmp_path)
+    assert wide == []
+    assert len(drawings) == 2
+    assert min(drawings) > 300

@@ -42,7 +42,8 @@ def test_released_degrees_are_plotted_as_shares_of_nodes(released_degrees: Relea
     FigureCanvasAgg(figure).draw()
     for axis, side in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         low, high = sorted(axis.get_view_interval())
-        labels = [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+        labels = [tick.label1 for tick in ticks if low <= tick.get_loc() <= high]
         boxes = [each.get_window_extent() for each in labels if each.get_text()]
         ends = sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
         assert len(ends) >= (0 if name == "empty" else 2)
