@@ -78,7 +78,7 @@ def reference(edges: list[tuple[Any, Any]], policy: EdgePolicy) -> tuple[Graph, 
     ends = np.array(places, dtype=np.int64).reshape(-1, 2)
     identities = keyed_hash(names, key=IDENTITY_KEY)[:, 0].copy()
     graph = Graph(ends[:, 0].copy(), ends[:, 1].copy(), identities, policy)
-    parts = ((missing, "without both ends"), (loops, "self-loops"), (duplicates, "equal to another"))
+    parts = ((missing, "without both ends"), (loops, "from a node to itself"), (duplicates, "equal to another"))
     told = ", ".join(f"{number} {what}" for number, what in parts if number)
     return graph, f"Of {len(edges)} rows these were left out: {told}." if told else None
 
@@ -253,8 +253,12 @@ def test_tables_are_read_by_the_names_of_their_columns(
     known = names[0] != "left"
     others = {"weight": ["1", "2", "3"]} if known else {}
     path = write_table(tmp_path / f"edges{ending}", {**others, **columns})
-    # Two columns of other names are taken as they come, which says the direction.
-    assert_read(path, edges if known else [(v, u) for u, v in edges], EdgePolicy(Direction.IN))
+    if known:
+        assert_read(path, edges, EdgePolicy(Direction.IN))
+    else:
+        # They may be an edge; if they are said to be names, both are taken as they come, which says the direction.
+        assert "no-header" in refused(UnnamedColumnError, path)
+        assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), header=True)
     assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), origin=names[1], target=names[0])
 
 
@@ -262,7 +266,7 @@ def test_text_is_a_table_where_columns_or_delimiters_are_said(tmp_path: Path) ->
     path = tmp_path / "edges.txt"
     path.write_text("left\tright\nx y\tz\n")
     assert_read(path, [("x y", "z")], EdgePolicy(Direction.OUT), origin="left", target="right")
-    assert_read(path, [("x y", "z")], delimiter="\t")
+    assert_read(path, [("x y", "z")], delimiter="\t", header=True)
     assert_read(path, [("left", "right"), ("x y", "z")], header=False)
     assert_read(path, [("left", "right"), ("x", "y")])
 

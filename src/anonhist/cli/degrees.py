@@ -60,6 +60,11 @@ def run_degrees(
     with _as_typed(options["mechanism"]):
         asked = _privacy(privacy, options)
         asked.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, relation=NeighboringRelation(relation))
+    if nodes is not None and privacy == "edge" and options["public_nodes"] is None:
+        raise UsageError(
+            "--nodes says nothing with --privacy edge unless everybody knows how many nodes there are: add "
+            "--public-nodes N, or leave --nodes out."
+        )
     if not_private_truth:
         click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
 

@@ -121,8 +121,7 @@ def _write_report(
     from anonhist.report import write_report
 
     keep_plots_quiet()
-    shown: dict[str, Any] = {} if not_private_truth is None else {"not_private_truth": not_private_truth}
-    write_report(released, report, command=published_command(), overwrite=force, **shown)
+    write_report(released, report, command=published_command(), overwrite=force, not_private_truth=not_private_truth)
     if told is not None:
         click.echo(f"Wrote {report}.", file=told)
 

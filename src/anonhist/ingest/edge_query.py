@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
 
-def edge_columns(names: Sequence[str], origin: str | None, target: str | None, *, first_line: bool) -> tuple[str, str]:
+def edge_columns(
+    names: Sequence[str], origin: str | None, target: str | None, *, first_line: bool, may_guess: bool = True
+) -> tuple[str, str]:
     """Return the columns of both ends, or refuse ones that are not there or not said.
+
+    Two columns of other names are taken as the ends if ``may_guess``: not where the names are the first line of a text
+    and may be an edge themselves.
 
     Examples
     --------
@@ -38,7 +43,7 @@ def edge_columns(names: Sequence[str], origin: str | None, target: str | None, *
         raise DataError("Edges need two columns, one for each end.")
     if origin is None and target is None:
         called = [pair for pair in _PAIRS if set(pair) <= set(names)]
-        if called or len(names) == 2:
+        if called or (len(names) == 2 and may_guess):
             return called[0] if called else (names[0], names[1])
     others = [name for name in names if name not in (origin, target)]
     return (
@@ -131,7 +136,7 @@ class LeftOut:
     def __str__(self) -> str:
         parts = (
             (self.without_ends, "without both ends"),
-            (self.self_loops, "self-loops"),
+            (self.self_loops, "from a node to itself"),
             (self.duplicates, "equal to another"),
         )
         told = ", ".join(f"{number:,} {what}" for number, what in parts if number) or "none"

@@ -56,8 +56,9 @@ def read_edges(
         columns, its delimiter or its header are said.
         *Edges in memory*: what :func:`as_graph` takes.
     origin, target
-        Columns of both ends. They may be left out if there are only two, or if they are called source and target, from
-        and to, or src and dst. Names are compared as text, as written.
+        Columns of both ends. They may be left out if they are called source and target, from and to, or src and dst,
+        or if there are only two; of delimited text then say whether it has a header. Names are compared as text, as
+        written.
     nodes
         All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
         a table in memory, or an iterable of names. Without it a node is there only because of its edges.
@@ -205,7 +206,9 @@ class _Asked:
                 return
             first_line = names_are_a_line(source, format=kind, header=header)
             names = opened_table.collect_schema().names()
-            ends = edge_columns(names, self.origin, self.target, first_line=first_line)
+            # A header that nobody spoke of may be missing, and would be an edge that nobody counts.
+            may_guess = self.header is not None or not first_line
+            ends = edge_columns(names, self.origin, self.target, first_line=first_line, may_guess=may_guess)
             yield edge_rows(opened_table, *ends)
 
     def tell(self, left_out: LeftOut, source: Any, notify: Callable[[str], None] | None) -> None:

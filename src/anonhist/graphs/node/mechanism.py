@@ -94,6 +94,8 @@ class NodeMechanism(ABC):
         object.__setattr__(self, "max_degree", bound)
         if not isinstance(self.direction, Direction) or not isinstance(self.relation, NeighboringRelation):
             raise UsageError("A mechanism for nodes needs a Direction and a NeighboringRelation.")
+        if self.choice is not None and bound not in self.choice.candidates:
+            raise UsageError("The largest degree must be one of the candidates it was chosen from.")
         if self.epsilon / self.unit.max_distance < SMALLEST_RATE:
             message = (
                 f"epsilon = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "

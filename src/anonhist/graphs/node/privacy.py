@@ -183,7 +183,8 @@ class NodePrivacy:
         return min(made, key=lambda mechanism: mechanism.predicted_error)
 
     def _reason(self, mechanism: NodeMechanism) -> str:
-        bound = f"No node keeps more than {mechanism.max_degree:,} edges"
+        edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
+        bound = f"No node keeps more than {edges}"
         picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
         why = "predicted to err least" if self.method == "auto" else "asked for"
         return f"{bound}{picked}: errors are those of noise, not of edges left out. Method {mechanism.method}, {why}."
