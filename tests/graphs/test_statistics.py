@@ -115,6 +115,17 @@ def test_runs_of_huge_degrees_have_finite_errors() -> None:
     assert all(map(math.isfinite, stars.interval))
 
 
+def test_runs_that_all_agree_make_no_number_exact() -> None:
+    profile = Profile([1, 2], [6, 2])
+    agreed = DegreeData(profile, runs=((profile, None),) * 32)
+    assert (num_edges(agreed).standard_error, num_edges(agreed).interval) == (0.0, (4.0, 6.0))
+    assert mean_degree(agreed).interval == (1.25 - 1 / 8, 1.25 + 1 / 8)
+    # Where floats skip whole numbers, at least the next ones are in it.
+    huge = Profile([2**62], [1])
+    low, high = num_edges(DegreeData(huge, runs=((huge, None),) * 32)).interval
+    assert low < 2.0**61 < high
+
+
 def test_an_empty_release_says_nothing_and_says_so() -> None:
     told = degree_statistics(DegreeData(Profile([], []), runs=((Profile([1], [2]), None), (Profile([], []), None))))
     assert told.nodes_with_edges.interval == (0.0, pytest.approx(1.96 * 2**0.5, abs=0.01))
@@ -276,8 +287,13 @@ def test_the_law_is_fitted_from_where_it_begins() -> None:
     assert tail.distance < 0.03 < power_law_tail(Profile.from_counts(mixed), min_degree=1).distance
 
 
-def test_the_distance_is_the_largest_difference_at_any_degree() -> None:
-    profile = Profile.from_counts(power_law(2.2, 300, seed=6))
+@pytest.mark.parametrize(
+    "profile",
+    # The second is farthest from the law right after a degree that occurs: none of the many above it does.
+    [Profile.from_counts(power_law(2.2, 300, seed=6)), Profile([3, 4, 900], [100, 40, 1])],
+    ids=["law", "gap"],
+)
+def test_the_distance_is_the_largest_difference_at_any_degree(profile: Profile) -> None:
     law, at, exponent = PowerLaw.of(profile), np.array([3.0]), np.array([2.4])
     every = np.arange(3, int(profile.counts[-1]) + 2)
     survival = np.exp(log_zeta(exponent, every.astype(float)) - log_zeta(exponent, at))
