@@ -333,7 +333,7 @@ def edges_released(profile: Profile, *, epsilon: int = 2, public_nodes: int | No
 def nodes_released() -> Release:
     ends = np.minimum(np.random.default_rng(5).zipf(1.9, size=(240, 2)), 80)
     graph = as_graph([(int(u), int(v)) for u, v in ends], nodes=range(1, 81))
-    privacy = NodePrivacy(max_degree=4, method="cumulative")
+    privacy = NodePrivacy(max_degree=6, method="cumulative")
     return release_degrees(graph, privacy=privacy, epsilon=4, simulations=4, source=SeededSource(7))
 
 

@@ -59,7 +59,7 @@ def test_the_curve_is_what_was_released(released_degrees: ReleaseOf, name: str) 
     shares = released.profile.cumulative_prevalence(levels) / nodes
     np.testing.assert_allclose(y[:-1], np.maximum(shares, 0.5 / nodes))
     # Where edges were left out, nothing is drawn beyond the bound.
-    assert x[-1] == (5 if name == "node" else 1.25 * x[-2])
+    assert x[-1] == (7 if name == "node" else 1.25 * x[-2])
 
 
 def test_the_band_holds_the_curve(released_degrees: ReleaseOf) -> None:

@@ -65,7 +65,7 @@ def test_promise_policy_mechanism_and_command_are_there(degrees_page: PageOf, re
 def test_node_privacy_says_what_is_missing(degrees_page: PageOf) -> None:
     said = words(degrees_page("node"))
     assert "Had one node with all its edges been added" in said
-    assert "Edges were left out until no node had more than 4. They are missing from every number here" in said
+    assert "Edges were left out until no node had more than 6. They are missing from every number here" in said
     assert "more without" in said  # nodes without an edge, which were listed
     assert "Edges were left out" not in words(degrees_page("edge"))
 
