@@ -20,7 +20,10 @@ demo: $(RUN) ## release real data privately, with a report
 		-o demo-output/rockyou.json --report demo-output/rockyou.html
 	@echo "Releasing the trees of Barro Colorado Island, at epsilon 2:"
 	@$(BIN)/anonhist release data/bci_trees.csv --epsilon 2 --force -o demo-output/trees.csv
-	@echo "Open demo-output/rockyou.html in a browser."
+	@echo "Releasing how many friends people of Facebook have, each friendship protected, at epsilon 1:"
+	@$(BIN)/anonhist degrees data/graph_facebook_combined.txt.gz --privacy edge --epsilon 1 --force \
+		-o demo-output/friends.json --report demo-output/friends.html
+	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
 
 # Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
 test: check ## run every check and every test
@@ -35,7 +38,7 @@ fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure accuracy and speed (about three hours)
+bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python bench/accuracy.py
 	$(BIN)/python bench/shapes.py
@@ -55,6 +58,9 @@ bench: $(DEV) ## measure accuracy and speed (about three hours)
 	$(BIN)/python bench/kairouz.py --plots docs/images
 	$(BIN)/python bench/sketch_speed.py
 	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png
+	$(BIN)/python bench/graph_speed.py
+	$(BIN)/python bench/graph_projection.py
+	$(BIN)/python bench/graph_accuracy.py
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

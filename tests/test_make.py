@@ -26,7 +26,7 @@ def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     done = make("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     written = sorted(path.name for path in (tmp_path / "demo-output").iterdir())
-    assert written == ["rockyou.html", "rockyou.json", "trees.csv"]
+    assert written == ["friends.html", "friends.json", "rockyou.html", "rockyou.json", "trees.csv"]
     for name in written:
         assert f"demo-output/{name}" in done.stdout + done.stderr
     release = ah.read_release(tmp_path / "demo-output" / "rockyou.json")
