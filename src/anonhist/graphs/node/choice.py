@@ -31,8 +31,8 @@ class DegreeChoice:
     A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ the error predicted from public
     numbers, kept_θ how many ends of edges are kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
     side. One node more keeps from 0 to Δ_θ ends more, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most
-    1: large candidates, which one node changes most, do not blur small ones. Each candidate is taken into a draw with
-    probability ``exp(−ε (s_θ − min s) / 2)``, and one of those drawn evenly.
+    1: large candidates, which one node changes most, do not blur small ones. The least is 0, that of the least loss.
+    Each candidate is taken into a draw with probability ``exp(−ε s_θ / 2)``, and one of those drawn evenly.
 
     Parameters
     ----------
@@ -113,11 +113,11 @@ class DegreeChoice:
         losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
         scores = _scores(losses, self.candidates)
         rate = self.epsilon / (2 * relation.steps)
-        # One has the least score, and is in.
+        # The score of the least loss is 0: it is in.
         drawn = [
             bound
             for bound, score in zip(self.candidates, scores, strict=True)
-            if bernoulli_exp(rate * (score - min(scores)), 1, source=randomness)[0]
+            if bernoulli_exp(rate * score, 1, source=randomness)[0]
         ]
         return drawn[int(uniform_integers(len(drawn), 1, source=randomness)[0])]
 
@@ -127,6 +127,6 @@ class DegreeChoice:
 
 
 def _scores(losses: Sequence[Fraction], candidates: Sequence[int]) -> list[Fraction]:
-    """Return ``s_i = max_j (q_i − q_j) / max(Δ_i, Δ_j)``, Δ = 2θ: each ≥ 0."""
+    """Return ``s_i = max_j (q_i − q_j) / max(Δ_i, Δ_j)``, Δ = 2θ: 0 for the least loss, and never less."""
     pairs = list(zip(losses, candidates, strict=True))
     return [max((loss - other) / (2 * max(bound, beside)) for other, beside in pairs) for loss, bound in pairs]
