@@ -225,6 +225,46 @@ def test_rounded_flows_lose_no_more_than_the_budget(
     assert largest > 0.8
 
 
+def far_apart(leaves: int, direction: Direction) -> tuple[Graph, Graph]:
+    """Return neighbours for θ = 1 (2 with directions) whose degrees move by small fractions, as far as they can."""
+    if direction is UNDIRECTED:
+        others, own, new = [], [(leaf, leaves) for leaf in range(leaves)], leaves
+    else:
+        # Pairs of hubs give arcs to pairs of leaves. The new node takes from all hubs, and gives to two nodes more.
+        new = 2 * leaves + 2
+        others = [(leaves + hub, hub // 2 * 2 + leaf) for hub in range(leaves) for leaf in (0, 1)]
+        own = [*((leaves + hub, new) for hub in range(leaves)), (new, new - 2), (new, new - 1)]
+    names = np.arange(new + 1, dtype=np.uint64)
+    made = []
+    for edges, size in ((others, new), ([*others, *own], new + 1)):
+        ends = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
+        made.append(Graph(ends[:, 0].copy(), ends[:, 1].copy(), names[:size], EdgePolicy(direction), nodes_listed=True))
+    return made[0], made[1]
+
+
+@pytest.mark.parametrize(("direction", "max_degree"), [(UNDIRECTED, 1), (IN, 2)])
+def test_sums_of_rounded_flows_come_near_the_budget(direction: Direction, max_degree: int) -> None:
+    mechanism = CumulativeDegrees(Fraction(1), max_degree, direction, bounding=Flow())
+    smaller, larger = far_apart(100, direction)
+    rate, budget = float(mechanism.rates[1]), float(mechanism.steps[1][1])
+    ((truth, _),) = rounded_sums(smaller, max_degree).items()
+    # Far out, to the side to which each sum moves in the mean, noise weighs all by e^(±γ·sum).
+    law = rounded_sums(larger, max_degree)
+    law = {tuple(np.subtract(each, truth)): chance for each, chance in rounded_sums(larger, max_degree).items()}
+    sides = np.sign(sum(chance * np.array(moves) for moves, chance in law.items()))
+    loss = log(sum(chance * exp(rate * float(sides @ moves)) for moves, chance in law.items()))
+    assert 0.93 * budget < loss <= budget
+
+
+def rounded_sums(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
+    """Return the law of the numbers of nodes of degree ≤ i, i < θ, after the flow and its rounding."""
+    law: dict[tuple[int, ...], float] = {}
+    for bins, chance in rounded_law(graph, max_degree).items():
+        sums = tuple(np.cumsum(bins)[:-1].tolist())
+        law[sums] = law.get(sums, 0.0) + chance
+    return law
+
+
 def test_plain_noise_would_not_be_enough_for_rounded_lists() -> None:
     # One place, from 0 to a little more: its mean slope is e^γ − 1, and not γ.
     rate, step = 1.0, 1e-6

@@ -75,14 +75,14 @@ class Projection:
 class Flow:
     """Keep as much of every edge as the bound allows: see :func:`~anonhist.graphs.flow.degree_flow.degree_flow`.
 
-    No way that is as stable keeps more edges. It solves a flow problem exactly, which takes a graph of some 10^5 edges
-    seconds; the degrees are fractions, which are rounded at random and cost the rate
-    ``γ = ln(1 + 2ε/Δ)/2 ≈ ε/Δ − (ε/Δ)²`` (docs/proofs/graphs.md).
+    No choice of edges that keeps to the bound keeps more. It solves a flow problem exactly, which takes a graph of some
+    10^5 edges seconds; the degrees are fractions, which are rounded at random, and noise has the rate
+    ``γ = ln(1 + ε/Δ) ≈ ε/Δ − (ε/Δ)²/2`` (docs/proofs/graphs.md).
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> 0 < Fraction(1, 16) - Flow().rate(Fraction(1), 16) < Fraction(1, 16) ** 2
+    >>> 0 < Fraction(1, 16) - Flow().rate(Fraction(1), 16) < Fraction(1, 16) ** 2 / 2
     True
     """
 
@@ -101,8 +101,8 @@ class Flow:
         return (2 if direction.is_directed else 1) * max_degree + 1
 
     def rate(self, epsilon: Fraction, distance: int) -> Fraction:
-        """Return ``ln(1 + 2·epsilon/distance) / 2``, rounded down."""
-        return rounded_epsilon(2 * epsilon, distance) / 2
+        """Return ``ln(1 + epsilon/distance)``, rounded down."""
+        return rounded_epsilon(epsilon, distance)
 
 
 BOUNDINGS: dict[str, Bounding] = {each.name: each for each in (Projection(), Flow())}
