@@ -84,16 +84,17 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
     ((*_EDGE, "-o", "new.json", "--report", "new.pdf"), ".html"),
     ((*_EDGE, "--nodes", "out.json", "-o", "out.json", "--force"), "is the input"),
     ((*_EDGE, "--nodes", "page.html", "--report", "page.html", "--force"), "is the input"),
+    ((*_EDGE, "--nodes", "nodes.txt"), "add --public-nodes N, or leave --nodes out"),
 ]
 
 READ: list[tuple[tuple[str, ...], int, str]] = [
     (("none.txt", *_EDGE), 3, "There is no file 'none.txt'"),
     (("none.csv", *_NODE), 3, "There is no file 'none.csv'"),
     (("page.html", *_EDGE), 2, "an ending that is not known"),
-    (("edges.txt", *_EDGE, "--nodes", "none.txt"), 3, "There is no file 'none.txt'"),
-    (("edges.txt", *_EDGE, "--nodes", "nodes.txt"), 3, "list"),
+    (("edges.txt", *_EDGE, "--public-nodes", "9", "--nodes", "none.txt"), 3, "There is no file 'none.txt'"),
+    (("edges.txt", *_EDGE, "--public-nodes", "9", "--nodes", "nodes.txt"), 3, "list"),
     (("edges.txt", *_NODE, "--nodes", "nodes.txt"), 3, "list"),
-    (("-", *_EDGE, "--nodes", "-"), 2, "Standard input can be read once"),
+    (("-", *_EDGE, "--public-nodes", "9", "--nodes", "-"), 2, "Standard input can be read once"),
     (("edges.csv", *_EDGE), 2, "--source"),
     (("edges.csv", *_NODE, "--source", "x"), 3, "no column 'x' to use as source"),
     (("edges.csv", *_NODE, "--source", "when", "--target", "when"), 2, "must be two columns (--source and --target)"),
