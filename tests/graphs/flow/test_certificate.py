@@ -48,6 +48,17 @@ def test_other_shares_are_refused(shares: tuple[Fraction, ...]) -> None:
             certified_sums(HUB, LEAVES, ratios(*shares), (ratios(price), NO_PRICES), bound=2)
 
 
+def test_shares_beyond_an_edge_are_refused_where_all_nodes_are_full() -> None:
+    # At prices of zero all else is right: an edge that counts twice, and one that is taken off to make room for others.
+    one = np.zeros(1, dtype=np.int64)
+    with pytest.raises(ArithmeticError, match="not shown to be the best"):
+        certified_sums(one, one, ratios(2), (ratios(0), ratios(0)), bound=2)
+    left, right = np.array([0, 0, 0, 1, 2]), np.array([0, 1, 2, 0, 0])
+    nobody = ratios(0, 0, 0)
+    with pytest.raises(ArithmeticError, match="not shown to be the best"):
+        certified_sums(left, right, ratios(-1, 1, 1, 1, 1), (nobody, nobody), bound=1)
+
+
 @pytest.mark.parametrize("price", [Fraction(5, 4), Fraction(3, 2), 0, 3, Fraction(-4, 3)])
 def test_the_best_shares_are_refused_at_other_prices(price: Fraction) -> None:
     with pytest.raises(ArithmeticError, match="not shown to be the best"):

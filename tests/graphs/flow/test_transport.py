@@ -99,6 +99,23 @@ def test_flows_above_a_limit_are_refused_where_no_cut_shows_it(monkeypatch: pyte
         largest_transport(one, one, one + 1, one + 5, one + 5)
 
 
+def test_flows_against_an_arc_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first left node has no supply: it takes one back from one demand, which two others overfill, for the other.
+    left, right = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0])
+    monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.array([-1, 1, 1, 1, 0, 1, 1, 1, 1]) * (size > 0))
+    limits = np.ones(4, dtype=np.int64), np.array([0, 1, 1]), np.ones(2, dtype=np.int64)
+    with pytest.raises(ArithmeticError, match="not shown to be a largest"):
+        largest_transport(left, right, *limits)
+
+
+def test_no_flow_at_all_is_refused_where_something_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # All nodes can be reached, the sink too: nothing would pass such a cut.
+    one = np.zeros(1, dtype=np.int64)
+    monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.zeros(3, dtype=np.int64) * (size > 0))
+    with pytest.raises(ArithmeticError, match="not shown to be a largest"):
+        largest_transport(one, one, one + 1, one + 1, one + 1)
+
+
 def test_a_cut_that_lets_more_pass_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     one = np.zeros(1, dtype=np.int64)
     monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.zeros(3, dtype=np.int64) * (size > 0))
