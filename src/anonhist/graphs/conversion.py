@@ -38,8 +38,10 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
     policy
         What counts as an edge.
     nodes
-        All nodes, with edges or without; without them, a node is there only because of its edges. A networkx graph
-        lists its own. Of a matrix with n rows, ``nodes=range(n)`` lists all. Named twice, a node is one all the same.
+        All nodes, with edges or without; without them, a node is there only because of its edges. For node privacy
+        the list must not be made of the edges: a node on it stays when all its neighbours leave. A networkx graph
+        lists its own; of one that was made of edges alone, give ``list(graph.edges())``. Of a matrix with n rows,
+        ``nodes=range(n)`` lists all. Named twice, a node is one all the same.
 
     Returns
     -------
