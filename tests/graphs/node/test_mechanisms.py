@@ -354,6 +354,13 @@ def test_no_graph_at_all_is_released() -> None:
         assert released.error.sorted_l1.value >= 0
 
 
+def test_nodes_that_noise_makes_up_are_no_more_than_can_be_counted() -> None:
+    mechanism = HistogramDegrees(Fraction(1), 64)
+    profile, _ = mechanism._run(np.zeros(65, dtype=np.int64), lambda _, size: np.full(size, 2**60))
+    assert len(profile) == 64
+    assert profile.n <= 2**62
+
+
 def test_simulations_release_what_releases_do() -> None:
     mechanism = CumulativeDegrees(Fraction(4), 8)
     public = Profile.from_counts([1] * 300 + [4] * 50 + [20])
