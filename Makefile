@@ -1,4 +1,4 @@
-# make demo | make test: everything is set up on the first run, in .venv; needs python3 (3.11 or newer) and the package index.
+# make demo | make test | make quick: everything is set up on the first run, in .venv; needs python3 (3.11 or newer) and the package index.
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -7,8 +7,11 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
 
+# Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench clean
+.PHONY: help demo test quick check fix bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,9 +28,11 @@ demo: $(RUN) ## release real data privately, with a report
 		-o demo-output/friends.json --report demo-output/friends.html
 	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
 
-# Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
 test: check ## run every check and every test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+	$(PYTEST)
+
+quick: check ## run every check and the first case of each quick test, as after an edit
+	$(PYTEST) --quick
 
 check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ clock, nanoseconds = time.time, time.time_ns
 time.time = lambda: clock() + 40_000_000
 time.time_ns = lambda: nanoseconds() + 40_000_000_000_000_000
 import pytest
-sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:xdist", "-p", "no:randomly", "-o", "addopts=", *sys.argv[1:]]))
+sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:xdist", "-p", "no:randomly", "-o", "addopts=", *sys.argv[1:]]))
 """
 
 
