@@ -1,4 +1,4 @@
-# make demo | make test | make quick: everything is set up on the first run, in .venv; needs python3 (3.11 or newer) and the package index.
+# make demo | make test: everything is set up on the first run, in .venv; needs python3 (3.11 or newer) and the package index.
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
