@@ -158,11 +158,11 @@ def test_wrong_options_are_refused_before_anything_is_read(given: tuple[str, ...
 
 @pytest.mark.parametrize(("given", "_"), _BELOW)
 def test_a_number_below_the_data_says_nothing_more_of_them(
-    given: tuple[str, ...], _: str, process: Cli, folder: Path
+    given: tuple[str, ...], _: str, cli: Cli, folder: Path
 ) -> None:
     # Of data that exceed the number by one and by much, the same is said.
     (folder / "more.csv").write_text("label\n" + "zebra\n" * 400 + "".join(f"heron{n}\n" for n in range(400)))
-    said = [process("release", name, "--epsilon", "20", *given) for name in ("events.csv", "more.csv")]
+    said = [cli("release", name, "--epsilon", "20", *given) for name in ("events.csv", "more.csv")]
     assert [done.returncode for done in said] == [2, 2]
     assert said[0].stderr == said[1].stderr
     assert not re.search(r"\d", said[0].stderr)
