@@ -3,7 +3,8 @@
 ::
 
     AnonhistError
-    ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other
+    ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other,
+    │   │                        a public number that the data exceed
     │   └── MissingExtraError    the call needs an optional dependency that is not installed
     ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
     └── OutputError              the result could not be written
@@ -18,7 +19,7 @@ class AnonhistError(Exception):
 
 
 class UsageError(AnonhistError, ValueError):
-    """The call is wrong, whatever the data: change the call."""
+    """The call is wrong, or says something public that is not true of the data: change the call."""
 
 
 class MissingExtraError(UsageError):

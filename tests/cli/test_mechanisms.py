@@ -168,6 +168,19 @@ def test_a_number_below_the_data_says_nothing_more_of_them(
     assert not re.search(r"\d", said[0].stderr)
 
 
+@pytest.mark.parametrize("side", [2**20 + 1, 2**31])
+def test_a_durfee_size_beyond_the_public_one_says_nothing_more_of_the_data(side: int, cli: Cli, folder: Path) -> None:
+    (folder / "wide.csv").write_text(f"count,prevalence\n{side},{side}\n")
+    given = ("release", "wide.csv", "--format", "prevalences", "--epsilon", "1", "--mechanism", "partition")
+    done = cli(*given, "-o", "out.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "anonhist: The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
+        "choose the Frobenius mechanism for more.\n"
+    )
+    assert not (folder / "out.json").exists()
+
+
 def test_high_privacy_needs_a_share_for_blocks(cli: Cli) -> None:
     done = cli("release", "events.csv", "--epsilon", "1", "--mechanism", "privhist", "--shares", "0.1,0.9,0")
     assert done.returncode == 2

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.mechanisms import PartitionMechanism, partition, staircase_profile
 from anonhist.mechanisms.calibration import band_width
 from anonhist.mechanisms.denoise import denoise
@@ -96,8 +96,15 @@ def test_out_of_domain_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # Before the coordinates are made: those of the second profile would not fit in memory.
     monkeypatch.setattr(partition, "FrobeniusCoordinates", None)
     for side in (corner, 2**31):
-        with pytest.raises(DataError, match="Durfee"):
+        with pytest.raises(UsageError, match="Durfee"):
             PartitionMechanism(1).release(Profile.from_prevalences({side: side}))
+
+
+def test_the_domain_is_that_of_capped_counts() -> None:
+    # With counts taken as 3 at most no data are beyond it: nobody may learn from a refusal that their counts were not.
+    mechanism = PartitionMechanism(6, PrivacyUnit.label(max_count=3))
+    wide = Profile.from_prevalences({2**20 + 1: 2**20 + 1})
+    assert mechanism.release(wide, source=SeededSource(2)).profile.counts.max() <= 3
 
 
 @pytest.mark.parametrize("epsilon", ["0.004", "0.05", "0.5", "1", "2", "10"])
