@@ -54,13 +54,14 @@ def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
 
     A sketch that promises nothing yet, having a share of the noise, is for its owner's eyes only.
     """
-    try:
-        _ = sketch.guarantee
-    except UsageError:
-        os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
     found = hashlib.sha256()
-    _encode(sketch, _UNKNOWN_DIGEST, found.update)
-    _encode(sketch, found.hexdigest(), file.write)
+    with sketch.turn:
+        try:
+            _ = sketch.guarantee
+        except UsageError:
+            os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+        _encode(sketch, _UNKNOWN_DIGEST, found.update)
+        _encode(sketch, found.hexdigest(), file.write)
 
 
 ENCODERS: Mapping[str, Callable[[Any, BinaryIO], None]] = {ENDING: write_sketch}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
@@ -17,6 +19,7 @@ from anonhist.sketches.folding import folded, unfolded
 from anonhist.sketches.merging import check_mergeable
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
 from anonhist.sketches.promise import checked_parts, checked_relation, checked_unit, promise, rate_of
+from anonhist.sketches.turns import in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +57,9 @@ class Sketch:
         The noisy counts, from −2^62 to 2^62.
     clipped : int or None
         n, if the counters are clipped to [0, n].
+    turn : lock
+        Held while the sketch changes. Threads may change a sketch at the same time; one that reads several attributes
+        meanwhile does so ``with sketch.turn:``.
 
     Guarantees
     ----------
@@ -161,7 +167,7 @@ class Sketch:
         counters: NDArray[np.int64],
         clipped: int | None,
     ) -> None:
-        self.addresses, self.unit, self.relation = addresses, unit, relation
+        self.addresses, self.unit, self.relation, self.turn = addresses, unit, relation, RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
@@ -287,6 +293,7 @@ class Sketch:
             chunk = None if numbers is None else numbers[start : start + CHUNK]
             self.add(self._found(hashes, ignore_unknown=ignore_unknown), chunk)
 
+    @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
         """Add to counters by their address, all or, if there is an error, none.
 
@@ -324,6 +331,7 @@ class Sketch:
         # To noisy counters at once: there is no array of what was counted that has no noise.
         np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
 
+    @in_turn
     def merge(self, other: Sketch) -> None:
         """Add another sketch of other items: its counts, and its noise.
 
@@ -333,7 +341,8 @@ class Sketch:
         Parameters
         ----------
         other
-            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is.
+            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is, and no
+            other thread may change it meanwhile.
 
         Raises
         ------
@@ -370,6 +379,7 @@ class Sketch:
             counters=self.counters + other.counters,
         )
 
+    @in_turn
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
@@ -399,6 +409,7 @@ class Sketch:
         whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
         self.counters, self.clipped = folded(self.counters, whole), whole
 
+    @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
         """Undo the clipping: draw the noise that was cut off anew, so that counters have exactly the law they had.
 
@@ -437,9 +448,10 @@ class Sketch:
         from anonhist.sketches.reconstruction import reconstruct
 
         self._check_unclipped("read")
-        # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-        counters, addresses, guarantee = self.counters, self.addresses, self.guarantee
-        return reconstruct(counters, addresses, self.law, guarantee=guarantee, method=method, simulations=simulations)
+        with self.turn:
+            # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
+            counters, law, guarantee = self.counters, self.law, self.guarantee
+        return reconstruct(counters, self.addresses, law, guarantee=guarantee, method=method, simulations=simulations)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
@@ -458,7 +470,8 @@ class Sketch:
         return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, gamma={gammas}{more}{clipped})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.addresses, self.unit, self.relation, self.noise, self.counters, self.clipped)
+        make = partial(Sketch.from_parts, self.addresses, unit=self.unit, relation=self.relation)
+        return partial(make, noise=self.noise, counters=self.counters, clipped=self.clipped), ()
 
     def __copy__(self) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""
@@ -485,15 +498,3 @@ class Sketch:
     def _check_foldable(self) -> None:
         if len(self.noise) > 1 or self.noise[0].shape < 1:
             raise UsageError("Only a sketch with the whole noise of one sketch, not merged, can be clipped.")
-
-
-def _rebuilt(
-    addresses: HashedAddresses | DomainAddresses,
-    unit: PrivacyUnit,
-    relation: NeighboringRelation,
-    noise: tuple[NoiseComponent, ...],
-    counters: NDArray[np.int64],
-    clipped: int | None,
-) -> Sketch:
-    """Put together what was pickled."""
-    return Sketch.from_parts(addresses, unit=unit, relation=relation, noise=noise, counters=counters, clipped=clipped)
