@@ -12,6 +12,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
@@ -170,6 +171,10 @@ class _HashIndex:
     counters: NDArray[np.int64]
     starts: NDArray[np.int64]
     shift: np.uint64
+
+    def __post_init__(self) -> None:
+        for array in (self.hashes, self.counters, self.starts):
+            read_only(array)
 
     @classmethod
     def of(cls, hashes: NDArray[np.uint64]) -> Self:
