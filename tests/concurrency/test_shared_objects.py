@@ -7,16 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
-from threading import Barrier, BrokenBarrierError, Thread
+from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from anonhist.formats.sketches import write_sketch
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import release as release_module
+from anonhist.report.svg import inline_svg
 from anonhist.sketches import HashedSketch, Sketch
 from anonhist.sketches import sketch as sketch_module
 from anonhist.testing.sources import SeededSource
@@ -55,6 +58,23 @@ def test_a_release_says_the_same_to_all_threads(monkeypatch: pytest.MonkeyPatch)
     assert told[0] is told[1] is release.error
     assert [one is other for one, other in zip(*runs, strict=True)] == [True] * release.simulations
     assert release.with_error().error is release.error
+
+
+def test_pages_drawn_at_once_leave_the_settings_of_the_process_alone() -> None:
+    before, begun, drawn = mpl.rcParams["svg.hashsalt"], [], Event()
+
+    def last() -> Figure:
+        drawn.wait(timeout=5)
+        return Figure()
+
+    def first() -> Figure:
+        begun.append(in_another_thread(lambda: inline_svg(last, name="last", description="")))
+        return Figure()
+
+    inline_svg(first, name="first", description="")
+    drawn.set()
+    begun[0].join()
+    assert mpl.rcParams["svg.hashsalt"] == before
 
 
 def new_sketch(seed: int) -> HashedSketch:
