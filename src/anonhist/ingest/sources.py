@@ -201,10 +201,3 @@ def plain_labels(source: Any) -> list[Any] | None:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None
-
-
-def label_text(value: Any) -> str | None:
-    """Return a plain label as text, or None for what means that there is none."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
-        return None
-    return str(value)
