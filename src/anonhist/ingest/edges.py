@@ -59,10 +59,12 @@ def read_edges(
     origin, target
         Columns of both ends. They may be left out if they are called source and target, from and to, or src and dst,
         or if there are only two; of delimited text then say whether it has a header. Names are compared as text, as
-        written.
+        written. Numbers must be whole: 7.0 in a column of floats is the node 7, and fractions and floats of 2^53 and
+        more are refused.
     nodes
         All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
-        a table in memory, or an iterable of names. Without it a node is there only because of its edges.
+        a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it a node is
+        there only because of its edges. With node privacy, whether a node is listed must not depend on other nodes.
     policy
         What counts as an edge.
     table

@@ -61,12 +61,15 @@ def read_profile(
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
-        Column of labels; may be left out where there is only one column. Labels are compared as text, as written.
+        Column of labels; may be left out where there is only one column. Labels are compared as text, as written; in a
+        column of floats 7.0 is the label 7, as beside a missing value whole numbers often become floats.
     user, max_per_user
         Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
         Rows without a user are always left out. The profile's unit becomes that user.
     order_by
-        Column that decides which items of a user count; in text files it is compared as text: 10 comes before 9.
+        Column that decides which items of a user count. In text files it is compared as text: 10 comes before 9, and so
+        are categories and enumerations everywhere, whatever order they declare. Whole numbers are compared as floats.
+        Rows without a value come first.
     table
         Table of a database.
     format
@@ -96,7 +99,8 @@ def read_profile(
     Raises
     ------
     DataError
-        If the data cannot be used; the message holds no value of theirs. Where a column is missing, ``error.columns``
+        If the data cannot be used, such as floats of 2^53 and more among labels or users, which no longer tell whole
+        numbers apart; the message holds no value of theirs. Where a column is missing, ``error.columns``
         has the columns there are, which the message leaves out where they might be a row of data.
     UsageError
         If the call contradicts itself.

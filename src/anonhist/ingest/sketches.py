@@ -53,8 +53,9 @@ def update_sketch(
         As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes. Standard input is one label
         per line, or CSV if a column of it is named.
     column
-        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Rows
-        without a label are left out, and so are empty lines.
+        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Labels that
+        are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and floats of 2^53 and more
+        are refused. Rows without a label are left out, and so are empty lines.
     count
         Column that says how many items a row stands for. A table whose columns are exactly ``label,count`` is counted
         already, as for :func:`read_profile`.
