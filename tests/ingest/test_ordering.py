@@ -146,6 +146,8 @@ DAYS = [dt.date(2024, 10, 1), dt.date(2024, 9, 30), dt.date(999, 1, 1)]
         (pd.Series(LARGE), "dcab"),
         (pd.Series(LARGE, dtype=object), "dcab"),
         (pd.Series(LARGE, dtype="Int64"), "dcab"),
+        (pd.Series([*LARGE, None], dtype="Int64"), "edcab"),
+        (pd.Series([*LARGE, None], dtype=pd.ArrowDtype(pa.int64())), "edcab"),
         (pd.Series([Decimal(number) for number in LARGE], dtype=object), "dcab"),
         (pd.Series([*LARGE, None]), "edcab"),
         (pd.Series([*LARGE, float("nan")], dtype=object), "edcab"),

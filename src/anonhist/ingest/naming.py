@@ -71,9 +71,13 @@ def identity_of(table: Any, name: str) -> Any:
     """Return what tells users apart, null where there is no value: an expression, or a series."""
     import narwhals as nw
 
-    if isinstance(table.collect_schema()[name], nw.Object):
+    kind, column = table.collect_schema()[name], nw.col(name)
+    if isinstance(kind, nw.Object):
         return as_text(table, name)
-    return nw.when(~is_missing(table, name)).then(nw.col(name))
+    if kind.is_float():
+        # Arrow tells −0 from 0.
+        column = column + nw.lit(0.0)
+    return nw.when(~is_missing(table, name)).then(column)
 
 
 def check_named(are_named: bool, *, only_whole: bool = False) -> None:  # noqa: FBT001

@@ -29,6 +29,9 @@ def order_of(table: Any, name: str) -> Any:
         return as_text(table, name)
     if isinstance(kind, nw.Object):
         return _of_objects(table, name)
+    if kind.is_integer() and is_of_pandas(table):
+        # Arrow's cast, which pandas uses for columns of Arrow, refuses numbers that a float would round.
+        return _floats(table.to_native()[name])
     if kind.is_integer():
         column = column.cast(nw.Float64)
     return nw.when(~is_missing(table, name)).then(column)
@@ -45,7 +48,13 @@ def _of_objects(table: Any, name: str) -> Any:
     native = table.to_native()[name]
     held = infer_dtype(native, skipna=True)
     if held in _NUMBERS:
-        native = native.astype("float64")
-    elif held not in _COMPARABLE:
+        return _floats(native)
+    if held not in _COMPARABLE:
         raise DataError(_MIXED)
-    return nw.from_native(native, series_only=True).alias(name)
+    return nw.from_native(native, series_only=True)
+
+
+def _floats(native: Any) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(native.astype("float64"), series_only=True)
