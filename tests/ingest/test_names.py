@@ -1,20 +1,24 @@
 """Names of values: no row decides how the values of others are called, whatever type a column takes."""
 
+import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
 from anonhist.graphs.conversion import as_graph
+from anonhist.graphs.graph import Degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.naming import NAMED, as_text, named
@@ -156,7 +160,6 @@ def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(h
         pl.Series([7, 8, 7, None, 7], dtype=pl.Int128),
         pl.Series([7, 8, 7, None, 7], dtype=pl.Float32),
     ],
-    ids=str,
 )  # fmt: skip
 def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
     assert counted(column, ("7", "8")) == {"7": 3, "8": 1}
@@ -178,7 +181,6 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
         pa.array([Decimal("1.50"), Decimal("7.00")]),
         pa.array([7.0, 1.5]).dictionary_encode(),
     ],
-    ids=str,
 )
 def test_columns_of_every_type_refuse_fractions_as_names(column: Any) -> None:
     with pytest.raises(DataError, match="whole numbers or text before"):
@@ -213,3 +215,37 @@ def test_values_to_be_randomised_have_the_same_names(tmp_path: Path, values: lis
         opened_values(str(tmp_path / "a.parquet"), "pet") as batches,
     ):
         list(batches)
+
+
+@pytest.mark.parametrize(
+    "column", [pa.array([[7], [8]]), pa.array([{"a": 7}, {"a": 8}]), pl.Series([[7], [8]])], ids=str
+)
+def test_lists_and_structures_are_no_names(column: Any) -> None:
+    for read in (node_names, lambda table: counted(table, ("7", "8"))):
+        with pytest.raises(DataError, match="holds no names"):
+            read(column)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
+def test_decimals_of_databases_are_named_as_whole_numbers(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    url = request.getfixturevalue("postgresql") if kind == "postgresql" else f"{kind}:///{tmp_path / 'a.db'}"
+    opened_database: Any = {
+        "duckdb": lambda: duckdb.connect(tmp_path / "a.db"),
+        "sqlite": lambda: sqlite3.connect(tmp_path / "a.db"),
+        "postgresql": lambda: psycopg.connect(url),
+    }[kind]()
+    with closing(opened_database) as database:
+        cursor = database.cursor()
+        for name, fraction in (("whole_ids", "10.00"), ("other_ids", "10.50")):
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(f"CREATE TABLE {name} (source NUMERIC(10, 2), target BIGINT)")
+            cursor.execute(f"INSERT INTO {name} VALUES (7.00, 10), ({fraction}, 100), (NULL, 5)")  # noqa: S608
+        database.commit()
+    for read in (read_edges, read_degrees):
+        graph = read(url, table="whole_ids")
+        degrees = graph if isinstance(graph, Degrees) else graph.degree_profile()
+        assert degrees.profile.counts.tolist() == [1, 2]
+        with pytest.raises(DataError, match="whole numbers or text before"):
+            read(url, table="other_ids")

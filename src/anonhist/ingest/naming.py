@@ -19,11 +19,14 @@ NAMED = "named"
 def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     """Return the names of a column's values as text, null where there is no value: an expression, or a series.
 
-    Values without a name have some text; :func:`named` tells them apart. With ``only_whole``, fractions have no name.
+    Values without a name have some text; :func:`named` tells them apart. With ``only_whole``, fractions have no name,
+    and neither have lists and structures, the numbers in which may have become floats as well.
     """
     import narwhals as nw
 
     kind, column = table.collect_schema()[name], nw.col(name)
+    if only_whole and kind.is_nested():
+        raise DataError("A column of lists or structures holds no names: choose one of text or whole numbers.")
     if kind == nw.String:
         # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
         # which they become only where text is needed.
