@@ -8,7 +8,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
-from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
+from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import UNKNOWN
@@ -427,7 +427,7 @@ class Sketch:
         method
             A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for intervals.
+            How often it is run again for intervals, from 2 to 1,000.
 
         Raises
         ------
@@ -436,10 +436,11 @@ class Sketch:
         """
         from anonhist.sketches.reconstruction import reconstruct
 
+        runs = parse_simulations(simulations)
         self._check_unclipped("read")
         # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
         counters, addresses, guarantee = self.counters, self.addresses, self.guarantee
-        return reconstruct(counters, addresses, self.law, guarantee=guarantee, method=method, simulations=simulations)
+        return reconstruct(counters, addresses, self.law, guarantee=guarantee, method=method, simulations=runs)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
