@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.formats.document import from_document
 from anonhist.formats.json_text import content_of, parsed
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
@@ -61,7 +61,7 @@ def read_release(path: str | Path) -> Release:
     source = Path(path)
     ending = source.suffix.lower()
     if ending not in (".json", ".parquet"):
-        message = f"A release is read from a .json or .parquet file; {str(path)!r} is neither."
+        message = f"A release is read from a .json or .parquet file; {masked(str(path))!r} is neither."
         raise UsageError(message)
     content = content_of(source)
     try:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.json_text import parsed
@@ -108,7 +108,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        message = f"A sketch is read from a {ENDING} file; {str(path)!r} is none."
+        message = f"A sketch is read from a {ENDING} file; {masked(str(path))!r} is none."
         raise UsageError(message)
     return Path(path)
 
@@ -124,7 +124,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
         file = source.open("rb")
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {str(path)!r} cannot be read: {reason}."
+        message = f"The file {masked(str(path))!r} cannot be read: {reason}."
         raise DataError(message) from None
     with file:
         yield file
