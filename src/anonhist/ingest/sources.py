@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError
+from anonhist.errors import DataError, MissingExtraError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 
@@ -136,7 +136,7 @@ def _database_path(url: str, prefix: str) -> str:
         message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
         raise UsageError(message)
     if not Path(path).is_file():
-        message = f"There is no database file {path!r}."
+        message = f"There is no database file {masked(path)!r}."
         raise DataError(message)
     return path
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.mechanism import runs_of
@@ -42,7 +42,7 @@ class Release:
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` rests on when it is computed, ≥ 2.
+        How many runs :attr:`error` rests on when it is computed, from 2 to 1,000.
     recorded_error
         The errors, where they were computed before.
     items
@@ -54,7 +54,7 @@ class Release:
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number of at least 2, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
+        If ``simulations`` is not a whole number from 2 to 1,000, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
     """
 
     profile: Profile
@@ -68,8 +68,7 @@ class Release:
     zeros: int | None = None
 
     def __post_init__(self) -> None:
-        runs = parse_whole_number(self.simulations, name="simulations", least=2)
-        object.__setattr__(self, "simulations", runs)
+        object.__setattr__(self, "simulations", parse_simulations(self.simulations))
         for name in ("items", "zeros"):
             number = getattr(self, name)
             if number is not None:

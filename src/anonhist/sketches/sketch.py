@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
-from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
+from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import UNKNOWN
@@ -438,7 +438,7 @@ class Sketch:
         method
             A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for intervals.
+            How often it is run again for intervals, from 2 to 1,000.
 
         Raises
         ------
@@ -447,11 +447,12 @@ class Sketch:
         """
         from anonhist.sketches.reconstruction import reconstruct
 
+        runs = parse_simulations(simulations)
         self._check_unclipped("read")
         with self.turn:
             # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
             counters, law, guarantee = self.counters, self.law, self.guarantee
-        return reconstruct(counters, self.addresses, law, guarantee=guarantee, method=method, simulations=simulations)
+        return reconstruct(counters, self.addresses, law, guarantee=guarantee, method=method, simulations=runs)
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
