@@ -142,8 +142,10 @@ threading.Thread(target=watch, daemon=True).start()
 def test_an_update_has_no_label_on_disk_at_any_moment(
     interrupted: Cli, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    label = "'a label that identifies somebody ' || repeat(range::VARCHAR, 16)"
-    rows = f"SELECT range AS who, {label} AS what FROM range(150_000)"
+    rows = (
+        "SELECT range AS who, 'a label that identifies somebody ' || repeat(range::VARCHAR, 16) AS what"
+        " FROM range(150_000)"
+    )
     duckdb.sql(rows).write_parquet("log.parquet", row_group_size=4096)
     users = ("--unit", "user", "--max-per-user", "2")
     assert cli("sketch", "new", "--buckets", "9", "--epsilon", "1", *users, "-o", "a.sketch").returncode == 0
