@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import duckdb
 import pytest
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -121,3 +122,39 @@ def test_a_process_that_ignores_interrupts_goes_on(folder: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert (folder / "out.json").exists()
+
+
+# As soon as a label is on disk, the process is killed, so that it stays there.
+_WATCHING = """
+import pathlib, threading, time
+import anonhist.ingest.sources as sources
+sources._CONFIG |= {"memory_limit": "16MB", "threads": "1"}
+def watch():
+    while True:
+        for path in pathlib.Path(os.environ["TMPDIR"]).rglob("*"):
+            if path.is_file() and b"identifies" in path.read_bytes():
+                os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.002)
+threading.Thread(target=watch, daemon=True).start()
+"""
+
+
+def test_an_update_has_no_label_on_disk_at_any_moment(
+    interrupted: Cli, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = (
+        "SELECT range AS who, 'a label that identifies somebody ' || repeat(range::VARCHAR, 16) AS what"
+        " FROM range(150_000)"
+    )
+    duckdb.sql(rows).write_parquet("log.parquet", row_group_size=4096)
+    users = ("--unit", "user", "--max-per-user", "2")
+    assert cli("sketch", "new", "--buckets", "9", "--epsilon", "1", *users, "-o", "a.sketch").returncode == 0
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    update = ("sketch", "update", "a.sketch", "log.parquet", "--column", "what", "--user", "who")
+    done = interrupted(*update, where=_WATCHING)
+    assert [path.name for path in temporary.rglob("*")] == []
+    assert done.returncode == 3
+    assert done.stderr.startswith("anonhist: There is too little memory, and these data are never spilled to disk")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.sketch", "events.csv", "log.parquet", "temporary"]

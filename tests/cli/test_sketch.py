@@ -136,16 +136,57 @@ def test_what_is_like_a_merged_sketch_has_the_epsilon_of_its_parts(files: Path, 
 def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> None:
     share = ("--honest-parties", "2", "--session", "week 47")
     done = cli("sketch", "new", "--labels", "words.txt", "--epsilon", "1", *share, "-o", "a.sketch")
-    assert "Promise: none. This sketch is not private: it holds 1 of at least 2 shares" in done.stdout
-    assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
+    assert "Promise: none. This sketch is not private: it holds 1 of at least 3 shares" in done.stdout
+    for name in ("b", "d"):
+        assert cli("sketch", "new", "--like", "a.sketch", "-o", f"{name}.sketch").returncode == 0
     refused = cli("sketch", "profile", "a.sketch", "-o", "r.json")
     assert (refused.returncode, "not private" in refused.stderr) == (2, True)
     assert not (files / "r.json").exists()
     shown = cli("sketch", "info", "a.sketch").stdout
     assert re.search(r"Noise: [0-9a-f]{32}, exact, with rate 1, a share of 1/2 in the session 'week 47'\.\n", shown)
-    done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
-    assert "Promise: 1-differentially private" in done.stdout
+    done = cli("sketch", "merge", "a.sketch", "b.sketch", "d.sketch", "-o", "c.sketch")
+    assert "when one item is added or removed, provided that at least 2 parties besides the adversary" in done.stdout
     assert read_sketch(files / "c.sketch").guarantee.epsilon == 1
+
+
+def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) -> None:
+    share = ("--honest-parties", "2", "--session", "week 47", "--adversary", "outsider")
+    assert cli("sketch", "new", "--labels", "words.txt", "--epsilon", "0.1", *share, "-o", "a.sketch").returncode == 0
+    assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
+    done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
+    assert "Promise: 0.1-differentially private (δ = 0) towards outsiders when one item is added" in done.stdout
+    assert "and 0.606-differentially private towards each party, which knows its own share" in done.stdout
+    page = files / "r.html"
+    assert cli("sketch", "profile", "c.sketch", "-o", "r.json", "--report", page, "--simulations", "2").returncode == 0
+    assert read_release(files / "r.json").guarantee.party_epsilon == Fraction("0.606")
+    shown = " ".join(page.read_text(encoding="utf-8").split())
+    assert "0.606-differentially private towards each party" in shown
+    assert "That holds provided that at least 2 parties draw their shares of the noise" in shown
+    assert "Towards a party, which knows its own share of the noise, the factor is up to exp(0.606)." in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "promise"),
+    [
+        ((), "2-differentially private (δ = 0) when one user with at most 3 items in each of 2 sketches is added or"),
+        (
+            ("--users-in", "one-sketch"),
+            "1-differentially private (δ = 0) when one user with at most 3 items is added or removed, provided that no",
+        ),
+    ],
+)
+def test_users_may_be_in_every_sketch_unless_it_is_said(
+    files: Path, cli: Cli, given: tuple[str, ...], promise: str
+) -> None:
+    users = ("--labels", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "3", *given)
+    assert cli("sketch", "new", *users, "-o", "a.sketch").returncode == 0
+    assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
+    done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
+    assert f"Promise: {promise}" in done.stdout
+    assert ("user has items in more than one of the 2 sketches;" in done.stdout) == bool(given)
+    assert f"Promise: {promise}" in cli("sketch", "info", "c.sketch").stdout
+    assert cli("sketch", "profile", "c.sketch", "-o", "r.json", "--simulations", "2").returncode == 0
+    assert promise in str(read_release(files / "r.json").guarantee)
 
 
 def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:

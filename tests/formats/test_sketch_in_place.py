@@ -218,3 +218,21 @@ def test_what_is_no_sketch_is_refused(path: Path) -> None:
         pytest.fail("it cannot be there")
     with pytest.raises(UsageError, match=r"read from a \.sketch file"), sketch_in_place(path.with_suffix(".json")):
         pytest.fail("it has another ending")
+
+
+def test_a_file_with_another_name_is_refused_as_that_would_keep_the_old_state(path: Path) -> None:
+    os.link(path, path.with_name("b.sketch"))
+    with pytest.raises(OutputError, match=r"has other names \(hard links\).*remove them first"), sketch_in_place(path):
+        raise AssertionError
+    path.with_name("b.sketch").unlink()
+    before = _counters(path)
+
+    def link_meanwhile() -> None:
+        with sketch_in_place(path) as sketch:
+            sketch.update(["cat"])
+            os.link(path, path.with_name("b.sketch"))
+
+    with pytest.raises(OutputError, match="has other names"):
+        link_meanwhile()
+    assert _counters(path) == before
+    assert sorted(each.name for each in path.parent.iterdir()) == ["a.sketch", "b.sketch"]

@@ -1,6 +1,7 @@
 """Releases that were read from sketches: written, read back, and refused where no sketch makes such."""
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
@@ -13,18 +14,21 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import read_release, write
 from anonhist.formats.document import SKETCH_NAMES
 from anonhist.formats.sketch_releases import sketch_mechanism
-from anonhist.mechanisms import MECHANISM_NAMES
+from anonhist.mechanisms import MECHANISM_NAMES, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.mechanism import SketchMechanism
-from anonhist.sketches.shares import NoiseShare
+from anonhist.sketches.promise import UsersIn
+from anonhist.sketches.shares import Adversary, NoiseShare
 from anonhist.testing.sources import SeededSource
 
 GOLDEN = Path(__file__).parent / "golden"
 LABELS = [f"label {number}" for number in range(60)]
 USER = PrivacyUnit.user(max_items=3)
+ONE = UsersIn.ONE_SKETCH
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 
 
@@ -36,13 +40,19 @@ def _share(honest: int, session: str = "week 47") -> Sketch:
     return _hashed(noise_share=NoiseShare(honest=honest, session=session), unit=USER)
 
 
+def _outsider() -> Sketch:
+    return _hashed(noise_share=NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER))
+
+
 SKETCHES: dict[str, Callable[[], Sketch]] = {
     "hashed": _hashed,
     "merged": lambda: _hashed("1/2") + _hashed("1/3") + _hashed("1/2"),
     "users": lambda: _hashed(unit=USER, relation=SUBSTITUTE),
     "merged users": lambda: _hashed("1/2", unit=USER) + _hashed("1/3", unit=USER) + _hashed("1/2", unit=USER),
     "shares": lambda: _share(2) + _share(2) + _share(2),
-    "sessions": lambda: _share(2) + _share(2) + _share(2, "48") + _share(2, "48") + _hashed("1/2", unit=USER),
+    "sessions": lambda: sum((_share(2, "48") for _ in range(4)), start=SKETCHES["shares"]() + _hashed(unit=USER)),
+    "outsiders": lambda: _outsider() + _outsider(),
+    "users of one": lambda: _hashed(unit=USER, users_in=ONE) + _hashed("1/3", unit=USER, users_in=ONE),
     "sampled": lambda: _hashed(sample_share="1/3"),
     "domain": lambda: DomainSketch(labels=LABELS, epsilon=2),
     "sampled domain": lambda: DomainSketch(labels=LABELS, epsilon=2, sample_share="0.4"),
@@ -87,16 +97,44 @@ def test_a_sketch_without_a_promise_is_no_release(tmp_path: Path) -> None:
     document = _document("shares", tmp_path)
     document["mechanism"]["parameters"]["noise"] = "1/6^1/3"
     (tmp_path / "bad.json").write_text(json.dumps(document))
-    with pytest.raises(DataError, match="a part of the noise is missing, so that nothing is promised"):
+    with pytest.raises(DataError, match="the shares are not those of the noise"):
+        read_release(tmp_path / "bad.json")
+    document["mechanism"]["parameters"]["shares"] = "1/6^1/2*2@3"
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    with pytest.raises(DataError, match="not private: it holds 2 of at least 3 shares"):
         read_release(tmp_path / "bad.json")
 
 
-def test_files_of_version_1_stay_readable() -> None:
+def test_files_of_version_1_stay_readable(tmp_path: Path) -> None:
     # Written when the format was made; never to be written anew.
     read = read_release(GOLDEN / "release-1-hashed-sketch.json")
     assert isinstance(read.mechanism, SketchMechanism)
     assert read.guarantee.spending == (("one sketch", Fraction(1, 3)), ("2 sketches", Fraction(1)))
     assert read.mechanism.setting.law.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
+    # What it promised without its conditions is read, and written again, with them.
+    assert read.guarantee.unit == PrivacyUnit.user(max_items=3, sketches=3) == read.profile.unit
+    assert read.mechanism.shared is None
+    assert "provided that each sketch had noise of its own, or the adversary is an outsider" in str(read.guarantee)
+    write(read, tmp_path / "a.json")
+    again = read_release(tmp_path / "a.json")
+    assert (again.guarantee, again.mechanism) == (read.guarantee, read.mechanism)
+
+
+def test_files_of_version_2_stay_readable() -> None:
+    read = read_release(GOLDEN / "release-2-hashed-sketch.json")
+    assert read.guarantee.unit == PrivacyUnit.user(max_items=3, sketches=3)
+    assert (read.guarantee.epsilon, read.guarantee.conditions) == (Fraction(4, 3), ())
+
+
+def test_only_sketches_write_version_2(tmp_path: Path) -> None:
+    write(release(Profile.from_labels("abracadabra"), epsilon=1), tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert (document["version"], len(document["guarantee"])) == (1, 8)
+    document["version"] = 2
+    document["guarantee"] |= {"sketches": 1, "conditions": [], "party_epsilon": None}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    with pytest.raises(DataError, match="only releases from sketches are of version 2"):
+        read_release(tmp_path / "a.json")
 
 
 def _document(name: str, folder: Path) -> dict[str, Any]:
@@ -108,7 +146,7 @@ def _document(name: str, folder: Path) -> dict[str, Any]:
 # Of which sketch, where, what is put there, and what the refusal says.
 BAD: list[tuple[str, str, Any, str]] = [
     ("hashed", "mechanism.name", "domain-sketch", "must be counters, domain_size"),
-    ("hashed", "mechanism.name", "sketch", "unknown to this version"),
+    ("hashed", "mechanism.name", "sketch", "only releases from sketches"),
     ("domain", "mechanism.name", "hashed-sketch", "not the parameters of the decoder|those of its method"),
     ("hashed", "mechanism.parameters", {}, "must be counters"),
     ("hashed", "mechanism.parameters.counters", 0, "counters"),
@@ -139,31 +177,63 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("hashed", "mechanism.parameters.noise", "0", "greater than zero"),
     ("hashed", "mechanism.parameters.noise", "2/4", "as this program writes"),
     ("hashed", "mechanism.parameters.noise", "1/2^1", "as this program writes"),
-    ("hashed", "mechanism.parameters.noise", "1/2^1/2", "nothing is promised"),
-    ("hashed", "mechanism.parameters.noise", "1/3", "epsilon is not that"),
+    ("hashed", "mechanism.parameters.noise", "1/2^1/2", "shares are not those of the noise"),
+    ("hashed", "mechanism.parameters.noise", "1/3", "one that a sketch with such noise gives"),
     ("hashed", "mechanism.parameters.noise", "1/2,1/3", "ascending order"),
     ("hashed", "mechanism.parameters.noise", "1/3,1/2", ""),
-    ("merged", "mechanism.parameters.noise", "1/2,1/2,2/3", "epsilon is not that"),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6", "steps are not the parts"),
-    ("merged users", "mechanism.parameters.noise", "1/6,1/6", "steps are not the parts"),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6^2", ""),
-    ("merged users", "mechanism.parameters.noise", "1/9,1/6^3/2", "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["the sketch", "1/3"], ["2 sketches", "1"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["2 sketches", "1"], ["one sketch", "1/3"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [["both", "4/3"]], "steps are not the parts"),
-    ("merged users", "guarantee.spending", [], "epsilon is not that"),
-    ("hashed", "guarantee.spending", [["one sketch", "1/2"]], "epsilon is not that"),
-    ("hashed", "guarantee.delta", "1/1000", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.arithmetic", "perfectly private", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.unit", "label", "unit, delta or arithmetic"),
-    ("hashed", "guarantee.relation", "substitute", "epsilon is not that"),
-    ("hashed", "guarantee.epsilon", "1/4", "epsilon is not that"),
-    ("hashed", "guarantee.epsilon", "1", "epsilon is not that"),
+    ("merged", "mechanism.parameters.noise", "1/2,1/2,2/3", "one that a sketch with such noise gives"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6", "one that a sketch with such noise gives"),
+    ("merged users", "mechanism.parameters.noise", "1/6,1/6", "one that a sketch with such noise gives"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^2", "shares are not those of the noise"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^3/2", "shares are not those of the noise"),
+    (
+        "merged users",
+        "guarantee.spending",
+        [["the sketch", "1/3"], ["2 sketches", "1"]],
+        "one that a sketch with such noise gives",
+    ),
+    (
+        "merged users",
+        "guarantee.spending",
+        [["2 sketches", "1"], ["one sketch", "1/3"]],
+        "one that a sketch with such noise gives",
+    ),
+    ("merged users", "guarantee.spending", [["both", "4/3"]], "one that a sketch with such noise gives"),
+    ("merged users", "guarantee.spending", [], "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.spending", [["one sketch", "1/2"]], "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.delta", "1/1000", "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.arithmetic", "perfectly private", "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.unit", "label", "protects items or users"),
+    ("hashed", "guarantee.relation", "substitute", "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.epsilon", "1/4", "one that a sketch with such noise gives"),
+    ("hashed", "guarantee.epsilon", "1", "one that a sketch with such noise gives"),
     ("hashed", "guarantee.sentence", "Nothing can be learnt from this.", "sentence"),
-    ("users", "guarantee.bound", 2, "epsilon is not that"),
+    ("users", "guarantee.bound", 2, "one that a sketch with such noise gives"),
     ("shares", "mechanism.parameters.noise", "1/6^2,1/6^2", "ascending order"),
     ("hashed", "items", 5, "items belong to"),
     ("hashed", "error.levels", [2], "row per level|every released count"),
+    ("merged users", "guarantee.sketches", 2, "one that a sketch with such noise gives"),
+    ("merged users", "guarantee.sketches", 1, "one that a sketch with such noise gives"),
+    ("merged users", "guarantee.sketches", True, "a whole number"),
+    ("hashed", "guarantee.sketches", 2, "several sketches"),
+    ("hashed", "guarantee.conditions", "none", "a list"),
+    ("hashed", "guarantee.conditions", [1], "condition"),
+    ("hashed", "guarantee.conditions", ["it rains"], "one that a sketch with such noise gives"),
+    ("users of one", "guarantee.conditions", [], "one that a sketch with such noise gives"),
+    ("shares", "guarantee.conditions", [], "one that a sketch with such noise gives"),
+    ("outsiders", "guarantee.conditions", [], "an exact Fraction greater than epsilon"),
+    ("outsiders", "guarantee.party_epsilon", None, "one that a sketch with such noise gives"),
+    ("outsiders", "guarantee.party_epsilon", "3/5", "one that a sketch with such noise gives"),
+    ("outsiders", "guarantee.party_epsilon", "1/2", "an exact Fraction greater than epsilon"),
+    ("outsiders", "mechanism.parameters.shares", "1/2^1/2*2@3", "holds 2 of at least 3 shares"),
+    ("outsiders", "mechanism.parameters.shares", "1/2^1/2*3@3", "shares are not those of the noise"),
+    ("outsiders", "mechanism.parameters.shares", "1/2^1/2*2@1", "two parties at least"),
+    ("outsiders", "mechanism.parameters.shares", "1/2^1/0*2@1", "two parties at least"),
+    ("outsiders", "mechanism.parameters.shares", "1/2^1/2*02@2", "as this program writes"),
+    ("outsiders", "mechanism.parameters.shares", "", "as this program writes"),
+    ("outsiders", "mechanism.parameters.shares", "two", "the shares must be as"),
+    ("outsiders", "mechanism.parameters.shares", 2, "the shares must be as"),
+    ("outsiders", "mechanism.parameters.shares", "unknown", "one that a sketch with such noise gives"),
 ]
 
 
@@ -186,13 +256,66 @@ def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: st
     assert "\n" not in str(caught.value)
 
 
+# The same of version 1, which has fewer fields.
+BAD_OF_VERSION_1: list[tuple[str, str, Any, str]] = [
+    ("hashed", "mechanism.parameters.noise", "1/2^1/2", "nothing is promised"),
+    ("hashed", "mechanism.parameters.noise", "1/3", "epsilon is not that"),
+    ("merged", "mechanism.parameters.noise", "1/2,1/2,2/3", "epsilon is not that"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6", "steps are not the parts"),
+    ("merged users", "mechanism.parameters.noise", "1/6,1/6", "steps are not the parts"),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^2", ""),
+    ("merged users", "mechanism.parameters.noise", "1/9,1/6^3/2", "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["the sketch", "1/3"], ["2 sketches", "1"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["2 sketches", "1"], ["one sketch", "1/3"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [["both", "4/3"]], "steps are not the parts"),
+    ("merged users", "guarantee.spending", [], "epsilon is not that"),
+    ("hashed", "guarantee.spending", [["one sketch", "1/2"]], "epsilon is not that"),
+    ("hashed", "guarantee.delta", "1/1000", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.arithmetic", "perfectly private", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.unit", "label", "unit, delta or arithmetic"),
+    ("hashed", "guarantee.relation", "substitute", "epsilon is not that"),
+    ("hashed", "guarantee.epsilon", "1/4", "epsilon is not that"),
+    ("hashed", "guarantee.epsilon", "1", "epsilon is not that"),
+    ("users", "guarantee.bound", 2, "epsilon is not that"),
+]
+
+
+def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what version 1 wrote of a sketch whose noise was not shared."""
+    older = deepcopy(document) | {"version": 1}
+    for name in ("sketches", "conditions", "party_epsilon"):
+        del older["guarantee"][name]
+    older["guarantee"]["sentence"] = re.sub(r" in each of \d+ sketches", "", older["guarantee"]["sentence"])
+    return older
+
+
+@pytest.mark.parametrize(("name", "where", "value", "reason"), BAD_OF_VERSION_1)
+def test_what_no_sketch_released_in_version_1_is_refused(
+    tmp_path: Path, name: str, where: str, value: object, reason: str
+) -> None:
+    document = _of_version_1(_document(name, tmp_path))
+    (tmp_path / "good.json").write_text(json.dumps(document))
+    assert read_release(tmp_path / "good.json").mechanism.name == "hashed-sketch"
+    *folders, last = where.split(".")
+    inside = document
+    for each in folders:
+        inside = inside[each]
+    inside[last] = value
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    if not reason:  # another sketch that promised the same
+        assert read_release(tmp_path / "bad.json").mechanism != read_release(tmp_path / "good.json").mechanism
+        return
+    with pytest.raises(DataError, match=reason):
+        read_release(tmp_path / "bad.json")
+
+
 def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
     made = (_hashed("1/2", unit=USER) + _hashed("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
     parameters = made.mechanism.parameters
     assert sketch_mechanism("hashed-sketch", parameters, made.guarantee) == made.mechanism
     for epsilon in ("1/2", "1/3", "5/6"):
         cheaper = Guarantee(USER, made.guarantee.relation, Fraction(epsilon), arithmetic=made.guarantee.arithmetic)
-        with pytest.raises(DataError, match="epsilon is not that"):
+        with pytest.raises(DataError, match="one that a sketch with such noise gives"):
             sketch_mechanism("hashed-sketch", parameters, cheaper)
 
 
@@ -208,7 +331,7 @@ def _golden() -> Release:
 def test_the_golden_file_is_what_is_written(tmp_path: Path) -> None:
     write(_golden(), tmp_path / "a.json")
     here, there = (
-        json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-1-hashed-sketch.json")
+        json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-2-hashed-sketch.json")
     )
     for name in ("format", "version", "guarantee", "mechanism"):
         assert here[name] == there[name]

@@ -17,12 +17,13 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.sketches import HashedSketch, NoiseShare, Sketch
+from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
 
 GOLDEN = Path(__file__).parent / "golden"
 ABSENT = object()
+_SESSION = ("Wahl Nr. 1 „\\“", 3)
 LABELS = ("cat", "Käfer", "", "dog,\n", "emu", "newt")
 
 
@@ -53,21 +54,31 @@ SKETCHES = {
     ),
     "shares": _sketch(
         HashedAddresses(1, b"k"),
-        NoiseComponent(_identity(5), Fraction(1), Fraction(1, 3), "Wahl Nr. 1 „\\“"),
-        NoiseComponent(_identity(4), Fraction(1), Fraction(1, 3), "Wahl Nr. 1 „\\“"),
+        NoiseComponent(_identity(5), Fraction(1), Fraction(1, 3), "Wahl Nr. 1 „\\“", 3),
+        NoiseComponent(_identity(4), Fraction(1), Fraction(1, 3), "Wahl Nr. 1 „\\“", 3),
     ),
     "clipped": _sketch(HashedAddresses(3, b"k"), counters=np.array([0, 255, 3]), clipped=255),
     "domain": _sketch(DomainAddresses.of(LABELS)),
     "sample": _sketch(DomainAddresses.of(LABELS, key=b"sample", sample_share=Fraction(1, 2))),
 }
+# What version 1 could not say.
+SINCE_2 = {
+    "parties": _sketch(
+        HashedAddresses(1, b"k"),
+        NoiseComponent(_identity(5), Fraction(1), Fraction(1, 2), "week 47", 3),
+        unit=PrivacyUnit.user(max_items=2),
+        users_in=UsersIn.ONE_SKETCH,
+    )
+}
+ALL = SKETCHES | SINCE_2
 
 
-@pytest.mark.parametrize("name", SKETCHES)
+@pytest.mark.parametrize("name", ALL)
 def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
-    write(SKETCHES[name], tmp_path / "a.sketch")
+    write(ALL[name], tmp_path / "a.sketch")
     read = read_sketch(tmp_path / "a.sketch")
-    assert read == SKETCHES[name]
-    assert type(read) is type(SKETCHES[name])
+    assert read == ALL[name]
+    assert type(read) is type(ALL[name])
     write(read, tmp_path / "b.SKETCH")
     assert (tmp_path / "b.SKETCH").read_bytes() == (tmp_path / "a.sketch").read_bytes()
 
@@ -76,6 +87,23 @@ def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
 def test_files_of_version_1_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
     assert read_sketch(GOLDEN / f"sketch-1-{name}.sketch") == SKETCHES[name]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_files_of_version_2_stay_readable(name: str) -> None:
+    # Written when the version was made; never to be written anew.
+    assert read_sketch(GOLDEN / f"sketch-2-{name}.sketch") == ALL[name]
+
+
+def test_shares_of_version_1_protect_from_outsiders_and_users_may_be_in_every_sketch() -> None:
+    read = read_sketch(GOLDEN / "sketch-1-shares.sketch")
+    assert {part.adversary for part in read.noise} == {Adversary.OUTSIDER}
+    assert read.users_in is UsersIn.EVERY_SKETCH
+    third = _sketch(HashedAddresses(1, b"k"), NoiseComponent(_identity(6), Fraction(1), Fraction(1, 3), *_SESSION))
+    guarantee = (read + third).guarantee
+    assert guarantee.epsilon == 1
+    # Two shares of three are left to a party: more than outsiders see.
+    assert guarantee.party_epsilon == Fraction("1.39")
 
 
 def test_others_can_read_it_as_arrow(tmp_path: Path) -> None:
@@ -178,11 +206,12 @@ def test_a_file_made_by_others_as_the_format_says_is_read(tmp_path: Path, name: 
     assert read_sketch(tmp_path / "a.sketch") == SKETCHES[name]
 
 
-_PART = {"identity": _identity(7), "gamma": "1/3", "shape": "1", "session": ""}
+_PART = {"identity": _identity(7), "gamma": "1/3", "shape": "1", "session": "", "participants": 1}
 BAD: list[tuple[str, Any, str]] = [
     ("format", "anonhist.tally", "not one of a sketch"),
-    ("version", 2, "version is not 1.* newer"),
-    ("version", 10, "version is not 1.* newer"),
+    ("version", 3, "version is not from 1 to 2.* newer"),
+    ("version", 10, "version is not from 1 to 2.* newer"),
+    ("version", 1, "exactly the fields"),
     ("version", "1", "not one of a sketch"),
     ("sha256", ABSENT, "not one of a sketch"),
     ("library_version", None, "library version"),
@@ -229,6 +258,13 @@ BAD: list[tuple[str, Any, str]] = [
     ("noise", [_PART | {"shape": "2"}], "shape|share"),
     ("noise", [_PART | {"shape": "1/2"}], "session"),
     ("noise", [_PART | {"session": "\x1b[2J"}], "session"),
+    ("noise", [_PART | {"participants": 2}], "need h parties"),
+    ("noise", [_PART | {"shape": "1/2", "session": "s", "participants": 4}], "need h parties"),
+    ("noise", [_PART | {"shape": "1/2", "session": "s", "participants": 2.0}], "need h parties"),
+    ("users_in", "two-sketches", "users_in must be one of"),
+    ("users_in", "one-sketch", "users_in belongs"),
+    ("users_in", None, "users_in"),
+    ("users_in", ABSENT, "exactly the fields"),
 ]
 
 
@@ -328,8 +364,8 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
 
 def test_a_share_of_the_noise_is_for_its_owners_eyes(tmp_path: Path) -> None:
     share = NoiseShare(honest=2, session="week 47")
-    one, other = (HashedSketch(buckets=8, epsilon=1, key=b"week 47", noise_share=share) for _ in range(2))
-    for name, sketch in (("one", one), ("whole", one + other)):
+    one, two, three = (HashedSketch(buckets=8, epsilon=1, key=b"week 47", noise_share=share) for _ in range(3))
+    for name, sketch in (("one", one), ("whole", one + two + three)):
         write(sketch, tmp_path / f"{name}.sketch")
     modes = {name: (tmp_path / f"{name}.sketch").stat().st_mode & 0o077 for name in ("one", "whole")}
     assert modes["one"] == 0

@@ -92,6 +92,34 @@ def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
     assert _counted(make(), column="n", ignore_unknown=True) == {"1": 1}
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.zst", "a.parquet", "a.duckdb", "table"])
+def test_no_engine_of_ours_may_spill_what_a_sketch_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    asked: list[dict[str, Any]] = []
+    source, given = (TABLE, {}) if name == "table" else (_file(tmp_path, name), {})
+    if name == "a.duckdb":
+        given = {"table": "pets"}
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *args, **options: asked.append(options) or connect(*args, **options))
+    sketch = _sketch(unit=PrivacyUnit.user(max_items=100))
+    assert _counted(source, sketch=sketch, column="pet", user="who", **given) == Counter(LABELS)
+    assert [options["config"]["temp_directory"] for options in asked] == [""]
+
+
+def test_sqlite_keeps_its_temporary_tables_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+    batches = module.record_batches
+
+    def spied(query: Any, rows: int) -> Any:
+        kept.append(query.to_native().get_backend().con.execute("PRAGMA temp_store").fetchone()[0])
+        return batches(query, rows)
+
+    monkeypatch.setattr(module, "record_batches", spied)
+    assert _counted(_file(tmp_path, "a.db"), column="pet", table="pets") == Counter(LABELS)
+    assert kept == [2]
+
+
 def test_hashed_sketches_count_what_they_count_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Several batches, the last one not full.
     monkeypatch.setattr(module, "_ROWS", 1000)

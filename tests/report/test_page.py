@@ -215,14 +215,14 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     assert interval_text(low, high) in counted
 
 
-def test_a_page_of_a_release_speaks_of_no_looks(page: str) -> None:
-    assert "between two looks" not in page
+def test_a_page_of_a_release_speaks_of_no_states_of_a_sketch(page: str) -> None:
+    assert "between two states" not in page
 
 
-def test_a_page_of_a_sketch_says_that_reading_is_free_and_looks_are_not(page_of: Any) -> None:
+def test_a_page_of_a_sketch_says_that_reading_is_free_and_two_states_are_not(page_of: Any) -> None:
     sketch = HashedSketch(buckets=100, epsilon=1, key=b"week 47", source=SeededSource(7))
     sketch.update(f"label {number}" for number in range(40))
     told = page_of(sketch.reconstruct(simulations=2), command="anonhist sketch profile week.sketch")
     assert "costs nothing more" in told
     assert "spends the budget once more" not in told
-    assert "between two looks" in told
+    assert "between two states" in told

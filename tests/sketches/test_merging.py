@@ -128,7 +128,7 @@ def test_shares_of_one_session_that_differ_are_refused() -> None:
         made("hashed", "2", [], 2, NoiseShare(honest=2, session="s")),
         made("hashed", "1", [], 2, NoiseShare(honest=3, session="s")),
     ):
-        with pytest.raises(DataError, match="one epsilon and one number of honest parties"):
+        with pytest.raises(DataError, match="one epsilon, one number of honest parties and one adversary"):
             one.merge(other)
     assert len(one.noise) == 1
 

@@ -16,7 +16,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.randomness import discrete_laplace_pmf, negative_binomial_pmf
-from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch
+from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare, Sketch
 from anonhist.sketches import sketch as module
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
@@ -183,9 +183,8 @@ def test_the_sum_of_two_sketches_loses_no_more_than_promised(epsilons: tuple[str
     assert 0.8 <= loss <= float(max(asked)) * (1 + 1e-9)
 
 
-def shares_law(honest: int, parties: int, *, reach: int) -> tuple[dict[int, float], list[Sketch]]:
+def shares_law(share: NoiseShare, parties: int, *, reach: int) -> tuple[dict[int, float], list[Sketch]]:
     """Law of a counter of the sum of some parties' sketches, and a sketch of each, with real noise."""
-    share = NoiseShare(honest=honest, session="example")
     real = [HashedSketch(buckets=4, epsilon=1, key=b"k", noise_share=share) for _ in range(parties)]
 
     def make(values: np.ndarray) -> tuple[Sketch, np.ndarray]:
@@ -202,24 +201,55 @@ def shares_law(honest: int, parties: int, *, reach: int) -> tuple[dict[int, floa
 
 def test_shares_add_up_to_the_noise_of_one_sketch() -> None:
     """Beyond the reach of 50, to come back to ±8, is e^−90 of the probability."""
-    law, sketches = shares_law(2, 2, reach=50)
+    law, sketches = shares_law(NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER), 2, reach=50)
     values = np.arange(-8, 9)
     expected = discrete_laplace_pmf(Fraction(1), values)
     assert [law[value] for value in values.tolist()] == pytest.approx(expected.tolist(), rel=1e-12)
     assert_promised(one_more(law, within=8), (sketches[0] + sketches[1]).guarantee.epsilon)
 
 
+def test_a_party_learns_no_more_than_promised_where_it_may_be_the_adversary() -> None:
+    """The sum of three, less the share of one: the law is that of the other two, whichever share the one drew."""
+    share = NoiseShare(honest=2, session="s")
+    law, sketches = shares_law(share, 2, reach=50)
+    whole = sketches[0] + sketches[1] + shares_law(share, 1, reach=5)[1][0]
+    assert whole.guarantee.party_epsilon is None
+    assert_promised(one_more(law, within=8), whole.guarantee.epsilon)
+
+
+def test_where_it_may_not_a_party_learns_what_the_guarantee_says() -> None:
+    """What is left is one share of two, and rounding up to four digits adds a thousandth at most."""
+    share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
+    law, sketches = shares_law(share, 1, reach=25)
+    guarantee = (sketches[0] + shares_law(share, 1, reach=5)[1][0]).guarantee
+    assert guarantee.party_epsilon is not None
+    promised = float(guarantee.party_epsilon)
+    assert promised * 0.999 <= one_more(law, within=5) <= promised
+    assert promised > 1.6 * guarantee.epsilon
+
+
 def test_further_shares_only_add_noise_and_fewer_promise_nothing() -> None:
     """Beyond the reach of 25, to come back to ±5, is e^−40 of the probability."""
-    law, sketches = shares_law(2, 3, reach=25)
+    law, sketches = shares_law(NoiseShare(honest=2, session="s"), 3, reach=25)
     epsilon = sum(sketches[1:], start=sketches[0]).guarantee.epsilon
     assert epsilon == 1
     assert 0.5 <= one_more(law, within=5) <= float(epsilon) * (1 + 1e-9)
-    alone, (sketch,) = shares_law(2, 1, reach=25)
+    alone, (sketch,) = shares_law(NoiseShare(honest=2, session="s"), 1, reach=25)
     with pytest.raises(AssertionError):
         assert_promised(one_more(alone, within=5), Fraction(1))
-    with pytest.raises(UsageError, match="holds 1 of at least 2 shares"):
+    with pytest.raises(UsageError, match="holds 1 of at least 3 shares"):
         _ = sketch.guarantee
+
+
+def test_a_user_at_every_party_loses_what_the_guarantee_of_the_sum_says() -> None:
+    """Two parties that share noise, a user with one item at each: the counter of a label moves by two."""
+    share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
+    law, _ = shares_law(share, 2, reach=50)
+    user = {"unit": PrivacyUnit.user(max_items=1)}
+    parties = [HashedSketch(buckets=4, epsilon=1, key=b"k", noise_share=share, **user) for _ in range(2)]
+    loss = max(abs(np.log(law[value] / law[value - 2])) for value in range(-6, 9))
+    assert_promised(loss, (parties[0] + parties[1]).guarantee.epsilon)
+    assert_promised(loss, Fraction(2))
 
 
 def test_clipping_loses_no_more() -> None:

@@ -62,7 +62,7 @@ def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from
     mechanism = release.mechanism
     assert isinstance(mechanism, SketchMechanism)
     assert release.guarantee == mechanism.guarantee == sketch.guarantee
-    assert release.profile.unit == unit
+    assert release.profile.unit == PrivacyUnit.user(max_items=3, sketches=2)
     assert (mechanism.counters, mechanism.domain_size) == (sketch.addresses.size, 40)
     assert mechanism.sample_share == sketch.addresses.sample_share
     assert mechanism.setting.law == sketch.law
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_refused() -> None:
     clipped.clip(5)
     with pytest.raises(UsageError, match="cannot be read before it is unfolded"):
         clipped.reconstruct()
-    with pytest.raises(UsageError, match="not private: it holds 1 of at least 2 shares"):
+    with pytest.raises(UsageError, match="not private: it holds 1 of at least 3 shares"):
         _hashed(noise_share=NoiseShare(honest=2, session="s")).reconstruct()
     for method in OF_SHARED_COUNTERS:
         for given in (method, DECODERS[method]()):

@@ -11,7 +11,10 @@ from anonhist.cli.sections import SectionedCommand
 
 _NEW_SECTIONS = {
     "What to count": ("buckets", "labels", "sample_share", "key", "like"),
-    "What to promise": ("epsilon", "unit", "max_per_user", "relation", "honest_parties", "session"),
+    "What to promise": (
+        *("epsilon", "unit", "max_per_user", "users_in", "relation"),
+        *("honest_parties", "session", "adversary"),
+    ),
     "What to write": ("output", "force", "quiet"),
 }
 _NEW_EXAMPLES = """
@@ -84,6 +87,12 @@ def sketch() -> None:
 )
 @click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count.")
 @click.option(
+    "--users-in",
+    type=click.Choice(("every-sketch", "one-sketch")),
+    help="With --unit user: a user may have M items in every sketch that is merged, so that budgets add up, or, as "
+    "everybody knows, is in one of them only.  [default: every-sketch]",
+)
+@click.option(
     "--relation",
     type=click.Choice(("add-or-remove", "substitute")),
     help="What may not show: that one unit was added or removed, or that one was exchanged for another (twice the "
@@ -92,10 +101,16 @@ def sketch() -> None:
 @click.option(
     "--honest-parties",
     metavar="H",
-    help="Draw only a share of the noise: the sum of the sketches of H parties or more who do so is private, no single "
-    "one is. Nobody may see one before they are added under encryption.",
+    help="Draw only a share of the noise, one of H: the sum of the sketches is private if H parties besides the "
+    "adversary do so, no single one is. Nobody may see one before they are added under encryption.",
 )
 @click.option("--session", metavar="NAME", help="With --honest-parties: what is added up; the same for all parties.")
+@click.option(
+    "--adversary",
+    type=click.Choice(("party", "outsider")),
+    help="With --honest-parties: from whom to protect, also from the parties, each of which knows its own share, or "
+    "from outsiders only.  [default: party]",
+)
 @click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
 @force_option
 @_quiet_option

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from anonhist.sketches.shares import NoiseShare
 
 # What --like takes from another sketch.
-_TAKEN = ("--sample-share", "--key", "--unit", "--max-per-user", "--relation", "--honest-parties", "--session")
+_TAKEN = (
+    *("--sample-share", "--key", "--unit", "--max-per-user", "--users-in", "--relation"),
+    *("--honest-parties", "--session", "--adversary"),
+)
 
 
 def run_new(
@@ -30,9 +33,11 @@ def run_new(
     epsilon: str | None,
     unit: str | None,
     max_per_user: int | None,
+    users_in: str | None,
     relation: str | None,
     honest_parties: str | None,
     session: str | None,
+    adversary: str | None,
     output: str,
     force: bool,
     quiet: bool,
@@ -44,25 +49,28 @@ def run_new(
     from anonhist.formats import write
     from anonhist.formats.writing import check_ending
     from anonhist.privacy import NeighboringRelation
-    from anonhist.sketches import Sketch
+    from anonhist.sketches import Sketch, UsersIn
 
     check_ending(output, endings=(".sketch",), what="A sketch is")
     for source in (labels, like):
         if source is not None:
             check_target(source, output, force=force)
     if like is not None:
-        own = (sample_share, key, unit, max_per_user, relation, honest_parties, session)
+        own = (sample_share, key, unit, max_per_user, users_in, relation, honest_parties, session, adversary)
         made = _alike(like, epsilon, [name for name, given in zip(_TAKEN, own, strict=True) if given is not None])
     else:
         if epsilon is None:
             raise UsageError("Say what the sketch may cost, such as --epsilon 1; there is no default.")
+        if users_in is not None and unit != "user":
+            raise UsageError("--users-in belongs to --unit user.")
         protected = _unit(unit, max_per_user)
-        share = _noise_share(honest_parties, session)
+        share = _noise_share(honest_parties, session, adversary)
         made = Sketch(
             _addresses(buckets, labels, key, sample_share),
             epsilon=epsilon,
             unit=protected,
             relation=NeighboringRelation(relation or "add-or-remove"),
+            users_in=UsersIn(users_in or "every-sketch"),
             noise_share=share,
             source=None,
         )
@@ -80,16 +88,18 @@ def _unit(unit: str | None, max_per_user: int | None) -> PrivacyUnit | None:
     return privacy_unit(unit, max_per_user=max_per_user, max_count=None)
 
 
-def _noise_share(honest_parties: str | None, session: str | None) -> NoiseShare | None:
+def _noise_share(honest_parties: str | None, session: str | None, adversary: str | None) -> NoiseShare | None:
     """Return the share that the options describe, None for the whole noise."""
     honest = whole_number(honest_parties, name="--honest-parties")
     if (honest is None) != (session is None):
         raise UsageError("--honest-parties H and --session NAME belong together: give both, or none of them.")
     if honest is None or session is None:
+        if adversary is not None:
+            raise UsageError("--adversary belongs to --honest-parties.")
         return None
-    from anonhist.sketches.shares import NoiseShare
+    from anonhist.sketches.shares import Adversary, NoiseShare
 
-    return NoiseShare(honest=honest, session=session)
+    return NoiseShare(honest=honest, session=session, adversary=Adversary(adversary or "party"))
 
 
 def _addresses(
@@ -118,22 +128,24 @@ def _alike(path: str, epsilon: str | None, given: list[str]) -> Sketch:
         raise UsageError(message)
     from anonhist.formats.sketches import read_sketch
     from anonhist.sketches import Sketch
-    from anonhist.sketches.shares import NoiseShare
+    from anonhist.sketches.shares import Adversary, NoiseShare
 
     model = read_sketch(path)
-    kinds = {(part.gamma, part.shape, part.session) for part in model.noise}
-    if epsilon is None and len({gamma for gamma, _, _ in kinds}) > 1:
+    kinds = {(part.gamma, part.shape, part.session, part.adversary.value) for part in model.noise}
+    if epsilon is None and len({gamma for gamma, *_ in kinds}) > 1:
         message = f"The parts of {path!r} differ in epsilon; say which to take (--epsilon)."
         raise UsageError(message)
-    if len({(shape, session) for _, shape, session in kinds}) > 1:
+    if len({tuple(share) for _, *share in kinds}) > 1:
         message = f"The parts of {path!r} have different shares of noise; make the sketch like one of them."
         raise UsageError(message)
-    gamma, shape, session = min(kinds)
+    gamma, shape, session, adversary = min(kinds)
+    share = NoiseShare(honest=shape.denominator, session=session, adversary=Adversary(adversary)) if shape < 1 else None
     return Sketch(
         model.addresses,
         epsilon=gamma * model.unit.max_distance * model.relation.steps if epsilon is None else epsilon,
         unit=model.unit,
         relation=model.relation,
-        noise_share=None if shape == 1 else NoiseShare(honest=shape.denominator, session=session),
+        users_in=model.users_in,
+        noise_share=share,
         source=None,
     )

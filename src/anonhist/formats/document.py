@@ -1,4 +1,8 @@
-"""The JSON document of a release, version 1: to a dictionary and, checking everything, back."""
+"""The JSON document of a release: to a dictionary and, checking everything, back.
+
+Releases from sketches are written in version 2, all others in version 1. Version 2 has three more fields of the
+guarantee: in how many sketches a user may be, conditions of the promise, and what holds towards a party.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
     _Check = Callable[[Profile, int | None, int | None], None]
 
-FORMAT, VERSION = "anonhist.release", 1
+FORMAT, VERSION, SKETCH_VERSION = "anonhist.release", 1, 2
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 DEGREE_PREFIXES = ("edge-", "node-")
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
@@ -40,12 +44,13 @@ def to_document(release: Release) -> dict[str, Any]:
     """Return everything a release says, as JSON values.
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
-    is read back is the rest. The keys and what they mean are fixed for version 1.
+    is read back is the rest. The keys and what they mean are fixed for each version.
     """
     guarantee, error = release.guarantee, release.error
+    is_sketch = release.mechanism.name in SKETCH_NAMES
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": SKETCH_VERSION if is_sketch else VERSION,
         "library_version": release.library_version,
         "guarantee": {
             "sentence": str(guarantee),
@@ -56,6 +61,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "delta": str(guarantee.delta),
             "arithmetic": guarantee.arithmetic,
             "spending": [[purpose, str(spent)] for purpose, spent in guarantee.spending],
+            **(_only_of_sketches(guarantee) if is_sketch else {}),
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
@@ -74,6 +80,14 @@ def to_document(release: Release) -> dict[str, Any]:
     }
 
 
+def _only_of_sketches(guarantee: Guarantee) -> dict[str, Any]:
+    return {
+        "sketches": guarantee.unit.sketches,
+        "conditions": list(guarantee.conditions),
+        "party_epsilon": None if guarantee.party_epsilon is None else str(guarantee.party_epsilon),
+    }
+
+
 def from_document(document: object) -> Release:
     """Rebuild a release, refusing whatever a release cannot be.
 
@@ -86,8 +100,11 @@ def from_document(document: object) -> Release:
     if top["format"] != FORMAT:
         message = f"its format is not {FORMAT!r}"
         raise DataError(message)
-    if type(top["version"]) is not int or top["version"] != VERSION:
-        message = f"its version is not {VERSION}, the one that this program reads; a newer program may read it"
+    if type(top["version"]) is not int or not VERSION <= top["version"] <= SKETCH_VERSION:
+        message = (
+            f"its version is not {VERSION} or {SKETCH_VERSION}, the ones that this program reads; a newer program may "
+            "read it"
+        )
         raise DataError(message)
     try:
         return _release(top)
@@ -96,13 +113,20 @@ def from_document(document: object) -> Release:
 
 
 def _release(top: Mapping[str, Any]) -> Release:
-    guarantee = _guarantee(top["guarantee"])
+    guarantee = _guarantee(top["guarantee"], top["version"])
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
-    mechanism, check = _mechanism(text(made_by["name"], "the mechanism's name"), made_by["parameters"], guarantee)
+    name = text(made_by["name"], "the mechanism's name")
+    if top["version"] > VERSION and name not in SKETCH_NAMES:
+        message = f"only releases from sketches are of version {SKETCH_VERSION}"
+        raise DataError(message)
+    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, top["version"])
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
+    if name in SKETCH_NAMES:
+        # Of version 1, with the conditions that it left out.
+        guarantee = mechanism.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit)
@@ -126,13 +150,15 @@ def _release(top: Mapping[str, Any]) -> Release:
     )
 
 
-def _mechanism(name: str, parameters: Mapping[str, Any], guarantee: Guarantee) -> tuple[Mechanism, _Check]:
+def _mechanism(
+    name: str, parameters: Mapping[str, Any], guarantee: Guarantee, version: int
+) -> tuple[Mechanism, _Check]:
     """Return the mechanism, and what refuses a profile, items and zeros that it does not release."""
     # Each kind is loaded for those alone who read such releases.
     if name in SKETCH_NAMES:
         from anonhist.formats.sketch_releases import sketch_mechanism
 
-        return sketch_mechanism(name, parameters, guarantee), _check_sketch
+        return sketch_mechanism(name, parameters, guarantee, version=version), _check_sketch
     if name.startswith(DEGREE_PREFIXES):
         from anonhist.formats.degree_releases import check_degrees, degree_mechanism
 
@@ -153,8 +179,10 @@ def _check_sketch(profile: Profile, items: int | None, zeros: int | None) -> Non
     check_no_zeros(zeros)
 
 
-def _guarantee(value: object) -> Guarantee:
+def _guarantee(value: object, version: int) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
+    if version > VERSION:
+        names |= {"sketches", "conditions", "party_epsilon"}
     fields = mapping(value, names, "the guarantee")
     text(fields["sentence"], "the sentence of the guarantee")
     relations = {relation.value: relation for relation in NeighboringRelation}
@@ -167,9 +195,12 @@ def _guarantee(value: object) -> Guarantee:
     spending = fields["spending"]
     if not isinstance(spending, list) or not all(isinstance(step, list) and len(step) == 2 for step in spending):
         raise DataError("the steps of the guarantee must be pairs")
+    conditions, party = fields.get("conditions", []), fields.get("party_epsilon")
+    if not isinstance(conditions, list) or type(fields.get("sketches", 1)) is not int:
+        raise DataError("the conditions of the guarantee must be a list, and its sketches a whole number")
     delta = text(fields["delta"], "delta")
     return Guarantee(
-        PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"]),
+        PrivacyUnit(text(fields["unit"], "the unit"), fields["bound"], fields.get("sketches", 1)),
         relation,
         parse_epsilon(text(fields["epsilon"], "epsilon")),
         Fraction(0) if delta == "0" else parse_epsilon(delta, name="delta"),
@@ -178,6 +209,8 @@ def _guarantee(value: object) -> Guarantee:
             (text(purpose, "the purpose of a step"), parse_epsilon(text(spent, "what a step spent")))
             for purpose, spent in spending
         ),
+        tuple(text(each, "a condition") for each in conditions),
+        None if party is None else parse_epsilon(text(party, "party_epsilon")),
     )
 
 

@@ -57,12 +57,19 @@ def floats(value: object, what: str) -> NDArray[np.float64]:
     return np.array(numbers, dtype=np.float64)
 
 
-def check_version(document: object, kind: str, version: int) -> None:
-    """Refuse a document of another format, or of a version that this program does not know."""
+def check_version(document: object, kind: str, version: int, *, oldest: int | None = None) -> int:
+    """Return the version of a document; refuse another format, or a version that this program does not know.
+
+    Versions from ``oldest`` on are read; by default this one alone.
+    """
     top = document if isinstance(document, dict) else {}
     if top.get("format") != kind:
         message = f"its format is not {kind!r}"
         raise DataError(message)
-    if type(top.get("version")) is not int or top["version"] != version:
-        message = f"its version is not {version}, the one that this program reads; a newer program may read it"
+    first = version if oldest is None else oldest
+    if type(top.get("version")) is not int or not first <= top["version"] <= version:
+        known = f"{version}, the one" if first == version else f"from {first} to {version}, the ones"
+        message = f"its version is not {known} that this program reads; a newer program may read it"
         raise DataError(message)
+    found: int = top["version"]
+    return found

@@ -25,7 +25,8 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
 
     From beginning to end the file is locked: others who change it this way wait, and begin from what was written. Who
     reads it meanwhile has the old sketch, whole. The file keeps its permissions; where the path is a symbolic link,
-    what it points to is changed.
+    what it points to is changed. A file with several names (hard links) is refused: under the others the old state
+    would stay, and whoever has two states sees without noise what was counted between them.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     DataError, UsageError
         As for :func:`read_sketch`.
     OutputError
-        If the file cannot be locked or written, or was replaced meanwhile by a program that does not ask for locks;
-        nothing is left behind.
+        If the file has several hard links, cannot be locked or written, or was replaced meanwhile by a program that
+        does not ask for locks; nothing is left behind.
 
     Notes
     -----
@@ -64,12 +65,14 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     """
     target = _followed(check_sketch_path(path))
     with _locked(target, path, waiting) as file:
+        _check_sole_name(file, path)
         sketch = read_open_sketch(file, path)
         check_free(target, overwrite=True)
         yield sketch
         with written_whole(target, overwrite=True) as replacement:
             _take_permissions(replacement, os.fstat(file.fileno()))
             write_sketch(sketch, replacement)
+            _check_sole_name(file, path)
             if not _names(target, file):
                 message = f"{str(path)!r} was replaced by another program meanwhile; it was left as it is now."
                 raise OutputError(message)
@@ -112,6 +115,16 @@ def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) 
     except OSError as error:
         message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
         raise OutputError(message) from None
+
+
+def _check_sole_name(file: BinaryIO, path: str | Path) -> None:
+    """Refuse a file that has other names: they would keep the old state."""
+    if os.fstat(file.fileno()).st_nlink > 1:
+        message = (
+            f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
+            "first."
+        )
+        raise OutputError(message)
 
 
 def _names(target: Path, file: BinaryIO) -> bool:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.privacy import parse_epsilon, parse_whole_number
+from anonhist.formats.sketch_promises import check_promise_of_version_1, promise_of_version_1
+from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.names import decoder_from
 from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.noise import NoiseLaw
-from anonhist.sketches.promise import ARITHMETIC
+from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from fractions import Fraction
+    from collections.abc import Mapping, Sequence
 
     from anonhist.privacy import Guarantee
 
 # γ, or γ^s for a part of another shape than one.
 _PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]+)?))?")
 
+# γ^(1/h) of a session, how many such shares there are, and how many parties must take part.
+_SHARES = re.compile(
+    r"(?P<gamma>[0-9]+(?:/[0-9]+)?)\^1/(?P<honest>[0-9]{1,10})\*(?P<merged>[0-9]{1,18})@(?P<participants>[0-9]{1,10})"
+)
 
-def sketch_mechanism(name: str, parameters: Mapping[str, object], guarantee: Guarantee) -> SketchMechanism:
+
+def sketch_mechanism(
+    name: str, parameters: Mapping[str, object], guarantee: Guarantee, *, version: int = 2
+) -> SketchMechanism:
     """Make the mechanism of a release from a sketch again.
 
     Parameters
@@ -35,6 +44,13 @@ def sketch_mechanism(name: str, parameters: Mapping[str, object], guarantee: Gua
         Its :attr:`~anonhist.sketches.mechanism.SketchMechanism.parameters`.
     guarantee
         What the release promises.
+    version
+        Of the document: the first told nothing of shares of noise.
+
+    Returns
+    -------
+    SketchMechanism
+        Its guarantee is the one given or, of version 1, what can be said of such a sketch today.
 
     Raises
     ------
@@ -48,6 +64,7 @@ def sketch_mechanism(name: str, parameters: Mapping[str, object], guarantee: Gua
         raise DataError(message)
     given: dict[str, Any] = dict(parameters)
     counters, share, noise, method = (given.pop(each) for each in ("counters", "sample_share", "noise", "method"))
+    shares = "unknown" if version == 1 else given.pop("shares", "")
     labels = None if is_hashed else given.pop("domain_size")
     if type(counters) is not int or not isinstance(share, str) or not isinstance(method, str):
         raise DataError("the parameters of a sketch must be whole numbers and text")
@@ -59,16 +76,23 @@ def sketch_mechanism(name: str, parameters: Mapping[str, object], guarantee: Gua
             setting=Setting(_law(noise), is_hashed=is_hashed),
             decoder=decoder_from(method, given),
             guarantee=guarantee,
+            shared=_shared(shares),
         )
     except UsageError as error:
         message = f"the parameters of the {name} in the file are invalid: {error}"
         raise DataError(message) from None
     if mechanism.sample_share > 1 or (mechanism.sample_share == 1 and labels not in (None, counters)):
         raise DataError("the share that is sampled does not belong to such a domain")
-    if dict(mechanism.parameters) != dict(parameters):
+    written = dict(mechanism.parameters)
+    if version == 1:
+        del written["shares"]
+    if written != dict(parameters):
         raise DataError("the parameters of a sketch must be written as this program writes them")
-    _check_promise(guarantee, mechanism.setting.law)
-    return mechanism
+    if version > 1:
+        _check_promise(mechanism)
+        return mechanism
+    check_promise_of_version_1(guarantee, mechanism.setting.law)
+    return replace(mechanism, guarantee=promise_of_version_1(guarantee))
 
 
 def _domain_size(labels: object, counters: int) -> int:
@@ -93,31 +117,50 @@ def _law(noise: object) -> NoiseLaw:
     return law
 
 
-def _check_promise(guarantee: Guarantee, law: NoiseLaw) -> None:
-    """Refuse a guarantee that a sketch with this noise does not give.
+def _shared(shares: object) -> tuple[SharedNoise, ...] | None:
+    """Read the shares of noise, session by session."""
+    if shares == "unknown":
+        return None
+    if shares == "":
+        return ()
+    sessions = []
+    for text in shares.split(",") if isinstance(shares, str) else [""]:
+        part = _SHARES.fullmatch(text)
+        if part is None:
+            raise DataError("the shares must be as 1/2^1/3*4@4, with commas between sessions, or unknown")
+        gamma = parse_epsilon(part["gamma"], name="gamma")
+        honest, participants, merged = (int(part[name]) for name in ("honest", "participants", "merged"))
+        if honest < 2 or participants not in (honest, honest + 1):
+            raise DataError("shares need two parties at least, and one more where a party may be the adversary")
+        sessions.append(SharedNoise(gamma, honest, participants, merged))
+    return tuple(sessions)
 
-    A law says of shares of noise how much they are together, not in how many sessions: at least one, and no more than
-    they are enough for.
-    """
-    if guarantee.delta or guarantee.arithmetic != ARITHMETIC or guarantee.unit.kind == "label":
-        raise DataError("the guarantee's unit, delta or arithmetic is not that of a sketch")
-    steps = guarantee.unit.max_distance * guarantee.relation.steps
-    least: dict[Fraction, int] = {}
-    most: dict[Fraction, int] = {}
-    for gamma, shape in law.parts:
-        if shape < 1:
-            raise DataError("a part of the noise is missing, so that nothing is promised")
-        least[gamma] = least.get(gamma, 0) + 1
-        most[gamma] = most.get(gamma, 0) + int(shape)
-    if guarantee.unit.kind == "item" or not guarantee.spending:
-        is_alone = guarantee.unit.kind == "item" or sum(least.values()) == 1
-        if guarantee.spending or not is_alone or guarantee.epsilon != max(least) * steps:
-            raise DataError("the guarantee's epsilon is not that of such noise")
-        return
-    if len(guarantee.spending) != len(least):
-        raise DataError("the guarantee's steps are not the parts of the noise")
-    for gamma, (purpose, spent) in zip(sorted(least), guarantee.spending, strict=True):
-        often = spent / (gamma * steps)
-        told = "one sketch" if often == 1 else f"{often} sketches"
-        if often.denominator > 1 or not least[gamma] <= often <= most[gamma] or purpose != told:
-            raise DataError("the guarantee's steps are not the parts of the noise")
+
+def _check_promise(mechanism: SketchMechanism) -> None:
+    """Refuse a guarantee that a sketch with this noise does not give."""
+    guarantee, law, shared = mechanism.guarantee, mechanism.setting.law, mechanism.shared
+    if guarantee.unit.kind not in ("item", "user"):
+        raise DataError("a sketch protects items or users")
+    unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
+    if shared is None:
+        older = replace(guarantee, unit=unit, conditions=(), party_epsilon=None)
+        check_promise_of_version_1(older, law)
+        possible = [promise_of_version_1(older)]
+    else:
+        rates = _own_rates(law, shared)
+        possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
+    if guarantee not in possible:
+        raise DataError("the guarantee is not the one that a sketch with such noise gives")
+
+
+def _own_rates(law: NoiseLaw, shared: Sequence[SharedNoise]) -> list[Fraction]:
+    """Return the rates of the noises that are not shared."""
+    rest = list(law.parts)
+    for gamma in {each.gamma for each in shared}:
+        part = (gamma, sum(Fraction(each.merged, each.honest) for each in shared if each.gamma == gamma))
+        if part not in rest:
+            raise DataError("the shares are not those of the noise")
+        rest.remove(part)
+    if any(shape != 1 for _, shape in rest):
+        raise DataError("the shares are not those of the noise")
+    return [gamma for gamma, _ in rest]

@@ -1,9 +1,12 @@
-"""Files of sketches, version 1: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
+"""Files of sketches, version 2: an Arrow IPC file of counters, all else as JSON in the schema's metadata.
 
 The columns are ``counter`` (int64) and, for a known domain, ``label`` (large_string), in one uncompressed batch. The
 JSON, under the key ``anonhist.sketch``, begins with the format, the version and ``sha256``: the SHA-256 of the whole
 file, for which the digits of the digest itself, once in the schema and once in its copy in the footer, count as zeros.
 No byte of a file can change unseen.
+
+Version 1 had no ``users_in``, which was that of every sketch, and no ``participants`` of shares of noise, which were as
+many as make the whole: such shares protect from outsiders.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from anonhist.formats.json_text import parsed
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
+from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -36,12 +40,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-FORMAT, VERSION, ENDING = "anonhist.sketch", 1, ".sketch"
+FORMAT, OLDEST, VERSION, ENDING = "anonhist.sketch", 1, 2, ".sketch"
 METADATA_KEY = b"anonhist.sketch"
 _FIELDS = {
     *("format", "version", "sha256", "library_version", "kind", "key", "sample_share", "domain_size"),
     *("unit", "bound", "relation", "noise", "clipped"),
 }
+_FIELDS_SINCE_2 = {"users_in"}
+_PART_FIELDS, _PART_FIELDS_SINCE_2 = {"identity", "gamma", "shape", "session"}, {"participants"}
 _UNKNOWN_DIGEST = "0" * 64
 _BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sha256": "([0-9a-f]{64})"')
 # The schema comes first in a file, and its metadata first in it.
@@ -204,8 +210,15 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
         "unit": sketch.unit.kind,
         "bound": sketch.unit.bound,
         "relation": sketch.relation.value,
+        "users_in": sketch.users_in.value,
         "noise": [
-            {"identity": part.identity, "gamma": str(part.gamma), "shape": str(part.shape), "session": part.session}
+            {
+                "identity": part.identity,
+                "gamma": str(part.gamma),
+                "shape": str(part.shape),
+                "session": part.session,
+                "participants": part.participants,
+            }
             for part in sketch.noise
         ],
         "clipped": sketch.clipped,
@@ -219,7 +232,7 @@ def _check_whole(content: mmap.mmap) -> None:
     begins = _BEGINNING.search(content, 0, _WHERE_IT_BEGINS)
     if begins is None:
         raise DataError("it is not one of a sketch, or a damaged one")
-    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT, VERSION)
+    check_version({"format": FORMAT, "version": int(begins[1])}, FORMAT, VERSION, oldest=OLDEST)
     again = content.rfind(begins[0])
     length = len(_UNKNOWN_DIGEST)
     first, second = begins.start(2), again + begins.start(2) - begins.start()
@@ -246,8 +259,8 @@ def _decoded(content: mmap.mmap) -> Sketch:
     if document is None:
         raise DataError("it is an Arrow file, but not one of a sketch")
     head = parsed(document)
-    check_version(head, FORMAT, VERSION)
-    fields = mapping(head, _FIELDS, "a sketch")
+    version = check_version(head, FORMAT, VERSION, oldest=OLDEST)
+    fields = mapping(head, _FIELDS | (_FIELDS_SINCE_2 if version > 1 else set()), "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
     if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
@@ -265,7 +278,12 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
     noise = fields["noise"]
     if not isinstance(noise, list):
         raise DataError("the parts of the noise must be a list")
-    parts = [_component(part) for part in noise]
+    parts = [_component(part, fields["version"]) for part in noise]
+    presences = {each.value: each for each in UsersIn}
+    presence = presences.get(text(fields.get("users_in", UsersIn.EVERY_SKETCH.value), "users_in"))
+    if presence is None:
+        message = f"users_in must be one of {', '.join(presences)}"
+        raise DataError(message)
     if parts != sorted(parts):
         raise DataError("the parts of the noise must be in order")
     return Sketch.from_parts(
@@ -275,6 +293,7 @@ def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.Re
         noise=parts,
         counters=counters,
         clipped=fields["clipped"],
+        users_in=presence,
     )
 
 
@@ -292,11 +311,16 @@ def _addresses(fields: Mapping[str, Any], size: int, batch: pa.RecordBatch) -> H
     return DomainAddresses(tuple(batch.column("label").to_pylist()), labels, key, share)
 
 
-def _component(value: object) -> NoiseComponent:
-    fields = mapping(value, {"identity", "gamma", "shape", "session"}, "each part of the noise")
+def _component(value: object, version: int) -> NoiseComponent:
+    names = _PART_FIELDS | (_PART_FIELDS_SINCE_2 if version > 1 else set())
+    fields = mapping(value, names, "each part of the noise")
     gamma, shape = (_fraction(fields[name], f"the {name} of noise") for name in ("gamma", "shape"))
     return NoiseComponent(
-        text(fields["identity"], "the identity of noise"), gamma, shape, text(fields["session"], "the session")
+        text(fields["identity"], "the identity of noise"),
+        gamma,
+        shape,
+        text(fields["session"], "the session"),
+        fields.get("participants", shape.denominator),
     )
 
 

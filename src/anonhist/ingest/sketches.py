@@ -16,7 +16,7 @@ from anonhist.ingest.naming import check_batch
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.record_batches import record_batches, text_buffers
-from anonhist.ingest.sources import as_path, opened
+from anonhist.ingest.sources import Spilling, as_path, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,7 +105,14 @@ def update_sketch(
         kind = "events" if is_stdin else None
         follow = followed(progress)
         opening = opened(
-            source, table=table, format=kind, delimiter=delimiter, header=header, twice=False, attach=follow.attach
+            source,
+            table=table,
+            format=kind,
+            delimiter=delimiter,
+            header=header,
+            twice=False,
+            attach=follow.attach,
+            spilling=Spilling.FORBIDDEN,
         )
         with opening as opened_table, follow:
             first_line = names_are_a_line(source, format=kind, header=header)

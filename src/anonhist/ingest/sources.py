@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from enum import Enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -24,18 +25,42 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "preserve_insertion_order": "false",
 }
+_NO_MEMORY = (
+    "There is too little memory, and these data are never spilled to disk: divide the input so that all rows of a user "
+    "are in one part, and read one part after the other."
+)
+
+
+class Spilling(Enum):
+    """Where an engine puts what does not fit in memory."""
+
+    #: Into a folder that only this user can read. It is removed at the end, unless the process is killed.
+    TO_FOLDER = "to-folder"
+    #: Nowhere: the query fails instead. For data that must never be stored without noise.
+    FORBIDDEN = "forbidden"
 
 
 @contextmanager
-def connected(path: str = ":memory:", *, read_only: bool = False) -> Iterator[Any]:
-    """Open DuckDB; what does not fit in memory goes to a folder that only this user can read, and that is removed."""
+def connected(
+    path: str = ":memory:", *, read_only: bool = False, spilling: Spilling = Spilling.TO_FOLDER
+) -> Iterator[Any]:
+    """Open DuckDB, which may spill what does not fit in memory, or must not."""
     import duckdb
 
-    with (
-        TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True) as folder,
-        duckdb.connect(path, read_only=read_only, config=_CONFIG | {"temp_directory": folder}) as connection,
-    ):
-        yield connection
+    with ExitStack() as opening:
+        folder = ""
+        if spilling is Spilling.TO_FOLDER:
+            folder = opening.enter_context(TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True))
+        # DuckDB spills nothing where no folder is named.
+        config = _CONFIG | {"temp_directory": folder}
+        connection = opening.enter_context(duckdb.connect(path, read_only=read_only, config=config))
+        try:
+            yield connection
+        except Exception as error:
+            # Arrow passes the engine's error on as one of its own.
+            if spilling is Spilling.TO_FOLDER or "out of memory" not in str(error).lower():
+                raise
+            raise DataError(_NO_MEMORY) from None
 
 
 @contextmanager
@@ -48,22 +73,32 @@ def opened(
     header: bool,
     twice: bool,
     attach: Any = None,
+    spilling: Spilling = Spilling.TO_FOLDER,
 ) -> Iterator[Any]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
+    Engines that are not ours, a database server or the connection of a relation, spill where they are told to.
     """
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
         raise UsageError("table names a table of a database; the source is none.")
     if not isinstance(source, str):
-        opening = _memory(source)
+        opening = _memory(source, spilling)
     elif source.startswith(_IBIS):
-        opening = _ibis_table(source, table)
+        opening = _ibis_table(source, table, spilling)
     elif is_database:
-        opening = _duckdb_table(source, table, attach)
+        opening = _duckdb_table(source, table, attach, spilling)
     else:
-        opening = _file(source, format=format, delimiter=delimiter, header=header, twice=twice, attach=attach)
+        opening = _file(
+            source,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            twice=twice,
+            attach=attach,
+            spilling=spilling,
+        )
     with opening as opened_table:
         yield opened_table
 
@@ -77,10 +112,11 @@ def _file(
     header: bool,
     twice: bool,
     attach: Any,
+    spilling: Spilling,
 ) -> Iterator[Any]:
     import narwhals as nw
 
-    with translated("The input", path=source), connected() as connection:
+    with translated("The input", path=source), connected(spilling=spilling) as connection:
         if attach is not None:
             attach(connection)
         relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
@@ -91,11 +127,11 @@ def _file(
 
 
 @contextmanager
-def _duckdb_table(url: str, table: str | None, attach: Any) -> Iterator[Any]:
+def _duckdb_table(url: str, table: str | None, attach: Any, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
-    with translated("The database", path=path), connected(path, read_only=True) as connection:
+    with translated("The database", path=path), connected(path, read_only=True, spilling=spilling) as connection:
         if attach is not None:
             attach(connection)
         names = [
@@ -109,7 +145,7 @@ def _duckdb_table(url: str, table: str | None, attach: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _ibis_table(url: str, table: str | None) -> Iterator[Any]:
+def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any]:
     try:
         import ibis
     except ImportError:
@@ -123,6 +159,8 @@ def _ibis_table(url: str, table: str | None) -> Iterator[Any]:
     with translated("The database", path=path):
         connection = ibis.sqlite.connect(path) if path else ibis.connect(url)
         try:
+            if path and spilling is Spilling.FORBIDDEN:
+                connection.con.execute("PRAGMA temp_store = MEMORY")
             names = sorted(connection.list_tables())
             _check_table(names, table)
             yield nw.from_native(connection.table(table))
@@ -152,7 +190,7 @@ def _check_table(names: list[str], table: str | None) -> None:
 
 
 @contextmanager
-def _memory(source: Any) -> Iterator[Any]:
+def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
     if not is_table(source):
@@ -160,8 +198,7 @@ def _memory(source: Any) -> Iterator[Any]:
     with translated("The table"):
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
-
-            with connected() as connection:
+            with connected(spilling=spilling) as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source)))
             return
         frame = nw.from_native(source, allow_series=True)

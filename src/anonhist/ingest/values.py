@@ -12,7 +12,7 @@ from anonhist.ingest.files import file_relation, names_are_a_line
 from anonhist.ingest.naming import as_text, check_batch, named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
-from anonhist.ingest.sources import connected
+from anonhist.ingest.sources import Spilling, connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def opened_values(
 
     kind = "events" if source == "-" and column is not None else None
     follow = followed(progress)
-    with connected() as connection:
+    with connected(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
         with translated("The input", path=source):
             follow.attach(connection)

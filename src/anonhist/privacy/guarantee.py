@@ -31,6 +31,11 @@ class Guarantee:
     spending
         (purpose, epsilon) of each budgeted step, when there was more than one; each is > 0, and they add up to
         ``epsilon``.
+    conditions
+        Clauses that must all be true for the promise to hold, and that no program can check.
+    party_epsilon
+        Where parties share the noise among them and ``epsilon`` holds towards outsiders only: what holds towards each
+        of the parties, which knows its own share; greater than ``epsilon``. Else None.
 
     Raises
     ------
@@ -54,6 +59,8 @@ class Guarantee:
     delta: Fraction = Fraction(0)
     arithmetic: str = "what floating-point rounding costs is not accounted for"
     spending: tuple[tuple[str, Fraction], ...] = ()
+    conditions: tuple[str, ...] = ()
+    party_epsilon: Fraction | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.unit, PrivacyUnit) or not isinstance(self.relation, NeighboringRelation):
@@ -73,15 +80,29 @@ class Guarantee:
             raise UsageError("Each step of a guarantee must spend an exact Fraction greater than zero.")
         if self.spending and sum(spent for _, spent in self.spending) != self.epsilon:
             raise UsageError("The steps of a guarantee must add up to its epsilon.")
+        if not all(isinstance(each, str) and each for each in self.conditions):
+            raise UsageError("The conditions of a guarantee must be clauses of text.")
+        if self.party_epsilon is not None and (
+            not _is_exact(self.party_epsilon) or self.party_epsilon <= self.epsilon or not self.conditions
+        ):
+            raise UsageError("Towards a party, the epsilon of a guarantee is an exact Fraction greater than epsilon.")
 
     def __str__(self) -> str:
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
         delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
+        towards = " towards outsiders" if self.party_epsilon is not None else ""
+        party = (
+            f", and {short_decimal(self.party_epsilon)}-differentially private towards each party, which knows its "
+            "own share of the noise"
+            if self.party_epsilon is not None
+            else ""
+        )
+        conditions = f", provided that {', and that '.join(self.conditions)}" if self.conditions else ""
         return (
-            f"{short_decimal(self.epsilon)}-differentially private ({delta}) when {self.unit} is {change}{steps}; "
-            f"{self.arithmetic}."
+            f"{short_decimal(self.epsilon)}-differentially private ({delta}){towards} when {self.unit} is "
+            f"{change}{steps}{party}{conditions}; {self.arithmetic}."
         )
 
 

@@ -46,6 +46,8 @@ class PrivacyUnit:
     bound
         ``m`` of :meth:`user`, ``c`` of :meth:`label`, how many degrees an :meth:`edge` changes, the distance that a
         :meth:`node` can make, 1 for :meth:`item`; from 1 to 2^62.
+    sketches
+        k, where sketches were merged and a :meth:`user` may have ``bound`` items in each of k of them; else 1.
 
     Raises
     ------
@@ -60,6 +62,7 @@ class PrivacyUnit:
 
     kind: str
     bound: int
+    sketches: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in _BOUNDS:
@@ -67,6 +70,9 @@ class PrivacyUnit:
             raise UsageError(message)
         name = _BOUNDS[self.kind]
         object.__setattr__(self, "bound", parse_whole_number(self.bound, name=name))
+        object.__setattr__(self, "sketches", parse_whole_number(self.sketches, name="sketches"))
+        if self.sketches > 1 and self.kind != "user":
+            raise UsageError("Only users can have items in several sketches.")
         if self.kind == "item" and self.bound != 1:
             raise UsageError("The item unit protects exactly one item; use PrivacyUnit.user(max_items=m) for more.")
         if self.kind == "edge" and self.bound > 2:
@@ -78,9 +84,12 @@ class PrivacyUnit:
         return cls("item", 1)
 
     @classmethod
-    def user(cls, *, max_items: int) -> PrivacyUnit:
-        """Protect one user with at most ``max_items`` items: neighbours differ in at most that many cells."""
-        return cls("user", max_items)
+    def user(cls, *, max_items: int, sketches: int = 1) -> PrivacyUnit:
+        """Protect one user with at most ``max_items`` items: neighbours differ in at most that many cells.
+
+        Of merged sketches, whose guarantees say so: with at most ``max_items`` items in each of so many ``sketches``.
+        """
+        return cls("user", max_items, sketches)
 
     @classmethod
     def label(cls, *, max_count: int) -> PrivacyUnit:
@@ -103,8 +112,8 @@ class PrivacyUnit:
 
     @property
     def max_distance(self) -> int:
-        """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m, c, or that of an edge or a node."""
-        return self.bound
+        """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m·k, c, or that of an edge or a node."""
+        return self.bound * self.sketches
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made of data that were read for ``other``.
@@ -124,13 +133,14 @@ class PrivacyUnit:
         """
         if other.kind == "item":
             return self.kind != "node"
-        return self.kind == other.kind and (self.kind == "label" or self.bound >= other.bound)
+        return self.kind == other.kind and (self.kind == "label" or self.max_distance >= other.max_distance)
 
     def __str__(self) -> str:
         if self.kind == "item":
             return "one item"
         if self.kind == "user":
-            return f"one user with at most {self.bound:,} item{'s' if self.bound > 1 else ''}"
+            items = f"one user with at most {self.bound:,} item{'s' if self.bound > 1 else ''}"
+            return items if self.sketches == 1 else f"{items} in each of {self.sketches:,} sketches"
         if self.kind == "edge":
             return "one edge"
         if self.kind == "node":

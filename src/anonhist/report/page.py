@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _ROWS = 12
 _DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
 _READ_AGAIN = "The same command reads the same noise in the same sketch, and costs nothing more."
-_TWO_LOOKS = (
-    "What the sketch counts between two looks at it, from whoever has both: this page, and any copy of the sketch, are"
-    " looks."
+_TWO_INTRUSIONS = (
+    "What the sketch counts between two states of it, from an adversary who sees both. This page shows one state, and"
+    " so does any copy of the sketch."
 )
 
 
@@ -101,7 +101,7 @@ def _uncovered(release: Release) -> list[str]:
     """Say what the promise does not cover; of a sketch, that it can be seen twice."""
     listed = not_covered(release.guarantee.unit)
     if isinstance(release.mechanism, SketchMechanism):
-        listed.insert(1, _TWO_LOOKS)
+        listed.insert(1, _TWO_INTRUSIONS)
     return listed
 
 

@@ -101,7 +101,20 @@ def promise(guarantee: Guarantee) -> str:
     return (
         f"Had {guarantee.unit} been {change}, everything here would be nearly as likely: no chance of any result grows "
         f"or shrinks by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}{beyond}. "
-        "Whatever is done with this page, that stays true."
+        f"{_towards_parties(guarantee)}Whatever is done with this page, that stays true."
+    )
+
+
+def _towards_parties(guarantee: Guarantee) -> str:
+    """Say on what conditions the promise holds, and what holds towards a party; nothing where there are none."""
+    conditions = (
+        f"That holds provided that {', and that '.join(guarantee.conditions)}. " if guarantee.conditions else ""
+    )
+    if guarantee.party_epsilon is None:
+        return conditions
+    return (
+        f"{conditions}Towards a party, which knows its own share of the noise, the factor is up to "
+        f"exp({short_decimal(guarantee.party_epsilon)}). "
     )
 
 
@@ -110,8 +123,9 @@ def not_covered(unit: PrivacyUnit) -> list[str]:
     of_unit = {
         "item": "Anyone with several items: the promise is for one item, and for k items of one person ε is k times as"
         " large.",
-        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user: the data must have been"
-        " limited to that before anything was counted.",
+        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user"
+        f"{'' if unit.sketches == 1 else f' in one of the {unit.sketches:,} sketches'}: the data must have been limited"
+        " to that before anything was counted.",
         "label": f"How often a label occurs beyond {unit.bound:,} times: such counts were taken together.",
         "edge": "That somebody has many edges: the promise is for one edge, and for k edges of one node ε is k times as"
         " large. Which nodes there are is not protected either.",

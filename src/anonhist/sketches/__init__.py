@@ -16,11 +16,13 @@ from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.domain_sketch import DomainSketch
 from anonhist.sketches.hashed_sketch import HashedSketch
+from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.recommendation import recommend_buckets
-from anonhist.sketches.shares import NoiseShare
+from anonhist.sketches.shares import Adversary, NoiseShare
 from anonhist.sketches.sketch import Sketch
 
 __all__ = [
+    "Adversary",
     "Decompounding",
     "DomainSketch",
     "EmpiricalBayes",
@@ -31,6 +33,7 @@ __all__ = [
     "NoiseShare",
     "Sketch",
     "ThreeTap",
+    "UsersIn",
     "WuPagh",
     "recommend_buckets",
 ]

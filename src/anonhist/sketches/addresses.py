@@ -160,6 +160,19 @@ class DomainAddresses:
         return places
 
 
+def known_places(
+    addresses: HashedAddresses | DomainAddresses, hashes: NDArray[np.uint64], *, ignore_unknown: bool
+) -> NDArray[np.int64]:
+    """Return the counter of each label by its hash; without one, a number below zero or, unless ignored, a refusal."""
+    places = addresses.of_hashes(hashes)
+    if not ignore_unknown and bool((places == UNKNOWN).any()):
+        raise DataError(
+            "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
+            "(ignore_unknown, --ignore-unknown)."
+        )
+    return places
+
+
 @dataclass(frozen=True, eq=False)
 class _HashIndex:
     """Hashes in ascending order and, for each beginning of a hash, where those that begin so are.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
         Whom the sketch protects: an item by default, or ``PrivacyUnit.user(max_items=m)``.
     relation
         Between which data sets.
+    users_in
+        With the unit ``user``, whether a user may have items in every one of the sketches that are to be merged, or,
+        as everybody knows, in one of them only.
     noise_share
         Draw only a share of the noise, for a sum of several parties' sketches; **not private alone**.
     source
@@ -68,10 +72,17 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
         sample_share: EpsilonLike = 1,
         unit: PrivacyUnit | None = None,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+        users_in: UsersIn = UsersIn.EVERY_SKETCH,
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
         addresses = DomainAddresses.of(labels, key=key, sample_share=sample_share)
         super().__init__(
-            addresses, epsilon=epsilon, unit=unit, relation=relation, noise_share=noise_share, source=source
+            addresses,
+            epsilon=epsilon,
+            unit=unit,
+            relation=relation,
+            users_in=users_in,
+            noise_share=noise_share,
+            source=source,
         )

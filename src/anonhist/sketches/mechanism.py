@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoding.decoder import Decoder, Setting
     from anonhist.sketches.noise import NoiseLaw
     from anonhist.sketches.prevalences import Prevalences
+    from anonhist.sketches.promise import SharedNoise
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class SketchMechanism:
         What the counters were read with.
     guarantee
         What the sketch promises.
+    shared
+        The shares of noise that are in it; None where it is not known whether there are any, as of releases of
+        version 1.
 
     Raises
     ------
@@ -56,6 +60,7 @@ class SketchMechanism:
     setting: Setting
     decoder: Decoder
     guarantee: Guarantee
+    shared: tuple[SharedNoise, ...] | None = ()
 
     def __post_init__(self) -> None:
         if self.decoder.name in OF_SHARED_COUNTERS and not self.setting.is_hashed:
@@ -69,13 +74,14 @@ class SketchMechanism:
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
-        """Public numbers: counters, the domain, the share sampled, the parts of the noise, the decoder."""
+        """Public numbers: counters, the domain, the share sampled, the parts of the noise, its shares, the decoder."""
         noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.law.parts)
         return {
             "counters": self.counters,
             **({} if self.domain_size is None else {"domain_size": self.domain_size}),
             "sample_share": str(self.sample_share),
             "noise": noise,
+            **({} if self.shared == () else {"shares": _text_of(self.shared)}),
             "method": self.decoder.name,
             **self.decoder.parameters,
         }
@@ -122,6 +128,13 @@ class SketchMechanism:
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
         return Observed.added(np.append(0, profile.counts), numbers)
+
+
+def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
+    """Write shares of noise: of each session γ^(1/h), how many there are and how many parties must take part."""
+    if shared is None:
+        return "unknown"
+    return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
 def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Observed:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
     from anonhist.sketches.noise import NoiseComponent
+    from anonhist.sketches.promise import UsersIn
 
 
 class Mergeable(Protocol):
@@ -18,6 +19,7 @@ class Mergeable(Protocol):
     addresses: HashedAddresses | DomainAddresses
     unit: PrivacyUnit
     relation: NeighboringRelation
+    users_in: UsersIn
     noise: tuple[NoiseComponent, ...]
     clipped: int | None
 
@@ -28,6 +30,8 @@ def check_mergeable(one: Mergeable, other: Mergeable) -> None:
         raise UsageError("Only sketches of one domain, or with one key and as many buckets, can be merged.")
     if (one.unit, one.relation) != (other.unit, other.relation):
         raise UsageError("Only sketches that protect the same unit can be merged.")
+    if one.users_in is not other.users_in:
+        raise UsageError("Only sketches that say the same of where a user may be (users_in) can be merged.")
     if one.clipped is not None or other.clipped is not None:
         raise UsageError("A clipped sketch cannot be merged before it is unfolded.")
     if {part.identity for part in one.noise} & {part.identity for part in other.noise}:

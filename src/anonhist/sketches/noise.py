@@ -14,7 +14,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.exponential import float_rate
 from anonhist.randomness.arguments import SMALLEST_GAMMA
-from anonhist.sketches.shares import MOST_PARTIES, is_session
+from anonhist.sketches.shares import MOST_PARTIES, Adversary, is_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +43,9 @@ class NoiseComponent:
         shape: h independent shares add up to the whole.
     session
         For shares: the public name of what they belong to; only shares of one session add up to something. Else empty.
+    participants
+        For shares: how many parties must take part honestly, 1/shape or, where the adversary may be one of them, one
+        more. Else 1.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class NoiseComponent:
     gamma: Fraction
     shape: Fraction = Fraction(1)
     session: str = ""
+    participants: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.identity, str) or not _IDENTITY.fullmatch(self.identity):
@@ -70,6 +74,14 @@ class NoiseComponent:
             raise DataError("The shape of a part of noise is 1, or 1/h for a number h of parties up to 2^31.")
         if not (self.session == "" if shape == 1 else is_session(self.session)):
             raise DataError("Shares of noise, and nothing else, name a session: plain text on one line.")
+        enough = (1,) if shape == 1 else (shape.denominator, shape.denominator + 1)
+        if type(self.participants) is not int or self.participants not in enough:
+            raise DataError("Shares 1/h of noise need h parties, or h + 1 where the adversary may be one of them.")
+
+    @property
+    def adversary(self) -> Adversary:
+        """From whom a share of noise protects, together with the others."""
+        return Adversary.OUTSIDER if self.participants == self.shape.denominator else Adversary.PARTY
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,13 +13,29 @@ from anonhist.errors import DataError, UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 from anonhist.sketches.noise import NoiseComponent
+from anonhist.sketches.party_loss import party_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from anonhist.privacy import EpsilonLike
 
 ARITHMETIC = "noise is exact and added to whole numbers, so floating point costs nothing"
+
+
+class UsersIn(Enum):
+    """In how many of the sketches that are merged one user may have items: a public statement of the operator.
+
+    Examples
+    --------
+    >>> UsersIn.ONE_SKETCH.value
+    'one-sketch'
+    """
+
+    #: Up to m items in each: nothing has to be known, and the epsilons of all sketches add up.
+    EVERY_SKETCH = "every-sketch"
+    #: In one at most, such as where each user belongs to one party: the guarantee names this as a condition.
+    ONE_SKETCH = "one-sketch"
 
 
 def checked_unit(unit: object) -> PrivacyUnit:
@@ -29,6 +47,8 @@ def checked_unit(unit: object) -> PrivacyUnit:
         raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
     if unit.kind == "node":
         raise UsageError("A sketch does not bound how many edges a node has: protect nodes with release_degrees.")
+    if unit.sketches > 1:
+        raise UsageError("The unit of a sketch bounds the items of a user in this one: PrivacyUnit.user(max_items=m).")
     return unit
 
 
@@ -38,6 +58,18 @@ def checked_relation(relation: object) -> NeighboringRelation:
         message = f"relation must be a NeighboringRelation, such as ADD_OR_REMOVE, not {relation!r:.80}."
         raise UsageError(message)
     return relation
+
+
+def checked_setting(
+    unit: object, relation: object, users_in: object
+) -> tuple[PrivacyUnit, NeighboringRelation, UsersIn]:
+    """Return whom a sketch is to protect, or refuse what it cannot."""
+    protected = checked_unit(unit)
+    if not isinstance(users_in, UsersIn):
+        raise UsageError("users_in must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
+    if users_in is UsersIn.ONE_SKETCH and protected.kind != "user":
+        raise UsageError("users_in belongs to a sketch that protects users.")
+    return protected, checked_relation(relation), users_in
 
 
 def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation) -> Fraction:
@@ -63,18 +95,71 @@ def checked_parts(noise: Iterable[NoiseComponent]) -> tuple[NoiseComponent, ...]
     if len({part.identity for part in parts}) < len(parts):
         raise DataError("A sketch has no part of its noise twice.")
     for _, shares in _sessions(parts):
-        if len({(share.gamma, share.shape) for share in shares}) > 1:
+        if len({(share.gamma, share.shape, share.participants) for share in shares}) > 1:
             raise DataError(
-                "Shares of one session must have one epsilon and one number of honest parties; give each its own name."
+                "Shares of one session must have one epsilon, one number of honest parties and one adversary; give "
+                "each session its own name."
             )
     return tuple(sorted(parts))
 
 
-def promise(unit: PrivacyUnit, relation: NeighboringRelation, noise: Iterable[NoiseComponent]) -> Guarantee:
-    """Return the guarantee of a sketch whose noise consists of these parts.
+@dataclass(frozen=True, order=True)
+class SharedNoise:
+    """The shares of one session that are in a sketch.
 
-    Items are in one part each, so the largest epsilon counts. Users may be in all, so the epsilons add up. Shares of
-    one session are one part.
+    Attributes
+    ----------
+    gamma
+        The rate of the noise that they add up to.
+    honest
+        h: how many make the whole.
+    participants
+        How many parties must take part honestly: h or, where the adversary may be one of them, h + 1.
+    merged
+        How many shares there are.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than must take part: then nothing is promised.
+    """
+
+    gamma: Fraction
+    honest: int
+    participants: int
+    merged: int
+
+    def __post_init__(self) -> None:
+        if self.merged < self.participants:
+            message = (
+                f"This sketch is not private: it holds {self.merged:,} of at least {self.participants:,} shares of its "
+                "noise; add up those of the other parties first, under secure aggregation."
+            )
+            raise UsageError(message)
+
+    @property
+    def party_gamma(self) -> Fraction:
+        """What one step of one counter costs towards a party, which knows its own share."""
+        return party_loss(self.gamma, remaining=self.participants - 1, of=self.honest)
+
+
+def shared_noise(noise: Iterable[NoiseComponent]) -> tuple[SharedNoise, ...]:
+    """Return the shares of each session, or refuse them where some are missing."""
+    return tuple(
+        sorted(
+            SharedNoise(shares[0].gamma, shares[0].shape.denominator, shares[0].participants, len(shares))
+            for _, shares in _sessions(noise)
+        )
+    )
+
+
+def promise(
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    noise: Iterable[NoiseComponent],
+    users_in: UsersIn = UsersIn.EVERY_SKETCH,
+) -> Guarantee:
+    """Return the guarantee of a sketch whose noise consists of these parts.
 
     Raises
     ------
@@ -82,24 +167,70 @@ def promise(unit: PrivacyUnit, relation: NeighboringRelation, noise: Iterable[No
         If the shares of a session do not yet add up to the whole.
     """
     parts = list(noise)
-    rates = [part.gamma for part in parts if part.shape == 1]
-    for _, shares in _sessions(parts):
-        honest, merged = shares[0].shape.denominator, len(shares)
-        if merged < honest:
-            message = (
-                f"This sketch is not private: it holds {merged} of at least {honest} shares of its noise; add up those "
-                "of the other parties first, under secure aggregation."
-            )
-            raise UsageError(message)
-        rates.append(shares[0].gamma)
+    return promise_of(unit, relation, [part.gamma for part in parts if part.shape == 1], shared_noise(parts), users_in)
+
+
+def promise_of(
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    rates: Sequence[Fraction],
+    shared: Sequence[SharedNoise],
+    users_in: UsersIn,
+) -> Guarantee:
+    """Return the guarantee of sketches with noise of their own, at these rates, and of others that share theirs.
+
+    An item is in one of the sketches, and so is a user where the operator says so: the largest epsilon counts. Else a
+    user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
+    """
     steps = unit.max_distance * relation.steps
-    if unit.kind == "item" or len(rates) == 1:
-        return Guarantee(unit, relation, max(rates) * steps, Fraction(0), ARITHMETIC)
-    spending = tuple(
-        ("one sketch" if often == 1 else f"{often} sketches", rate * steps * often)
-        for rate, often in sorted(Counter(rates).items())
+    # What a step costs towards outsiders and towards a party, and in how many sketches.
+    costs = [(gamma, gamma, 1) for gamma in rates]
+    costs += [(each.gamma, each.party_gamma, each.merged) for each in shared]
+    sketches = sum(many for *_, many in costs)
+    conditions = _conditions_of_shares(shared)
+    spending: tuple[tuple[str, Fraction], ...] = ()
+    if unit.kind == "user" and users_in is UsersIn.EVERY_SKETCH and sketches > 1:
+        unit = PrivacyUnit.user(max_items=unit.bound, sketches=sketches)
+        epsilon = steps * sum((gamma * many for gamma, _, many in costs), Fraction(0))
+        party_epsilon = steps * sum((party * many for _, party, many in costs), Fraction(0))
+        spending = _steps(costs, steps)
+    else:
+        epsilon, party_epsilon = max(gamma for gamma, *_ in costs) * steps, max(party for _, party, _ in costs) * steps
+        if unit.kind == "user" and sketches > 1:
+            conditions = (f"no user has items in more than one of the {sketches:,} sketches", *conditions)
+    return Guarantee(
+        unit,
+        relation,
+        epsilon,
+        Fraction(0),
+        ARITHMETIC,
+        spending,
+        conditions,
+        party_epsilon if party_epsilon > epsilon else None,
     )
-    return Guarantee(unit, relation, sum(rates, Fraction(0)) * steps, Fraction(0), ARITHMETIC, spending)
+
+
+def _steps(costs: Sequence[tuple[Fraction, Fraction, int]], steps: int) -> tuple[tuple[str, Fraction], ...]:
+    """Return what is spent towards outsiders, for each rate and as many sketches as have it."""
+    often: Counter[Fraction] = Counter()
+    for gamma, _, many in costs:
+        often[gamma] += many
+    return tuple(
+        ("one sketch" if many == 1 else f"{many} sketches", gamma * steps * many)
+        for gamma, many in sorted(often.items())
+    )
+
+
+def _conditions_of_shares(shared: Sequence[SharedNoise]) -> tuple[str, ...]:
+    """Say how many parties must be honest: a clause where a party may be the adversary, and one where not."""
+    also_parties = {each.honest for each in shared if each.participants > each.honest}
+    outsiders = {each.honest for each in shared if each.participants == each.honest}
+    conditions = []
+    for honest, besides in ((also_parties, " besides the adversary, which may be one of them,"), (outsiders, "")):
+        if honest:
+            many = f"at least {max(honest):,} parties" if len(honest) == 1 else "as many parties as each session says"
+            conditions.append(f"{many}{besides} draw their shares of the noise, keep them secret and take part")
+    return tuple(conditions)
 
 
 def _sessions(noise: Iterable[NoiseComponent]) -> list[tuple[str, list[NoiseComponent]]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.sketches.addresses import DomainAddresses
     from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.promise import SharedNoise
 
 _SHARED = "Labels that share counters were told apart by the law of their sums"
 _OWN = "Each counter is one label's"
@@ -31,6 +32,7 @@ def reconstruct(
     law: NoiseLaw,
     *,
     guarantee: Guarantee,
+    shared: tuple[SharedNoise, ...],
     method: str | Decoder | None,
     simulations: int,
 ) -> Release:
@@ -46,6 +48,7 @@ def reconstruct(
         setting=setting,
         decoder=decoder,
         guarantee=guarantee,
+        shared=shared,
     )
     told = _SHARED if decoder.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
     return Release(

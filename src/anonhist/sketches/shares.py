@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,21 @@ MOST_PARTIES = 2**31
 LONGEST_SESSION = 200
 
 
+class Adversary(Enum):
+    """From whom shares of noise protect what is counted.
+
+    Examples
+    --------
+    >>> Adversary.PARTY.value
+    'party'
+    """
+
+    #: From everybody, each of the parties included, which knows its own share of the noise.
+    PARTY = "party"
+    #: From those outside only. Parties see more, and the guarantee says how much more.
+    OUTSIDER = "outsider"
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoiseShare:
     """One party's share of the noise of a sum: the difference of two negative binomial numbers of shape 1/h.
@@ -33,24 +49,33 @@ class NoiseShare:
        the parties whose shares are in the sum must be honest: those that draw their noise, keep it to themselves and
        do not drop out. Choose h no larger than the number of parties that you are sure of.
 
+    A party that knows its own share subtracts it from the sum. So h counts honest parties *besides the adversary*, and
+    h + 1 shares must be in the sum: of k parties all of which are honest but curious, h is k − 1. (Parties that
+    collude are one adversary.)
+
     Parameters
     ----------
     honest
-        h, how many parties are sure to add their share, at least 2. (Where each adds all of the noise itself, leave the
-        share out and merge the sketches.)
+        h, how many parties besides the adversary are sure to add their share, at least 2. (Where each adds all of the
+        noise itself, leave the share out and merge the sketches.)
     session
         A public name of what is added up, the same for all parties and for nothing else; plain text on one line. Shares
         of different sessions do not complete each other.
+    adversary
+        Who is not to learn more than ε allows: anybody, a party included, or only those outside. Then h shares are
+        enough, and the guarantee says besides what holds towards a party that subtracts its own share: with h = 2, for
+        ε = 0.01, 0.1 and 1, it is 0.356, 0.606 and 1.68.
 
     Raises
     ------
     UsageError
-        If ``honest`` is not a whole number from 2 to 2^31, or the session not such a text.
+        If ``honest`` is not a whole number from 2 to 2^31, the session not such a text, or the adversary of another
+        type.
 
     Notes
     -----
-    The shares of a session count as one part of a merged sketch. For the unit ``user`` that means: at most m items of a
-    user *in all sketches of the session together*.
+    The shares of a session are one noise, and every sketch with one of them may hold m items of a user: k of them cost
+    kε, unless each user is in one of them only (``UsersIn.ONE_SKETCH``).
 
     References
     ----------
@@ -61,19 +86,27 @@ class NoiseShare:
     --------
     >>> from anonhist.sketches import HashedSketch
     >>> share = NoiseShare(honest=2, session="week 47")
-    >>> one, two = (HashedSketch(buckets=8, epsilon=1, key=b"week 47", noise_share=share) for _ in range(2))
-    >>> float((one + two).guarantee.epsilon)
+    >>> one, two, three = (HashedSketch(buckets=8, epsilon=1, key=b"week 47", noise_share=share) for _ in range(3))
+    >>> float((one + two + three).guarantee.epsilon)
     1.0
     """
 
     honest: int
     session: str
+    adversary: Adversary = Adversary.PARTY
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "honest", parse_whole_number(self.honest, name="honest", least=2, most=MOST_PARTIES))
         if not is_session(self.session):
             message = f"session must be plain text on one line, of 1 to {LONGEST_SESSION} characters."
             raise UsageError(message)
+        if not isinstance(self.adversary, Adversary):
+            raise UsageError("adversary must be Adversary.PARTY or Adversary.OUTSIDER.")
+
+    @property
+    def participants(self) -> int:
+        """How many parties must take part honestly: h, and one more where the adversary may be one of them."""
+        return self.honest + (self.adversary is Adversary.PARTY)
 
     @property
     def shape(self) -> Fraction:

@@ -13,12 +13,12 @@ from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
 from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
-from anonhist.sketches.addresses import UNKNOWN
+from anonhist.sketches.addresses import known_places
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
 from anonhist.sketches.merging import check_mergeable
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
-from anonhist.sketches.promise import checked_parts, checked_relation, checked_unit, promise, rate_of
+from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of, shared_noise
 from anonhist.sketches.turns import in_turn
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class Sketch:
     unit : PrivacyUnit
         Whom the noise protects: an item, or a user with at most m items in *each* of the sketches that are merged. That
         nobody has more is for the caller to see to.
+    users_in : UsersIn
+        Whether a user may be in every one of the sketches that are merged, or is in one of them only.
     relation : NeighboringRelation
         Between which data sets.
     noise : tuple of NoiseComponent
@@ -63,26 +65,24 @@ class Sketch:
 
     Guarantees
     ----------
-    *One look.* Whoever sees the whole state (all attributes) at one moment learns an ε-private thing about what was
-    counted before, and nothing more about it later: all later states are made of this one and of later items.
-    *Two looks.* The difference of two states is exactly what was counted between them: from those who see both that is
-    not protected. What was counted before the first look stays ε-private. *Many looks*: so with each interval between
-    two of them. A result read from the sketch is a look: what was counted between an intruder's look and the result is
-    not protected from this intruder. A copy that is kept (a backup, an older file, a forked process) is a look of
-    whoever finds it, and who watches while items are counted sees these items.
+    *One intrusion.* An adversary who sees the whole state (all attributes) at one moment sees only an ε-differentially
+    private state of what was counted before, and learns nothing more about it later. *Two intrusions.* The difference
+    of two states is exactly what was counted between them, which is not protected from an adversary who sees both; what
+    was counted before the first stays protected. A result read from the sketch, a copy, a backup or an older file are
+    states, too; and who watches while items are counted sees these items.
 
-    The noise is in the counters before the first label is, so no moment exists at which memory holds counts without it;
-    a chunk of labels is in memory while it is counted.
+    The noise is in the counters before the first label is, so memory never holds counts without it; a chunk of labels
+    is in memory while it is counted.
 
     Notes
     -----
-    A sketch may be pickled, to move it to another process; it cannot be copied, since original and copy together are
-    two looks.
+    A sketch may be pickled, to move it to another process; it cannot be copied, since the copy keeps an old state.
     """
 
     addresses: HashedAddresses | DomainAddresses
     unit: PrivacyUnit
     relation: NeighboringRelation
+    users_in: UsersIn
     noise: tuple[NoiseComponent, ...]
     counters: NDArray[np.int64]
     clipped: int | None
@@ -100,21 +100,22 @@ class Sketch:
         epsilon: EpsilonLike,
         unit: PrivacyUnit | None,
         relation: NeighboringRelation,
+        users_in: UsersIn,
         noise_share: NoiseShare | None,
         source: RandomSource | None,
     ) -> None:
         """Begin a sketch of no data, its noise freshly drawn."""
         entropy = source or SystemSource()
-        protected, checked = checked_unit(PrivacyUnit.item() if unit is None else unit), checked_relation(relation)
-        gamma = rate_of(epsilon, protected, checked)
+        setting = checked_setting(PrivacyUnit.item() if unit is None else unit, relation, users_in)
+        gamma = rate_of(epsilon, *setting[:2])
         identity = entropy.words(2).astype("<u8").tobytes().hex()
         if noise_share is None:
             part = NoiseComponent(identity, gamma)
             counters = discrete_laplace(gamma, addresses.size, source=entropy)
         else:
-            part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session)
+            part = NoiseComponent(identity, gamma, noise_share.shape, noise_share.session, noise_share.participants)
             counters = noise_share.draw(gamma, addresses.size, source=entropy)
-        self._set(addresses, protected, checked, [part], counters, None)
+        self._set(addresses, *setting, [part], counters, None)
 
     @classmethod
     def from_parts(
@@ -126,19 +127,20 @@ class Sketch:
         noise: Iterable[NoiseComponent],
         counters: NDArray[np.int64],
         clipped: int | None = None,
+        users_in: UsersIn = UsersIn.EVERY_SKETCH,
     ) -> Sketch:
         """Put a sketch together from what was kept of it; what kind it is follows from its addresses.
 
         Parameters
         ----------
-        addresses, unit, relation, noise, counters, clipped
+        addresses, unit, relation, noise, counters, clipped, users_in
             As the attributes have it. Counters that cannot be written to, such as those of a file mapped into memory,
             are copied when they first have to change; others are taken as they are and belong to the sketch from then.
 
         Raises
         ------
         UsageError
-            If the unit or the relation is none that a sketch has.
+            If the unit, the relation or users_in is none that a sketch has.
         DataError
             If the parts do not belong together: noise of no part or twice the same, shares of one session that differ,
             counters of another type or number or beyond ±2^62 or, where they are clipped, beyond their range.
@@ -155,7 +157,7 @@ class Sketch:
         if kind is None:
             raise UsageError("The addresses of a sketch are HashedAddresses or DomainAddresses.")
         sketch = object.__new__(kind)
-        sketch._set(addresses, checked_unit(unit), checked_relation(relation), noise, counters, clipped)
+        sketch._set(addresses, *checked_setting(unit, relation, users_in), noise, counters, clipped)
         return sketch
 
     def _set(
@@ -163,11 +165,13 @@ class Sketch:
         addresses: HashedAddresses | DomainAddresses,
         unit: PrivacyUnit,
         relation: NeighboringRelation,
+        users_in: UsersIn,
         noise: Iterable[NoiseComponent],
         counters: NDArray[np.int64],
         clipped: int | None,
     ) -> None:
-        self.addresses, self.unit, self.relation, self.turn = addresses, unit, relation, RLock()
+        self.addresses, self.unit, self.relation, self.users_in = addresses, unit, relation, users_in
+        self.turn = RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
@@ -189,8 +193,10 @@ class Sketch:
         """What this sketch, and whatever is made of it, promises.
 
         Each *item* is in one of the sketches that were merged, so the largest of their epsilons counts: what the others
-        add is independent of it. A *user* may have m items in each of them, so their epsilons add up. Shares of one
-        session count as one sketch.
+        add is independent of it. A *user* may have m items in each of them, so their epsilons add up, also where they
+        share one noise; with ``UsersIn.ONE_SKETCH`` the largest counts, on that condition. Where noise is shared, the
+        guarantee says how many parties must be honest and, if it holds towards outsiders only, what holds towards a
+        party.
 
         Raises
         ------
@@ -206,7 +212,7 @@ class Sketch:
         >>> print(days[0].guarantee.epsilon, (days[0] + days[1]).guarantee.epsilon)
         1/2 1
         """
-        return promise(self.unit, self.relation, self.noise)
+        return promise(self.unit, self.relation, self.noise, self.users_in)
 
     def update(
         self,
@@ -250,7 +256,7 @@ class Sketch:
         self._check_unclipped("updated")
         for chunk, numbers in label_chunks(labels, counts):
             hashes = keyed_hash(chunk, key=self.addresses.key)
-            self.add(self._found(hashes, ignore_unknown=ignore_unknown), numbers)
+            self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), numbers)
 
     def update_buffer(
         self,
@@ -291,7 +297,7 @@ class Sketch:
         for start in range(0, size, CHUNK):
             hashes = hash_buffer(data, bounds[start : start + CHUNK + 1], key=self.addresses.key)
             chunk = None if numbers is None else numbers[start : start + CHUNK]
-            self.add(self._found(hashes, ignore_unknown=ignore_unknown), chunk)
+            self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), chunk)
 
     @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
@@ -377,6 +383,7 @@ class Sketch:
             noise=(*self.noise, *other.noise),
             # 2^62 and 2^62 wrap around to −2^63, which the range of counters leaves out too.
             counters=self.counters + other.counters,
+            users_in=self.users_in,
         )
 
     @in_turn
@@ -452,14 +459,17 @@ class Sketch:
         with self.turn:
             # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
             counters, law, guarantee = self.counters, self.law, self.guarantee
-        return reconstruct(counters, self.addresses, law, guarantee=guarantee, method=method, simulations=runs)
+            shared = shared_noise(self.noise)
+        return reconstruct(
+            counters, self.addresses, law, guarantee=guarantee, shared=shared, method=method, simulations=runs
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are equal."""
         if not isinstance(other, Sketch):
             return NotImplemented
-        mine = (self.addresses, self.unit, self.relation, self.noise, self.clipped)
-        others = (other.addresses, other.unit, other.relation, other.noise, other.clipped)
+        mine = (self.addresses, self.unit, self.relation, self.users_in, self.noise, self.clipped)
+        others = (other.addresses, other.unit, other.relation, other.users_in, other.noise, other.clipped)
         return mine == others and np.array_equal(self.counters, other.counters)
 
     __hash__ = None  # type: ignore[assignment]  # a sketch changes
@@ -471,25 +481,14 @@ class Sketch:
         return f"{type(self).__name__}({self.addresses.size:,} counters, {self.unit}, gamma={gammas}{more}{clipped})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        make = partial(Sketch.from_parts, self.addresses, unit=self.unit, relation=self.relation)
-        return partial(make, noise=self.noise, counters=self.counters, clipped=self.clipped), ()
+        fields = ("unit", "relation", "users_in", "noise", "counters", "clipped")
+        return partial(Sketch.from_parts, self.addresses, **{name: getattr(self, name) for name in fields}), ()
 
-    def __copy__(self) -> NoReturn:
+    def __copy__(self, memo: object = None) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""
         raise UsageError("A sketch is not copied: both would have the same noise; begin a new one, and merge them.")
 
-    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
-        """Refuse, as for a shallow copy."""
-        self.__copy__()
-
-    def _found(self, hashes: NDArray[np.uint64], *, ignore_unknown: bool) -> NDArray[np.int64]:
-        places = self.addresses.of_hashes(hashes)
-        if not ignore_unknown and bool((places == UNKNOWN).any()):
-            raise DataError(
-                "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
-                "(ignore_unknown, --ignore-unknown)."
-            )
-        return places
+    __deepcopy__ = __copy__
 
     def _check_unclipped(self, what: str) -> None:
         if self.clipped is not None:
