@@ -133,7 +133,7 @@ def test_only_sketches_write_version_2(tmp_path: Path) -> None:
     document["version"] = 2
     document["guarantee"] |= {"sketches": 1, "conditions": [], "party_epsilon": None}
     (tmp_path / "a.json").write_text(json.dumps(document))
-    with pytest.raises(DataError, match="only releases from sketches are of version 2"):
+    with pytest.raises(DataError, match="only releases from sketches and with node privacy are of version 2"):
         read_release(tmp_path / "a.json")
 
 
@@ -146,7 +146,7 @@ def _document(name: str, folder: Path) -> dict[str, Any]:
 # Of which sketch, where, what is put there, and what the refusal says.
 BAD: list[tuple[str, str, Any, str]] = [
     ("hashed", "mechanism.name", "domain-sketch", "must be counters, domain_size"),
-    ("hashed", "mechanism.name", "sketch", "only releases from sketches"),
+    ("hashed", "mechanism.name", "sketch", "unknown to this version"),
     ("domain", "mechanism.name", "hashed-sketch", "not the parameters of the decoder|those of its method"),
     ("hashed", "mechanism.parameters", {}, "must be counters"),
     ("hashed", "mechanism.parameters.counters", 0, "counters"),

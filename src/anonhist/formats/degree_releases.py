@@ -12,7 +12,7 @@ from anonhist.graphs.node.bounding import named_bounding
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT, NodeMechanism
+from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
@@ -36,8 +36,8 @@ _METHODS: dict[str, type[NodeMechanism]] = {
 _POLICY = {"direction", "self_loops", "duplicates"}
 _NODE = {"epsilon", "max_degree", "direction", "relation", "bounding"}
 _CHOICE = {"choice_epsilon", "choice_candidates"}
-# What older files say where nodes are listed; it must go on being accepted.
-_BEFORE_LISTS = f"{NOISE_IS_EXACT}; {NAMES_STAY}"
+# How version 1, which has no conditions, says what the promise for a node rests on.
+_OF_VERSION_1 = "; a node must have the same name whichever other nodes there are"
 _LISTED = {"listed": True, "not listed": False}
 
 
@@ -72,8 +72,8 @@ def degree_mechanism(
         raise DataError(message) from None
     if dict(mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
-    if guarantee.arithmetic == _BEFORE_LISTS and isinstance(mechanism, NodeMechanism) and mechanism.releases_zeros:
-        guarantee = replace(guarantee, arithmetic=mechanism.arithmetic)
+    if isinstance(mechanism, NodeMechanism) and guarantee.arithmetic == mechanism.arithmetic + _OF_VERSION_1:
+        guarantee = replace(guarantee, arithmetic=mechanism.arithmetic, conditions=mechanism.conditions)
     for each in fields(guarantee):
         if getattr(guarantee, each.name) != getattr(mechanism.guarantee, each.name):
             message = f"the guarantee's {each.name} is not that of the mechanism"

@@ -1,7 +1,7 @@
 """The JSON document of a release: to a dictionary and, checking everything, back.
 
-Releases from sketches are written in version 2, all others in version 1. Version 2 has three more fields of the
-guarantee: in how many sketches a user may be, conditions of the promise, and what holds towards a party.
+Releases from sketches and with node privacy are written in version 2, all others in version 1. Version 2 has three more
+fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what holds towards a party.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     _Check = Callable[[Profile, int | None, int | None], None]
 
-FORMAT, VERSION, SKETCH_VERSION = "anonhist.release", 1, 2
+FORMAT, VERSION, NEWER_VERSION = "anonhist.release", 1, 2
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
-DEGREE_PREFIXES = ("edge-", "node-")
+NODE_PREFIX = "node-"
+DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 _OWN_FIELDS = {"items", "zeros"}
 _ERROR_FIELDS = {
@@ -47,10 +48,10 @@ def to_document(release: Release) -> dict[str, Any]:
     is read back is the rest. The keys and what they mean are fixed for each version.
     """
     guarantee, error = release.guarantee, release.error
-    is_sketch = release.mechanism.name in SKETCH_NAMES
+    is_newer = _is_newer(release.mechanism.name)
     return {
         "format": FORMAT,
-        "version": SKETCH_VERSION if is_sketch else VERSION,
+        "version": NEWER_VERSION if is_newer else VERSION,
         "library_version": release.library_version,
         "guarantee": {
             "sentence": str(guarantee),
@@ -61,7 +62,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "delta": str(guarantee.delta),
             "arithmetic": guarantee.arithmetic,
             "spending": [[purpose, str(spent)] for purpose, spent in guarantee.spending],
-            **(_only_of_sketches(guarantee) if is_sketch else {}),
+            **(_only_of_version_2(guarantee) if is_newer else {}),
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
@@ -80,7 +81,12 @@ def to_document(release: Release) -> dict[str, Any]:
     }
 
 
-def _only_of_sketches(guarantee: Guarantee) -> dict[str, Any]:
+def _is_newer(name: str) -> bool:
+    """Return whether releases of this mechanism are written in version 2."""
+    return name in SKETCH_NAMES or name.startswith(NODE_PREFIX)
+
+
+def _only_of_version_2(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "sketches": guarantee.unit.sketches,
         "conditions": list(guarantee.conditions),
@@ -100,9 +106,9 @@ def from_document(document: object) -> Release:
     if top["format"] != FORMAT:
         message = f"its format is not {FORMAT!r}"
         raise DataError(message)
-    if type(top["version"]) is not int or not VERSION <= top["version"] <= SKETCH_VERSION:
+    if type(top["version"]) is not int or not VERSION <= top["version"] <= NEWER_VERSION:
         message = (
-            f"its version is not {VERSION} or {SKETCH_VERSION}, the ones that this program reads; a newer program may "
+            f"its version is not {VERSION} or {NEWER_VERSION}, the ones that this program reads; a newer program may "
             "read it"
         )
         raise DataError(message)
@@ -118,13 +124,13 @@ def _release(top: Mapping[str, Any]) -> Release:
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
-    if top["version"] > VERSION and name not in SKETCH_NAMES:
-        message = f"only releases from sketches are of version {SKETCH_VERSION}"
-        raise DataError(message)
     mechanism, check = _mechanism(name, made_by["parameters"], guarantee, top["version"])
+    if top["version"] > VERSION and not _is_newer(name):
+        message = f"only releases from sketches and with node privacy are of version {NEWER_VERSION}"
+        raise DataError(message)
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    if name in SKETCH_NAMES:
+    if _is_newer(name):
         # Of version 1, with the conditions that it left out.
         guarantee = mechanism.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")

@@ -54,9 +54,9 @@ class CumulativeDegrees(NoisyBins):
     >>> mechanism = CumulativeDegrees(epsilon=1, max_degree=8)
     >>> print(mechanism.guarantee)
     1-differentially private (δ = 0) when one node with all its edges is added or removed, spent in steps (0.15 for
-    number of nodes, 0.85 for degrees); noise is exact and added to whole numbers, so floating point costs nothing; a
-    node must have the same name and be on the list of nodes whichever other nodes there are; the list is as private as
-    the nodes and must not be public.
+    number of nodes, 0.85 for degrees), provided that each node has the same name whichever other nodes there are, and
+    that the list of nodes, which is as private as the nodes and must not be public, has each node whichever others
+    there are; noise is exact and added to whole numbers, so floating point costs nothing.
     """
 
     method: ClassVar[str] = "cumulative"

@@ -42,12 +42,13 @@ Run = tuple["Profile", int | None]
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
-NAMES_STAY = "a node must have the same name whichever other nodes there are"
+# Conditions of the promise, which no program can check.
+NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
-_LISTED = "a node must have the same name and be on the list of nodes whichever other nodes there are; the list is"
 LIST_STAYS = {
-    NeighboringRelation.ADD_OR_REMOVE: f"{_LISTED} as private as the nodes and must not be public",
-    NeighboringRelation.SUBSTITUTE: f"{_LISTED} not protected and may be public",
+    NeighboringRelation.ADD_OR_REMOVE: "the list of nodes, which is as private as the nodes and must not be public, "
+    "has each node whichever others there are",
+    NeighboringRelation.SUBSTITUTE: "the list of nodes, which is public, does not depend on the edges",
 }
 NEEDS_NODES = (
     "How many nodes there are can be released with node privacy only where a list of nodes was read (nodes=, --nodes): "
@@ -135,8 +136,13 @@ class NodeMechanism(ABC):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, and what the promise rests on."""
-        return f"{NOISE_IS_EXACT}; {LIST_STAYS[self.relation] if self.releases_zeros else NAMES_STAY}"
+        """What floating point costs."""
+        return NOISE_IS_EXACT
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the promise rests on."""
+        return (NAMES_STAY, LIST_STAYS[self.relation]) if self.releases_zeros else (NAMES_STAY,)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -145,7 +151,9 @@ class NodeMechanism(ABC):
         steps = (*chosen, *self.steps)
         spending = steps if len(steps) > 1 else ()
         total = sum((spent for _, spent in steps), Fraction(0))
-        return Guarantee(self.unit, self.relation, total, self.delta, self.arithmetic, spending)
+        return Guarantee(
+            self.unit, self.relation, total, self.delta, self.arithmetic, spending, conditions=self.conditions
+        )
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.graphs.node.mechanism import NAMES_STAY, NodeMechanism
+from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.calibration import band_delta
 from anonhist.mechanisms.setting import capped
@@ -76,7 +76,7 @@ class PartitionDegrees(NodeMechanism):
     @property
     def arithmetic(self) -> str:
         """What floating point costs, and what the promise rests on."""
-        return f"{self.central.arithmetic}; {NAMES_STAY}"
+        return self.central.arithmetic
 
     @property
     def predicted_error(self) -> float:

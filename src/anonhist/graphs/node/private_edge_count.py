@@ -102,6 +102,10 @@ def private_edge_count(
         assumes=_ASSUMES,
         unit="edges",
         guarantee=Guarantee(
-            PrivacyUnit.node(max_distance=distance), relation, budget, arithmetic=f"{NOISE_IS_EXACT}; {NAMES_STAY}"
+            PrivacyUnit.node(max_distance=distance),
+            relation,
+            budget,
+            arithmetic=NOISE_IS_EXACT,
+            conditions=(NAMES_STAY,),
         ),
     )
