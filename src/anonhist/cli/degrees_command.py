@@ -33,7 +33,8 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
     "--nodes",
     metavar="FILE",
     help="All nodes, with edges or without: one name a line, or a table with a column 'node'. Without it a node is "
-    "there only because of its edges.",
+    "there only because of its edges. With --privacy node, a node must be listed whichever others there are; if the "
+    "list is public, add --relation substitute.",
 )
 @click.option("--table", metavar="NAME", help="Which table of a database to read.")
 @click.option(

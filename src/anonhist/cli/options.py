@@ -29,7 +29,8 @@ reading_options = all_options(
     click.option(
         "--order-by",
         metavar="COLUMN",
-        help="With --user: which items of a user count, the first by this column; by default the first by label.",
+        help="With --user: which items of a user count, the first by this column; by default the first by label. "
+        "Categories are compared as text.",
     ),
     click.option("--table", metavar="NAME", help="Which table of a database to read."),
     click.option(

@@ -47,6 +47,8 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     >>> value_name(7.0), value_name(-0.0), value_name(7), value_name(1.5), value_name(float("nan"))
     ('7', '0', '7', '1.5', None)
     """
+    if isinstance(value, str):
+        return str(value)
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if not isinstance(value, float | np.floating | Decimal):
