@@ -249,3 +249,9 @@ def test_decimals_of_databases_are_named_as_whole_numbers(
         assert degrees.profile.counts.tolist() == [1, 2]
         with pytest.raises(DataError, match="whole numbers or text before"):
             read(url, table="other_ids")
+
+
+def test_truth_values_of_pandas_keep_their_names_beside_a_missing_one() -> None:
+    for values in ([True, False], [True, False, None]):
+        for kind in (None, "boolean"):
+            assert sorted(node_names(pd.Series(values, dtype=kind)).to_pylist()) == ["False", "True"]
