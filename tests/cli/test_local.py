@@ -73,6 +73,19 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     ]
 
 
+def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cli: Cli) -> None:
+    given = ("--mechanism", "rappor", "--buckets", "16", "--cohorts", "4", "--permanent", "1/2", "--zero", "1/2")
+    done = cli("local", "new", *given, "--one", "3/4", "-o", "survey.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    cautions = [line for line in done.stdout.splitlines() if line.startswith("Caution: ")]
+    assert len(cautions) == 2
+    assert "never changes" in cautions[0]
+    # 16 ln 2, rounded to three digits.
+    assert "at most 11.1 for each changed answer" in cautions[0]
+    assert "linked across periods" in cautions[1]
+    assert read_survey(files / "survey.json").cautions == tuple(line.removeprefix("Caution: ") for line in cautions)
+
+
 def test_a_survey_goes_down_a_pipe(files: Path, cli: Cli) -> None:
     given = ("local", "new", "--mechanism", "k-rr", "--alphabet-size", "1e3", "--epsilon", "1")
     piped = cli(*given)

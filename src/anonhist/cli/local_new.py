@@ -69,6 +69,8 @@ def run_new(
     write(survey, target, overwrite=force)
     if not quiet:
         click.echo(f"Promise: {survey.guarantee}")
+        for caution in survey.cautions:
+            click.echo(f"Caution: {caution}")
         click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
         click.echo(f"Wrote {target}.")
 

@@ -134,6 +134,11 @@ class Survey(ABC):
         """Bytes that a report needs, packed."""
         return -(-sum(column.bits for column in self.columns) // 8)
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What whoever chooses this survey should know besides the guarantee: sentences, public."""
+        return ()
+
     # The device
 
     def randomize(self, values: Any, *, source: RandomSource = SYSTEM) -> Reports:
