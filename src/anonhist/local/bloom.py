@@ -130,15 +130,17 @@ class BloomSurvey(CohortSurvey):
         return bits
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        cohorts = columns["cohort"]
-        table = np.zeros((self.cohorts, self.places + 1), dtype=np.int64)
-        table[:, 0] = np.bincount(cohorts, minlength=self.cohorts)
-        order = np.argsort(cohorts, kind="stable")
-        ends = np.cumsum(table[:, 0])
-        for cohort in np.flatnonzero(table[:, 0]).tolist() if users else ():
-            rows = order[ends[cohort] - table[cohort, 0] : ends[cohort]]
-            table[cohort, 1:] = bit_counts(columns["report"][rows], self.places)
-        return met(table.ravel())
+        del users
+        order = np.argsort(columns["cohort"], kind="stable")
+        # Only of cohorts that reported: there may be many more.
+        cohorts, starts = np.unique(columns["cohort"][order], return_index=True)
+        table = np.empty((cohorts.size, self.places + 1), dtype=np.int64)
+        for row, rows in zip(table, np.split(order, starts[1:]), strict=False):
+            row[0] = rows.size
+            row[1:] = bit_counts(columns["report"][rows], self.places)
+        cells, counts = met(table.ravel())
+        numbers, places = np.divmod(cells, self.places + 1)
+        return cohorts[numbers] * (self.places + 1) + places, counts
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
@@ -162,11 +164,14 @@ class BloomSurvey(CohortSurvey):
         total: int = sum(tally.counts[~is_total].tolist())
         return least * tally.users <= total <= most * tally.users
 
-    def _table(self, tally: Tally) -> NDArray[np.int64]:
-        return tally.dense(self.cells).reshape(self.cohorts, self.places + 1)
-
-    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> BitCounts:
-        table = self._table(tally)
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> BitCounts:
+        table = self._table(tally, cohorts)
         p, q = self.true_support_probability, self.false_support_probability
         return BitCounts(
             counts=table[:, 1:],

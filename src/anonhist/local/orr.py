@@ -108,8 +108,14 @@ class ORR(CohortSurvey):
         cells = columns["cohort"] * self.places + columns["report"]
         return counted(cells, size=self.cells)
 
-    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> SymbolCounts:
-        counts = tally.dense(self.cells).reshape(self.cohorts, self.places)
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> SymbolCounts:
+        counts = self._table(tally, cohorts)
         p, q = self.true_support_probability, self.false_support_probability
         return SymbolCounts(
             counts=counts,
