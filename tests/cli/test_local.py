@@ -68,6 +68,7 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
         f"Promise: {survey.guarantee}",
+        f"Caution: {survey.forged_weight}.",
         "Report: 1 byte a person.",
         "Wrote survey.json.",
     ]
@@ -89,12 +90,13 @@ def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cl
     done = cli("local", "new", *given, "--one", "3/4", "-o", "survey.json")
     assert (done.returncode, done.stderr) == (0, "")
     cautions = [line for line in done.stdout.splitlines() if line.startswith("Caution: ")]
-    assert len(cautions) == 2
+    assert len(cautions) == 3
     assert "never changes" in cautions[0]
     # 16 ln 2, rounded to three digits.
     assert "at most 11.1 for each changed answer" in cautions[0]
     assert "linked across periods" in cautions[1]
-    assert read_survey(files / "survey.json").cautions == tuple(line.removeprefix("Caution: ") for line in cautions)
+    assert cautions[2].startswith("Caution: one forged report changes the estimate of a value by up to ")
+    assert read_survey(files / "survey.json").cautions == tuple(line.removeprefix("Caution: ") for line in cautions[:2])
 
 
 def test_a_survey_goes_down_a_pipe(files: Path, cli: Cli) -> None:

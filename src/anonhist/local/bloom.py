@@ -153,6 +153,10 @@ class BloomSurvey(CohortSurvey):
         count = ones(columns["report"], self.places)
         return np.asarray((least <= count) & (count <= most))
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.honest_ones
+
     def _is_possible(self, tally: Tally) -> bool:
         # By the cells that were counted: there may be many more cohorts than reports.
         cohorts, places = np.divmod(tally.cells, self.places + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.cohorts import DEFAULT_KEY, MOST_PLACES, HashedCohorts, PermutedCohorts
 from anonhist.local.estimate import estimated
+from anonhist.local.forgery import ForgedWeight, forged_weight
 from anonhist.local.survey import Survey
 from anonhist.randomness import uniform_integers
 
@@ -125,6 +127,37 @@ class CohortSurvey(Survey):
         codes = self._codes(list(labels))
         places = self.functions.all_places(codes).reshape(self.cohorts, self._hashes, len(codes))
         return self._matrix(places)
+
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, of a place of the value."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, of any other place."""
+
+    @property
+    @abstractmethod
+    def _supported(self) -> tuple[int, int]:
+        """How many places of a cohort a report supports that is possible, at least and at most."""
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do to estimates label by label, with κ the chance of a collision.
+
+        It adds ``((1 − q)/(p − q) − κ)/(1 − κ)`` to a label all of whose places it supports, and
+        ``(−q/(p − q) − κ)/(1 − κ)`` to one with none, and with an alphabet the shares of places that it supports add up
+        to as many labels as it supports places. Least squares give a report other weights of this order.
+        """
+        p, q = self.true_support_probability, self.false_support_probability
+        kappa, gap = self._collision, float(p - q)
+        inside = (float(1 - q) / gap - kappa) / (1 - kappa)
+        outside = (-float(q) / gap - kappa) / (1 - kappa)
+        if self.labels is None:
+            return ForgedWeight(max(abs(inside), abs(outside)), math.inf)
+        return forged_weight(self.labels.size, self._supported, inside=inside, outside=outside)
 
     @abstractmethod
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:

@@ -87,6 +87,10 @@ class ORR(CohortSurvey):
         """``1/(e^ε + k − 1)``, of any other place."""
         return 1 / (self.odds + (self.places - 1))
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return 1, 1
+
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         check_entries(places.shape[2] * self.cells)
         same, other = self.true_support_probability / self.cohorts, self.false_support_probability / self.cohorts

@@ -161,6 +161,10 @@ class SubsetSelection(PureSurvey):
         """Return the codes of the labels of each report, shape (n, d)."""
         return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.members)
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.members, self.members
+
     def _is_possible(self, tally: Tally) -> bool:
         total: int = sum(tally.counts.tolist())
         return total == tally.users * self.members

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.forgery import ForgedWeight
     from anonhist.local.reports import Column
     from anonhist.randomness import RandomSource
 
@@ -133,6 +134,11 @@ class Survey(ABC):
     def report_bytes(self) -> int:
         """Bytes that a report needs, packed."""
         return -(-sum(column.bits for column in self.columns) // 8)
+
+    @property
+    def forged_weight(self) -> ForgedWeight | None:
+        """What one forged report can do to raw estimates at worst; None where that depends on all other reports."""
+        return None
 
     @property
     def cautions(self) -> tuple[str, ...]:

@@ -94,6 +94,10 @@ class UnarySurvey(PureSurvey):
         count = ones(columns["report"], self.size)
         return np.asarray((least <= count) & (count <= most))
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.honest_ones
+
     def _is_possible(self, tally: Tally) -> bool:
         least, most = self.honest_ones
         total: int = sum(tally.counts.tolist())
