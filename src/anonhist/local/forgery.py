@@ -27,9 +27,8 @@ class ForgedWeight:
     total: float
 
     def __str__(self) -> str:
-        together = (
-            "any number of values" if self.total == float("inf") else f"all values together by up to {self.total:,.4g}"
-        )
+        has_bound = self.total < float("inf")
+        together = f"all values together by up to {self.total:,.4g}" if has_bound else "any number of values"
         return f"one forged report changes the estimate of a value by up to {self.each:,.3g} people, of {together}"
 
 
