@@ -50,7 +50,8 @@ def tally_reports(
         JSON lines or CSV.
     skip_bad
         How many rows may be left out, in all sources together: rows that answer another survey, and those of which
-        :meth:`Survey.possible` says that no device can have sent them. By default none.
+        :meth:`Survey.possible` says that no device can have sent them. By default none. A row that breaks the format of
+        its file, such as a line with too many fields, always makes the file unreadable.
     progress
         Receives the share done, in [0, 1].
     notify
