@@ -68,9 +68,35 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
         f"Promise: {survey.guarantee}",
+        f"Caution: {survey.forged_weight}.",
         "Report: 1 byte a person.",
         "Wrote survey.json.",
     ]
+
+
+def test_invalid_rows_are_left_out_and_counted(survey: Path, cli: Cli) -> None:
+    digest = read_survey(survey / "survey.json").digest
+    (survey / "a.csv").write_text("survey,report\n" + "".join(f"{digest},{row}\n" for row in ("0", "secret", "2", "4")))
+    done = cli("local", "tally", "survey.json", "a.csv", "--skip-bad", "2", "-o", "tally.json")
+    assert (done.returncode, done.stderr) == (0, "Note: 2 rows were left out: invalid for this survey.\n")
+    assert done.stdout.splitlines()[0] == "Counted: the reports of 2 people."
+    assert read_tally(survey / "tally.json").users == 2
+    quiet = cli("local", "tally", "survey.json", "a.csv", "--skip-bad", "1e3", "-o", "b.json", "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cli: Cli) -> None:
+    given = ("--mechanism", "rappor", "--buckets", "16", "--cohorts", "4", "--permanent", "1/2", "--zero", "1/2")
+    done = cli("local", "new", *given, "--one", "3/4", "-o", "survey.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    cautions = [line for line in done.stdout.splitlines() if line.startswith("Caution: ")]
+    assert len(cautions) == 3
+    assert "never changes" in cautions[0]
+    # 16 ln 2, rounded to three digits.
+    assert "at most 11.1 for each changed answer" in cautions[0]
+    assert "linked across periods" in cautions[1]
+    assert cautions[2].startswith("Caution: one forged report changes the estimate of a value by up to ")
+    assert read_survey(files / "survey.json").cautions == tuple(line.removeprefix("Caution: ") for line in cautions[:2])
 
 
 def test_a_survey_goes_down_a_pipe(files: Path, cli: Cli) -> None:

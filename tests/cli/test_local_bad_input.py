@@ -33,6 +33,8 @@ def files(folder: Path) -> Path:
         ("missing.csv", "word,n\ncat,1\n,2\n"),
     ):
         (folder / name).write_text(text)
+    rows = ("0", "secret", "2", "3")
+    (folder / "bad.csv").write_text("survey,report\n" + "".join(f"{SURVEY.digest},{row}\n" for row in rows))
     (folder / "latin.txt").write_bytes("Käse\nBrot\n".encode("latin-1"))
     (folder / "cut.parquet").write_bytes((folder / "reports.parquet").read_bytes()[:-20])
     return folder
@@ -78,6 +80,13 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("tally", "other.json", "reports.parquet"), 3, "holds reports of another survey"),
     (("tally", "other.json", "tally.json"), 2, "This tally is of another survey"),
     (("tally", "survey.json", "tally.json", "tally.json"), 2, "A file is named twice"),
+    (
+        ("tally", "survey.json", "bad.csv"),
+        3,
+        "holds a row that is no report of this survey: row 2; --skip-bad N",
+    ),
+    (("tally", "survey.json", "bad.csv", "--skip-bad", "1"), 3, "row 2; more than 1 such rows. Nothing was counted."),
+    (("tally", "survey.json", "bad.csv", "--skip-bad", "-1"), 2, "--skip-bad must be a whole number"),
     (("tally", "survey.json", "good.csv"), 3, "which have the columns survey, report"),
     (("tally", "survey.json", "tally.json", "-o", "tally.json", "--force"), 2, "is the input"),
     (("tally", "survey.json", "tally.json", "-o", "a.csv"), 2, "A tally is written as .json, .parquet"),

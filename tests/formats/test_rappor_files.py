@@ -58,6 +58,7 @@ def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> No
         ("params", PARAMS.replace("0.25", "0.75"), "say nothing"),
         ("counts", COUNTS.replace("1000,", "1000,1,"), "line 1 has 6 numbers"),
         ("counts", COUNTS.replace("540", "x"), "line 2"),
+        ("counts", 4 * COUNTS, "more lines than the 3 cohorts"),
         ("counts", COUNTS.replace("1000", "100"), "reports of its cohort"),
         ("counts", COUNTS.replace("600", "9" * 30), "2\\^63"),
         ("counts", COUNTS.splitlines()[0], "3 cohorts"),

@@ -127,6 +127,26 @@ def test_bad_tables_are_refused(tmp_path: Path, columns: dict[str, list[Any]], r
     _refused(path, reason)
 
 
+def test_cells_that_a_file_cannot_hold_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    path, columns = tmp_path / "bad.parquet", {"cell": np.zeros(1 << 19, dtype=np.int64)}
+    write(TALLIES["few"], path)
+    metadata = pq.read_table(path).schema.metadata
+    table = pa.table(columns | {"count": columns["cell"]}).replace_schema_metadata(metadata)
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for _ in range(3):
+            writer.write_table(table)
+    assert path.stat().st_size < 1 << 14
+    _refused(path, "more cells than a file of its size")
+
+
+def test_as_many_cells_as_are_counted_are_read(tmp_path: Path) -> None:
+    # Of all tallies these are the shortest in a file: cells next to each other, each met once.
+    cells = np.arange(3 << 20)
+    tally = Tally(DIGEST, cells.size, cells, np.ones_like(cells))
+    write(tally, tmp_path / "many.parquet")
+    assert read_tally(tmp_path / "many.parquet") == tally
+
+
 def test_what_is_no_file_of_a_tally_is_refused(tmp_path: Path) -> None:
     write(TALLIES["few"], tmp_path / "good.parquet")
     whole = (tmp_path / "good.parquet").read_bytes()

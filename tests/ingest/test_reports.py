@@ -14,7 +14,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.ingest import reports as module
-from anonhist.ingest.report_columns import arrays_of
+from anonhist.ingest.report_columns import reports_of
 from anonhist.ingest.reports import report_files, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.testing.sources import SeededSource
@@ -66,7 +66,7 @@ def test_reports_that_are_too_many_to_group_are_streamed(
     monkeypatch.setattr(module, "_BATCH_ROWS", 7)
     reports = _reports(survey, 5000)
     write(reports, tmp_path / "a.parquet")
-    parts = [tally.users for tally in module._tallies(survey, str(tmp_path / "a.parquet"), None)]
+    parts = [tally.users for tally in module._tallies(survey, str(tmp_path / "a.parquet"), module._Allowance(0), None)]
     assert len(parts) > 1
     assert sum(parts) == 5000
     assert tally_reports(survey, tmp_path / "a.parquet") == survey.tally(reports)
@@ -280,4 +280,93 @@ def test_sums_of_many_parts_are_right() -> None:
 def test_bytes_are_read_from_where_a_batch_begins() -> None:
     survey = SURVEYS["bits"]
     batch = pa.record_batch({"report": pa.array([b"\1\2\3\4", b"\5\6\7\0"], pa.binary())})
-    assert arrays_of(survey, batch.slice(1), "It")["report"].tolist() == [[5, 6, 7, 0]]
+    part = reports_of(survey, batch.slice(1), np.array([True]))
+    assert part.columns["report"].tolist() == [[5, 6, 7, 0]]
+    assert len(reports_of(survey, batch, np.array([False, False]))) == 0
+
+
+GOOD_ROWS = 1200
+
+
+def _with_bad_rows(survey: Survey, path: Path, bad: list[int]) -> None:
+    """Write good reports, and bad ones in the rows of these numbers, from 1."""
+    column = _reports(survey, GOOD_ROWS).columns["report"]
+    texts = [row.tobytes().hex() for row in column] if column.ndim == 2 else [str(code) for code in column.tolist()]
+    rows = [f"{survey.digest},{text}" for text in texts]
+    for count, row in enumerate(bad):
+        wrong = (f"{survey.digest},7777777777777", f"{'0' * 32},{texts[0]}", f"{survey.digest},")[count % 3]
+        rows.insert(row - 1, wrong)
+    text = "survey,report\n" + "\n".join(rows) + "\n"
+    path.write_text(text if path.suffix == ".csv" else _as_json(text))
+
+
+@pytest.mark.parametrize(("form", "place"), [("csv", 1), ("csv", GOOD_ROWS + 1), ("ndjson", 777)])
+def test_the_row_that_is_invalid_is_named_by_its_position(
+    tmp_path: Path, survey: Survey, form: str, place: int
+) -> None:
+    path = tmp_path / f"a.{form}"
+    _with_bad_rows(survey, path, [place])
+    with pytest.raises(DataError) as caught:
+        tally_reports(survey, path)
+    message = str(caught.value)
+    assert f"row {place:,}; " in message
+    assert "no report of this survey" in message
+    assert "7777777" not in message
+    assert message.endswith(" Nothing was counted.")
+
+
+@pytest.mark.parametrize(("form", "grouped"), [("csv", True), ("ndjson", False)])
+def test_as_many_invalid_rows_as_are_allowed_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey, form: str, *, grouped: bool
+) -> None:
+    if not grouped:
+        monkeypatch.setattr(module, "_MOST_GROUPS", 1)
+        monkeypatch.setattr(module, "_BATCH_ROWS", 300)
+    _with_bad_rows(survey, tmp_path / f"a.{form}", [1, 500, 501, 1000])
+    _with_bad_rows(survey, tmp_path / f"b.{form}", [7])
+    files = [tmp_path / f"a.{form}", tmp_path / f"b.{form}"]
+    once, told = survey.tally(_reports(survey, GOOD_ROWS)), list[str]()
+    for allowed in (5, 100):
+        assert tally_reports(survey, files, skip_bad=allowed, notify=told.append) == once + once
+    assert told == ["5 rows were left out: invalid for this survey."] * 2
+    assert tally_reports(survey, files[1], skip_bad=1, notify=told.append) == once
+    assert told[-1] == "1 row was left out: invalid for this survey."
+    with pytest.raises(DataError, match=r"b\.\w+' holds a row that is no report.*: row 7; more than 4 such rows"):
+        tally_reports(survey, files, skip_bad=4, notify=told.append)
+    assert len(told) == 3
+    tally_reports(survey, _good(survey, tmp_path), skip_bad=9, notify=told.append)
+    assert len(told) == 3
+
+
+def _good(survey: Survey, folder: Path) -> Path:
+    write(_reports(survey), folder / "good.csv")
+    return folder / "good.csv"
+
+
+def test_positions_are_right_where_parts_of_a_file_are_read_at_once(tmp_path: Path) -> None:
+    codes = np.zeros(300_000, dtype=np.int64)
+    codes[[250_000, 270_000]] = 30
+    table = pa.table({"survey": pa.repeat(SURVEYS["whole"].digest, codes.size), "report": codes})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=10_000)
+    with pytest.raises(DataError, match=r"row 250,001; more than 1 such rows"):
+        tally_reports(SURVEYS["whole"], tmp_path / "a.parquet", skip_bad=1)
+    assert tally_reports(SURVEYS["whole"], tmp_path / "a.parquet", skip_bad=2).users == codes.size - 2
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "3"])
+def test_numbers_of_rows_to_leave_out_are_whole(tmp_path: Path, wrong: object) -> None:
+    with pytest.raises(UsageError, match="skip_bad"):
+        tally_reports(SURVEYS["whole"], tmp_path / "none.csv", skip_bad=wrong)  # type: ignore[arg-type]
+
+
+def test_a_report_that_no_device_makes_is_left_out_like_any_invalid_row(tmp_path: Path) -> None:
+    survey, path = OptimizedUnary(alphabet=800, epsilon=1), tmp_path / "a.parquet"
+    reports = survey.randomize(np.arange(40), source=SeededSource(7))
+    good = survey.tally(reports)
+    reports.columns["report"][11] = 255
+    write(reports, path)
+    with pytest.raises(DataError, match="no report of this survey: row 12; "):
+        tally_reports(survey, path)
+    counted = tally_reports(survey, path, skip_bad=1)
+    assert counted.users == 39
+    assert (good.dense(800) - counted.dense(800)).max() == 1

@@ -123,5 +123,5 @@ def test_reports_of_no_cell_are_refused() -> None:
     reports = survey.randomize(np.arange(10), source=SeededSource(7))
     assert survey.cells == 24
     reports.columns["report"][0] = 24
-    with pytest.raises(DataError, match="none that this survey can make"):
+    with pytest.raises(DataError, match="Report 1 is invalid"):
         survey.tally(reports)

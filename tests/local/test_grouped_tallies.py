@@ -50,7 +50,7 @@ def test_times_are_whole_numbers_from_one(times: np.ndarray) -> None:
 
 def test_what_is_no_report_is_refused() -> None:
     survey = SURVEYS[0]
-    with pytest.raises(DataError, match="none that this survey can make"):
+    with pytest.raises(DataError, match="Report 2 is invalid"):
         survey.tally_grouped(Reports(survey.digest, {"report": np.array([0, 5])}), np.array([1, 2]))
     with pytest.raises(UsageError, match="another survey"):
         survey.tally_grouped(Reports("0" * 32, {"report": np.array([0, 1])}), np.array([1, 2]))

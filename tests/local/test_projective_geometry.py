@@ -137,5 +137,5 @@ def test_points_without_a_value_are_reports_and_others_are_none() -> None:
     assert reports.columns["report"].max() == survey.cells - 1 == 6
     assert survey.tally(reports).users == 1000
     reports.columns["report"][0] = 7
-    with pytest.raises(DataError, match="none that this survey can make"):
+    with pytest.raises(DataError, match="Report 1 is invalid"):
         survey.tally(reports)

@@ -11,10 +11,16 @@ from anonhist.local.reports import BytesColumn, WholeColumn
 
 @pytest.mark.parametrize("values", [[0, 4], [4, 0], []])
 def test_whole_numbers_below_the_size_are_admitted(values: list[int]) -> None:
-    assert WholeColumn("report", 5).admits(np.array(values, dtype=np.int64), len(values))
+    column, array = WholeColumn("report", 5), np.array(values, dtype=np.int64)
+    assert column.admits(array, len(values))
+    assert column.in_range(array).all()
 
 
-@pytest.mark.parametrize("values", [[0, 5], [-1, 4], [[1]], [1.0], [True]])
+def test_each_number_out_of_range_is_seen() -> None:
+    assert WholeColumn("report", 5).in_range(np.array([0, 5, 4, -1])).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize("values", [[[1]], [1.0], [True]])
 def test_other_numbers_are_not(values: Any) -> None:
     assert not WholeColumn("report", 5).admits(np.array(values), len(values))
 

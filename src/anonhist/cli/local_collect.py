@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.cli.arguments import one_character
+from anonhist.cli.arguments import one_character, whole_number
 from anonhist.cli.output import print_whole
 from anonhist.cli.targets import STDOUT, check_target
 
@@ -84,8 +84,11 @@ def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
         yield file
 
 
-def run_tally(*, survey: str, sources: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
+def run_tally(
+    *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
+) -> None:
     """Check what can be checked, then count reports and add tallies."""
+    allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
     target = output if output is not None else (DEFAULT_TALLY if sys.stdout.isatty() else STDOUT)
     from anonhist.cli.progress import progress_bar
     from anonhist.formats import write
@@ -101,7 +104,8 @@ def run_tally(*, survey: str, sources: tuple[str, ...], output: str | None, forc
             check_target(source, target, force=force)
     made_by = read_survey(survey)
     total = made_by.empty_tally()
-    reports = []
+    reports: list[str] = []
+    told: list[str] = []
     for source in files:
         if source != STDOUT and is_tally_file(source) and Path(source).exists():
             counted = read_tally(source)
@@ -111,7 +115,12 @@ def run_tally(*, survey: str, sources: tuple[str, ...], output: str | None, forc
             reports.append(source)
     with progress_bar("Counting", shown=not quiet) as bar:
         if reports:
-            total += tally_reports(made_by, reports, progress=bar)
+            total += tally_reports(
+                made_by, reports, skip_bad=allowed, progress=bar, notify=None if quiet else told.append
+            )
+    for sentence in told:
+        # Reports are private by themselves, so this may go where a log is kept.
+        click.echo(f"Note: {sentence}", err=True)
     if target == STDOUT:
         print_whole(tally_text(total))
         return

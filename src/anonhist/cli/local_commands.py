@@ -203,6 +203,12 @@ def randomize(**options: Any) -> None:
     metavar="FILE",
     help="Where to write: FILE.json, or FILE.parquet if long. By default tally.json, or JSON in a pipe.",
 )
+@click.option(
+    "--skip-bad",
+    default="0",
+    metavar="N",
+    help="Leave out up to N rows that are no reports of SURVEY, and say how many; by default one such row is an error.",
+)
 @force_option
 @_quiet_option
 def tally(**options: Any) -> None:

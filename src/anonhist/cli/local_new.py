@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from anonhist.cli.output import print_whole
 from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from anonhist.local.survey import Survey
 
 DEFAULT_OUTPUT = "survey.json"
 
@@ -68,9 +71,17 @@ def run_new(
         return
     write(survey, target, overwrite=force)
     if not quiet:
-        click.echo(f"Promise: {survey.guarantee}")
-        click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
-        click.echo(f"Wrote {target}.")
+        _say(survey, target)
+
+
+def _say(survey: Survey, target: str) -> None:
+    """Tell a person what was made, and what to think of before it is used."""
+    click.echo(f"Promise: {survey.guarantee}")
+    weight = survey.forged_weight
+    for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
+        click.echo(f"Caution: {caution}")
+    click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
+    click.echo(f"Wrote {target}.")
 
 
 def _parameters(

@@ -79,7 +79,11 @@ def _parameters(path: str | Path) -> RapporParameters:
 
 
 def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:
-    table = [_numbers(path, line, row, 1 + given.k) for line, row in _rows(path)]
+    table: list[list[int]] = []
+    for line, row in _rows(path):
+        if len(table) == given.m:
+            raise _refused(path, f"it has more lines than the {given.m:,} cohorts of the parameters")
+        table.append(_numbers(path, line, row, 1 + given.k))
     try:
         numbers = np.array(table, dtype=np.int64).reshape(len(table), 1 + given.k)
         return RapporCounts(given, numbers[:, 0], numbers[:, 1:])

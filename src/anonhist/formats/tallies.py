@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "anonhist.tally", 1
 METADATA_KEY = b"anonhist.tally"
+# A file may declare so many cells, whatever its size; more only if it has a byte for each. Cells are different numbers,
+# so what we write has several.
+_FEW_CELLS = 1 << 20
 _FIELDS = {"format", "version", "survey", "users"}
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 
@@ -128,16 +131,34 @@ def _from_parquet(content: bytes) -> Tally:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(content))
+        file = pq.ParquetFile(pa.BufferReader(content))
+        schema, declared = file.schema_arrow, _declared_cells(file.metadata)
     except (pa.ArrowException, OSError):
         raise DataError("it is not a Parquet file, or a damaged one") from None
-    document = (table.schema.metadata or {}).get(METADATA_KEY)
+    document = (schema.metadata or {}).get(METADATA_KEY)
     if document is None:
         raise DataError("it is a Parquet file, but not one of a tally")
+    # All that can be known beforehand is checked before any cell is read: a few bytes can stand for any number of them.
     head = parsed(document)
     check_version(head, FORMAT, VERSION)
-    is_whole = all(field.type == pa.int64() for field in table.schema)
-    if table.column_names != ["cell", "count"] or not is_whole or any(each.null_count for each in table.columns):
-        raise DataError("its columns must be cell and count, whole numbers all of them")
+    mapping(head, _FIELDS, "a tally")
+    wrong = "its columns must be cell and count, whole numbers all of them"
+    if schema.names != ["cell", "count"] or any(kind != pa.int64() for kind in schema.types):
+        raise DataError(wrong)
+    if declared > max(_FEW_CELLS, len(content)):
+        raise DataError("it declares more cells than a file of its size can hold")
+    try:
+        table = file.read()
+    except (pa.ArrowException, OSError):
+        raise DataError("it is not a Parquet file, or a damaged one") from None
+    if any(each.null_count for each in table.columns):
+        raise DataError(wrong)
     cells, counts = (table.column(name).to_numpy() for name in ("cell", "count"))
     return _tally(mapping(head, _FIELDS, "a tally"), cells, counts)
+
+
+def _declared_cells(metadata: Any) -> int:
+    """Return the largest number of rows that any part of the metadata declares, in all."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    columns = [[group.column(place).num_values for group in groups] for place in range(metadata.num_columns)]
+    return int(max(metadata.num_rows, sum(group.num_rows for group in groups), *map(sum, columns)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.local.reports import BytesColumn, WholeColumn
+from anonhist.local.reports import BytesColumn, Reports, WholeColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,40 +63,32 @@ def _expression(column: WholeColumn | BytesColumn, kind: str, what: str) -> str:
     raise DataError(message)
 
 
-def refuse_foreign(batch: Any, what: str) -> None:
-    """Refuse rows of another survey, or of none that they name."""
-    if np.any(batch.column(FOREIGN).to_numpy(zero_copy_only=False)):
-        message = (
-            f"{what} holds reports of another survey; tally them with the configuration they were made by. "
-            "Nothing was counted."
-        )
-        raise DataError(message)
+def sound_rows(survey: Survey, batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it is a report of this survey that a device can have sent, shape (n,)."""
+    sound = ~foreign_rows(batch)
+    for column in survey.columns:
+        sound &= batch.column(column.name).is_valid().to_numpy(zero_copy_only=False)
+    sound[sound] = survey.possible(reports_of(survey, batch, sound))
+    return sound
 
 
-def arrays_of(survey: Survey, batch: Any, what: str) -> dict[str, NDArray[Any]]:
-    """Return the columns of a record batch as arrays, as :class:`Reports` hold them.
-
-    Raises
-    ------
-    DataError
-        If one of them is no report of the survey.
-    """
-    columns = {column.name: _array(column, batch.column(column.name)) for column in survey.columns}
-    if not all(
-        values is not None and column.admits(values, batch.num_rows)
-        for column, values in zip(survey.columns, columns.values(), strict=True)
-    ):
-        message = f"{what} holds a row that is no report of this survey; nothing was counted."
-        raise DataError(message)
-    return columns
+def foreign_rows(batch: Any) -> NDArray[np.bool_]:
+    """Say of each row whether it answers another survey, or none that it names, shape (n,)."""
+    return np.array(batch.column(FOREIGN).to_numpy(zero_copy_only=False))
 
 
-def _array(column: WholeColumn | BytesColumn, values: Any) -> Any:
-    if values.null_count:
-        return None
+def reports_of(survey: Survey, batch: Any, rows: NDArray[np.bool_]) -> Reports:
+    """Return some rows of a record batch as reports; bytes of theirs are of the right length."""
+    chosen = batch if rows.all() else batch.filter(rows)
+    return Reports(survey.digest, {each.name: _array(each, chosen.column(each.name)) for each in survey.columns})
+
+
+def _array(column: WholeColumn | BytesColumn, values: Any) -> NDArray[Any]:
     if isinstance(column, WholeColumn):
-        return values.to_numpy()
+        return np.asarray(values.to_numpy())
+    rows = len(values)
+    if not rows:
+        return column.empty(0)
     _, offsets, data = values.buffers()
     start = np.frombuffer(offsets, dtype=np.int32)[values.offset]
-    rows = len(values)
     return np.frombuffer(data, dtype=np.uint8)[start : start + rows * column.width].reshape(rows, column.width)

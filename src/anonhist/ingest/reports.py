@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import glob
 import os
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError, masked
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.progress import followed
-from anonhist.ingest.report_columns import FOREIGN, arrays_of, expressions, refuse_foreign
+from anonhist.ingest.report_columns import expressions, foreign_rows, reports_of, sound_rows
 from anonhist.ingest.sources import as_path, connected
 from anonhist.ingest.spool import spooled
-from anonhist.local.reports import Reports, WholeColumn
+from anonhist.local.reports import WholeColumn
+from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from anonhist.local.survey import Survey
     from anonhist.local.tally import Tally
@@ -34,7 +35,9 @@ def tally_reports(
     survey: Survey,
     sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
+    skip_bad: int = 0,
     progress: Callable[[float], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> Tally:
     """Count the reports in files, any number of them and of any size, on an engine.
 
@@ -45,8 +48,14 @@ def tally_reports(
     sources
         A path or pattern, or several: .parquet, .csv, .ndjson or .jsonl; .gz and .zst too. ``"-"`` is standard input,
         JSON lines or CSV.
+    skip_bad
+        How many rows may be left out, in all sources together: rows that answer another survey, and those of which
+        :meth:`Survey.possible` says that no device can have sent them. By default none. A row that breaks the format of
+        its file, such as a line with too many fields, always makes the file unreadable.
     progress
         Receives the share done, in [0, 1].
+    notify
+        Called once with a sentence if rows were left out; it says how many, which is for the operator alone.
 
     Returns
     -------
@@ -56,10 +65,11 @@ def tally_reports(
     Raises
     ------
     DataError
-        If a file is missing or damaged, holds reports of another survey, or something that is no report of this one;
-        the message holds no value. Nothing is counted then.
+        If a file is missing or damaged, or if more rows than ``skip_bad`` are invalid. The message names the first
+        such row of its file by its position, counted from 1 without a line of names, and holds no value. Nothing is
+        counted then.
     UsageError
-        If a file is named twice.
+        If a file is named twice, or ``skip_bad`` is no whole number from 0 on.
 
     Examples
     --------
@@ -74,10 +84,13 @@ def tally_reports(
     True
     """
     files = report_files([sources] if isinstance(sources, str | os.PathLike) else sources)
+    bad = _Allowance(parse_whole_number(skip_bad, name="skip_bad", least=0))
     total = _Total(survey.empty_tally())
     for place, source in enumerate(files):
-        for tally in _tallies(survey, source, _share(progress, place, len(files))):
+        for tally in _tallies(survey, source, bad, _share(progress, place, len(files))):
             total.add(tally)
+    if bad.used and notify is not None:
+        notify(f"{bad.used:,} {'row was' if bad.used == 1 else 'rows were'} left out: invalid for this survey.")
     return total.sum()
 
 
@@ -117,36 +130,71 @@ class _Total:
         return self._parts[0]
 
 
-def _tallies(survey: Survey, source: str, progress: Callable[[float], None] | None) -> Iterator[Tally]:
+class _Allowance:
+    """How many rows may be left out, and how many were."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.used = 0
+
+    def use(self, rows: int) -> bool:
+        """Leave out so many more; say whether that is still allowed."""
+        self.used += rows
+        return self.used <= self.most
+
+
+def _tallies(survey: Survey, source: str, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
     what = "Standard input" if source == "-" else f"The file {masked(source)!r}"
     follow = followed(progress)
-    with _opened(source, what, follow) as relation, follow:
+    with _opened(source, what, follow) as (connection, relation), follow:
         columns = expressions(survey, relation, what)
+        query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
         few = all(isinstance(each, WholeColumn) for each in survey.columns)
-        if few and prod(each.size for each in survey.columns if isinstance(each, WholeColumn)) <= _MOST_GROUPS:
-            yield from _grouped(survey, relation, columns, what)
-        else:
-            yield from _streamed(survey, relation, columns, what)
+        is_grouped = few and prod(each.size for each in survey.columns if isinstance(each, WholeColumn)) <= _MOST_GROUPS
+        with closing((_grouped if is_grouped else _streamed)(survey, query)) as parts:
+            for tally, left_out in parts:
+                if left_out and not bad.use(left_out):
+                    break
+                yield tally
+        if bad.used > bad.most:
+            raise _first_bad(survey, connection, query, what, bad)
 
 
-def _grouped(survey: Survey, relation: Any, columns: dict[str, str], what: str) -> Iterator[Tally]:
-    """Let the engine count equal reports."""
-    query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
-    names = ", ".join(name for name in columns if name != FOREIGN)
-    counts = f"count(*) AS times, count_if({FOREIGN}) AS {FOREIGN}"
-    for batch in batches(query.aggregate(f"{names}, {counts}", names), _BATCH_ROWS):
-        refuse_foreign(batch, what)
+def _grouped(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
+    """Let the engine count equal reports; yield tallies, and how many rows were left out of each."""
+    names = ", ".join(query.columns)
+    for batch in batches(query.aggregate(f"{names}, count(*) AS times", names), _BATCH_ROWS):
+        sound = sound_rows(survey, batch)
         times = batch.column("times").to_numpy().astype(np.int64)
-        yield survey.tally_grouped(Reports(survey.digest, arrays_of(survey, batch, what)), times)
+        yield survey.tally_grouped(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
 
 
-def _streamed(survey: Survey, relation: Any, columns: dict[str, str], what: str) -> Iterator[Tally]:
-    """Count reports as they come."""
-    query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
+def _streamed(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
+    """Count reports as they come; yield tallies, and how many rows were left out of each."""
     width = sum(-(-column.bits // 8) for column in survey.columns)
     for batch in batches(query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))):
-        refuse_foreign(batch, what)
-        yield survey.tally(Reports(survey.digest, arrays_of(survey, batch, what)))
+        sound = sound_rows(survey, batch)
+        yield survey.tally(reports_of(survey, batch, sound)), int(np.count_nonzero(~sound))
+
+
+def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _Allowance) -> DataError:
+    """Return what to tell of the first row that is invalid, having looked for it in the order of the file."""
+    # Counting takes rows as they come; their positions need the order, which takes longer.
+    connection.execute("SET preserve_insertion_order = true")
+    passed = 0
+    for batch in batches(query, _BATCH_ROWS if survey.report_bytes < 64 else 1 << 12):
+        sound = sound_rows(survey, batch)
+        if not sound.all():
+            place = int(sound.argmin())
+            wrong = (
+                "holds reports of another survey, which its own configuration must count"
+                if foreign_rows(batch)[place]
+                else "holds a row that is no report of this survey"
+            )
+            more = f"more than {bad.most:,} such rows" if bad.most else "--skip-bad N leaves out up to N rows"
+            return DataError(f"{what} {wrong}: row {passed + place + 1:,}; {more}. Nothing was counted.")
+        passed += batch.num_rows
+    return DataError(f"{what} was changed while it was read. Nothing was counted.")
 
 
 def batches(relation: Any, rows: int) -> Iterator[Any]:
@@ -161,14 +209,14 @@ def batches(relation: Any, rows: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _opened(source: str, what: str, follow: followed) -> Iterator[Any]:
+def _opened(source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
     with translated(what, path=source), connected() as connection:
         follow.attach(connection)
         if source == "-":
             with spooled() as path:
-                yield file_relation(connection, path, format=None, delimiter=None, header=True)
+                yield connection, file_relation(connection, path, format=None, delimiter=None, header=True)
             return
-        yield file_relation(connection, source, format=None, delimiter=None, header=True)
+        yield connection, file_relation(connection, source, format=None, delimiter=None, header=True)
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:

@@ -26,6 +26,7 @@ MOST_CELLS, MOST_PAIRS = 1 << 27, 1 << 36
 # A transform of all cells costs about as much as comparing each with so many values.
 _PAIRS_PER_CELL = 16
 _PIECE = 1 << 16
+_MOST_COUNTED_POINTS = 1 << 20
 
 
 class Design(Protocol):
@@ -109,6 +110,18 @@ class BlockDesign:
         choices = uniform_integers(self.design.support, rows.size, source=source)
         reports[rows] = block * self.design.points + self.design.supporter(item, choices)
         return reports
+
+    def supported(self, items: int) -> tuple[int, int]:
+        """Return how many of the first items of a block one of its points supports, at least and at most.
+
+        Where there are more than 2^20 points, all that is said is from none to all.
+        """
+        if self.design.points > _MOST_COUNTED_POINTS:
+            return 0, items
+        shares = np.zeros(self.design.items)
+        shares[:items] = 1
+        counts = np.rint(self.design.spread(shares)).astype(np.int64)
+        return int(counts.min()), int(counts.max())
 
     def counts(self, tally: Tally, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many reports support each of the values, exact.

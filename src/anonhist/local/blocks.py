@@ -12,6 +12,7 @@ import numpy as np
 from anonhist.local.block_law import BlockLaw
 from anonhist.local.closed import ClosedSurvey
 from anonhist.local.estimate import Raw
+from anonhist.local.forgery import ForgedWeight, forged_weight
 from anonhist.local.reports import WholeColumn
 from anonhist.local.tally import counted
 
@@ -72,6 +73,28 @@ class BlockSurvey(ClosedSurvey):
             one are equally frequent.
         """
         return float(self.law.variance(frequency, neighbours))
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do: it adds α(1 − ρ) + γ, −αρ + γ or γ, as :class:`BlockLaw` says."""
+        room, law = self.block_design.design.items, self.law
+        inside, outside = law.factor * (1 - law.ratio) + law.offset, -law.factor * law.ratio + law.offset
+        # All blocks are full but the last, perhaps.
+        fills = {min(room, self.size), self.size % room or room}
+        worst = [
+            forged_weight(
+                items,
+                self.block_design.supported(items),
+                inside=inside,
+                outside=outside,
+                beyond=law.offset,
+                elsewhere=self.size - items,
+            )
+            for items in sorted(fills)
+        ]
+        if self.size <= room * (self.block_design.blocks - 1):
+            worst.append(ForgedWeight(abs(law.offset), self.size * abs(law.offset)))  # a block without values
+        return ForgedWeight(max(each.each for each in worst), max(each.total for each in worst))
 
     def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
         """Return the unbiased estimates, before any decoder, of all values or of these."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from anonhist.local.bits import bit_counts, overwrite_bits
 from anonhist.local.cohort_counts import BitCounts
 from anonhist.local.matrices import check_entries
+from anonhist.local.ones import honest_ones, ones
 from anonhist.local.open import CohortSurvey
 from anonhist.local.reports import BytesColumn, WholeColumn
 from anonhist.local.tally import met
@@ -18,6 +20,8 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from anonhist.local.cohort_counts import Supports
@@ -31,7 +35,8 @@ if TYPE_CHECKING:
 class BloomSurvey(CohortSurvey):
     """A survey whose report has k bits: those that the functions of the cohort give the value are 1 with probability p.
 
-    All others are 1 with probability q. Two values differ in at most 2h bits.
+    All others are 1 with probability q. Two values differ in at most 2h bits. Reports with more or fewer ones than
+    :attr:`honest_ones` are invalid.
 
     Attributes
     ----------
@@ -125,25 +130,52 @@ class BloomSurvey(CohortSurvey):
         return bits
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        cohorts = columns["cohort"]
-        table = np.zeros((self.cohorts, self.places + 1), dtype=np.int64)
-        table[:, 0] = np.bincount(cohorts, minlength=self.cohorts)
-        order = np.argsort(cohorts, kind="stable")
-        ends = np.cumsum(table[:, 0])
-        for cohort in np.flatnonzero(table[:, 0]).tolist() if users else ():
-            rows = order[ends[cohort] - table[cohort, 0] : ends[cohort]]
-            table[cohort, 1:] = bit_counts(columns["report"][rows], self.places)
-        return met(table.ravel())
+        del users
+        order = np.argsort(columns["cohort"], kind="stable")
+        # Only of cohorts that reported: there may be many more.
+        cohorts, starts = np.unique(columns["cohort"][order], return_index=True)
+        table = np.empty((cohorts.size, self.places + 1), dtype=np.int64)
+        for row, rows in zip(table, np.split(order, starts[1:]), strict=False):
+            row[0] = rows.size
+            row[1:] = bit_counts(columns["report"][rows], self.places)
+        cells, counts = met(table.ravel())
+        numbers, places = np.divmod(cells, self.places + 1)
+        return cohorts[numbers] * (self.places + 1) + places, counts
+
+    @cached_property
+    def honest_ones(self) -> tuple[int, int]:
+        """How many ones an honest report has, at least and at most, but for a probability of 2^−40; public."""
+        own = min(self.hashes, self.places)
+        return honest_ones(self.places, own, self.true_support_probability, self.false_support_probability)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        least, most = self.honest_ones
+        count = ones(columns["report"], self.places)
+        return np.asarray((least <= count) & (count <= most))
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.honest_ones
 
     def _is_possible(self, tally: Tally) -> bool:
-        table = self._table(tally)
-        return sum(table[:, 0].tolist()) == tally.users and bool((table[:, 1:] <= table[:, :1]).all())
+        # By the cells that were counted: there may be many more cohorts than reports.
+        cohorts, places = np.divmod(tally.cells, self.places + 1)
+        users = tally.at(cohorts * (self.places + 1))
+        is_total = places == 0
+        if sum(tally.counts[is_total].tolist()) != tally.users or bool((tally.counts > users).any()):
+            return False
+        least, most = self.honest_ones
+        total: int = sum(tally.counts[~is_total].tolist())
+        return least * tally.users <= total <= most * tally.users
 
-    def _table(self, tally: Tally) -> NDArray[np.int64]:
-        return tally.dense(self.cells).reshape(self.cohorts, self.places + 1)
-
-    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> BitCounts:
-        table = self._table(tally)
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> BitCounts:
+        table = self._table(tally, cohorts)
         p, q = self.true_support_probability, self.false_support_probability
         return BitCounts(
             counts=table[:, 1:],

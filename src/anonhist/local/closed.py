@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
 
 # Estimating every label of a larger alphabet would fill the memory.
-_MOST_LABELS = 2**26
+_MOST_LABELS = 2**24
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,8 +36,9 @@ MOST_BYTES = 64
 BEAM = 64
 # A prefix whose estimate is less than so many standard errors above 0 is not followed.
 _FOLLOWED = 1.5
-# More than this are not followed past a length about which nobody has answered.
-_MOST_UNTOLD = 1 << 16
+# More prefixes than this are not compared, unless the beam asks for them: so many only come of lengths about which
+# nobody has answered.
+_MOST_PREFIXES = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +242,11 @@ class HeavyHitters(Survey):
         """Return the values of full length that are worth a test, shape (m, max_bytes)."""
         kept = np.zeros((1, self.max_bytes), dtype=np.uint8)
         for length in range(self.max_bytes):
+            if len(kept) * self._bytes.size > max(_MOST_PREFIXES, beam * self._bytes.size):
+                raise DataError(
+                    "Too few people have answered to look for values of so many bytes; wait for more answers, or name "
+                    "candidates."
+                )
             kept = self._extended(kept, length)
             if progress is not None:
                 progress((length + 1) / self.max_bytes)
@@ -248,13 +254,7 @@ class HeavyHitters(Survey):
             if length == self.max_bytes - 1:
                 break
             if not asked.users:
-                # Nothing tells the prefixes apart: all go on.
-                if len(kept) > _MOST_UNTOLD:
-                    raise DataError(
-                        "Too few people have answered to look for values of so many bytes; wait for more answers, or "
-                        "name candidates."
-                    )
-                continue
+                continue  # nothing tells the prefixes apart: all go on
             raw = self._hashing.raw_of(asked, self._words(kept))
             best = np.argsort(-raw.frequencies, kind="stable")[:beam]
             clear = raw.frequencies[best] >= _FOLLOWED * raw.standard_errors[best]

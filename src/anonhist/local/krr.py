@@ -97,6 +97,10 @@ class KRR(PureSurvey):
         del users
         return counted(columns["report"], size=self.size)
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return 1, 1
+
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
         return tally.dense(self.size) if codes is None else tally.at(codes)
 

@@ -13,6 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.local.candidates import distinct_candidates
 from anonhist.local.channels import SupportChannel
 from anonhist.local.cohorts import DEFAULT_KEY, check_key
+from anonhist.local.forgery import ForgedWeight
 from anonhist.local.matrices import check_entries
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import WholeColumn
@@ -239,6 +240,19 @@ class LocalHashing(PureSurvey):
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
         return counted(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        # Some seed may hash all values into one bucket, for all that can be said of 2^32 of them.
+        return 0, self.size
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """As of any survey of this kind, if one seed hashed all values into one bucket; without bound if it is open."""
+        if not self.is_open:
+            return super().forged_weight
+        _, q, gap = self._probabilities
+        return ForgedWeight(max(q, 1 - q) / gap, math.inf)
 
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
         words = self._words(np.arange(self.size)) if codes is None else codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import raw_estimates
 from anonhist.local.cohorts import DEFAULT_KEY, MOST_PLACES, HashedCohorts, PermutedCohorts
 from anonhist.local.estimate import estimated
+from anonhist.local.forgery import ForgedWeight, forged_weight
 from anonhist.local.survey import Survey
 from anonhist.randomness import uniform_integers
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 # Alphabets of which a matrix is asked for without naming labels.
 _MOST_ROWS = 1 << 16
+# Decoding holds a dozen tables of all places of the cohorts that reported.
+_MOST_DECODED_PLACES = 1 << 25
 # Least squares go over all places some hundred times.
 _MOST_FITTED_PLACES = 1 << 22
 
@@ -124,13 +128,73 @@ class CohortSurvey(Survey):
         places = self.functions.all_places(codes).reshape(self.cohorts, self._hashes, len(codes))
         return self._matrix(places)
 
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, of a place of the value."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, of any other place."""
+
+    @property
+    @abstractmethod
+    def _supported(self) -> tuple[int, int]:
+        """How many places of a cohort a report supports that is possible, at least and at most."""
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do to estimates label by label, with κ the chance of a collision.
+
+        It adds ``((1 − q)/(p − q) − κ)/(1 − κ)`` to a label all of whose places it supports, and
+        ``(−q/(p − q) − κ)/(1 − κ)`` to one with none, and with an alphabet the shares of places that it supports add up
+        to as many labels as it supports places. Least squares give a report other weights of this order.
+        """
+        p, q = self.true_support_probability, self.false_support_probability
+        kappa, gap = self._collision, float(p - q)
+        inside = (float(1 - q) / gap - kappa) / (1 - kappa)
+        outside = (-float(q) / gap - kappa) / (1 - kappa)
+        if self.labels is None:
+            return ForgedWeight(max(abs(inside), abs(outside)), math.inf)
+        return forged_weight(self.labels.size, self._supported, inside=inside, outside=outside)
+
     @abstractmethod
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return the matrix of labels with these places, shape (C, h, m)."""
 
     @abstractmethod
-    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> CohortCounts:
-        """Return the tally as a table, with the law of it; others are as in :class:`CohortCounts`."""
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> CohortCounts:
+        """Return the tally as a table of these cohorts, all by default, with its distribution.
+
+        Others are as in :class:`CohortCounts`.
+        """
+
+    @property
+    def _cohort_cells(self) -> int:
+        """How many cells of a tally belong to one cohort."""
+        return self.cells // self.cohorts
+
+    def _table(self, tally: Tally, cohorts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return the counts of these cohorts, which have all reports, or of all, one row each."""
+        width = self._cohort_cells
+        if cohorts is None:
+            return tally.dense(self.cells).reshape(self.cohorts, width)
+        table = np.zeros((cohorts.size, width), dtype=np.int64)
+        numbers, columns = np.divmod(tally.cells, width)
+        table[np.searchsorted(cohorts, numbers), columns] = tally.counts
+        return table
+
+    def _places_in(self, cohorts: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the places of labels under the functions of these cohorts, row by row."""
+        rows = cohorts[:, np.newaxis] * self._hashes + np.arange(self._hashes)
+        return np.asarray(self.functions.all_places(codes)[rows.ravel()])
 
     def _codes(self, values: Any) -> NDArray[Any]:
         return self.functions.codes(values)
@@ -180,9 +244,16 @@ class CohortSurvey(Survey):
         names = self._candidates(candidates)
         if len(names) * self.cohorts * self._hashes > MOST_PLACES:
             raise UsageError("So many candidates times cohorts fill the memory; estimate them in parts of fewer.")
-        supports = Supports(self.functions.all_places(self._codes_of(names)), self.cohorts, self.places)
-        others = self._others(supports, None if candidates is None else names)
-        counts = self._counts(tally, supports, others)
+        # A cohort that nobody is in says nothing, and there may be many more cohorts than reports.
+        met = np.unique(tally.cells // self._cohort_cells)
+        if met.size * self.places > _MOST_DECODED_PLACES:
+            raise UsageError(
+                "The cohorts that reported have more than 2^25 places together, too many to decode; make a survey with "
+                "fewer buckets or cohorts."
+            )
+        supports = Supports(self._places_in(met, self._codes_of(names)), met.size, self.places)
+        others = self._others(supports, None if candidates is None else names, met)
+        counts = self._counts(tally, supports, others, met)
         fits = counts.collision > 0 and supports.places.size <= _MOST_FITTED_PLACES
         return estimated(
             raw_estimates(counts),
@@ -204,16 +275,18 @@ class CohortSurvey(Survey):
             raise UsageError("Any text may have been answered in this survey; name the candidates to look for.")
         return self.labels.names()
 
-    def _others(self, supports: Supports, names: tuple[str, ...] | None) -> NDArray[np.float64] | None:
+    def _others(
+        self, supports: Supports, names: tuple[str, ...] | None, cohorts: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64] | None:
         """Return how likely other labels than those named support each cell, all equally frequent; None if none are."""
         if self.labels is None:
-            return np.tile(self._chances, (self.cohorts, 1))
+            return np.tile(self._chances, (supports.cohorts, 1))
         rest = self.labels.size - supports.values
         if names is None or not rest:
             return None
         unlisted = np.delete(np.arange(self.labels.size), self._codes_of(names))
-        places = self.functions.all_places(unlisted)
-        return Supports(places, self.cohorts, self.places).spread(np.full(rest, 1 / rest))
+        places = self._places_in(np.arange(self.cohorts) if cohorts is None else cohorts, unlisted)
+        return Supports(places, supports.cohorts, self.places).spread(np.full(rest, 1 / rest))
 
     def _codes_of(self, names: tuple[str, ...]) -> NDArray[Any]:
         if self.labels is None:

@@ -87,6 +87,10 @@ class ORR(CohortSurvey):
         """``1/(e^ε + k − 1)``, of any other place."""
         return 1 / (self.odds + (self.places - 1))
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return 1, 1
+
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         check_entries(places.shape[2] * self.cells)
         same, other = self.true_support_probability / self.cohorts, self.false_support_probability / self.cohorts
@@ -108,8 +112,14 @@ class ORR(CohortSurvey):
         cells = columns["cohort"] * self.places + columns["report"]
         return counted(cells, size=self.cells)
 
-    def _counts(self, tally: Tally, supports: Supports, others: NDArray[np.float64] | None) -> SymbolCounts:
-        counts = tally.dense(self.cells).reshape(self.cohorts, self.places)
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> SymbolCounts:
+        counts = self._table(tally, cohorts)
         p, q = self.true_support_probability, self.false_support_probability
         return SymbolCounts(
             counts=counts,

@@ -116,6 +116,10 @@ class ProjectiveGeometry(PureSurvey):
     def _design(self) -> BlockDesign:
         return BlockDesign(self.space, 1)
 
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self._design.supported(self.size)
+
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         return {"report": self._design.drawn(codes, self.odds, source=source)}
 

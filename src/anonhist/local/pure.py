@@ -12,6 +12,7 @@ import numpy as np
 from anonhist.local.closed import ClosedSurvey
 from anonhist.local.decoding import p_values
 from anonhist.local.estimate import Raw
+from anonhist.local.forgery import ForgedWeight, forged_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +43,17 @@ class PureSurvey(ClosedSurvey):
     @abstractmethod
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
         """Return how many reports support each of the values, or of all values, shape (m,)."""
+
+    @property
+    @abstractmethod
+    def _supported(self) -> tuple[int, int]:
+        """How many values a report supports that is possible, at least and at most."""
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do: add ``(1 − q)/(p − q)`` to what it supports, ``−q/(p − q)`` to the rest."""
+        _, q, gap = self._probabilities
+        return forged_weight(self.size, self._supported, inside=(1 - q) / gap, outside=-q / gap)
 
     @cached_property
     def _probabilities(self) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""RAPPOR: reports that a device may send again and again, at a cost that is bounded once and for all."""
+"""RAPPOR: reports that a device may send again and again, at a bounded cost while the answer stays the same."""
 
 from __future__ import annotations
 
@@ -60,14 +60,19 @@ class RAPPOR(BloomSurvey):
     """RAPPOR: Bloom bits are randomised once and remembered, and what is remembered is randomised in each report.
 
     Permanent: a bit is replaced by a fair coin with probability f. Instantaneous: a remembered 1 is reported as 1 with
-    probability q, a remembered 0 with probability p. Whoever sees all reports of a person learns at most the
-    remembered bits, so they cost together, however many,
+    probability q, a remembered 0 with probability p. Whoever sees all reports of a person whose value never changes
+    learns at most the remembered bits, so they cost together, however many,
 
         ε_∞ = 2h·ln((1 − f/2)/(f/2)),
 
     which is the ``epsilon`` of the survey, and one of them costs
 
         ε_1 = h·ln(q*(1 − p*)/(p*(1 − q*))),   q* = q(1 − f/2) + p·f/2,   p* = p(1 − f/2) + q·f/2.
+
+    **A value that changes costs more than ε_∞, without end.** Reports show whether two answers were the same. If m of a
+    person's answers were others, their reports cost at most m times ``change_epsilon``, and with long histories hardly
+    less. **Whoever reports again and again can be recognized.** The remembered bits and the cohort are the same in
+    each report, whatever the answer is, so reports of one person can be linked across periods.
 
     Parameters
     ----------
@@ -85,9 +90,11 @@ class RAPPOR(BloomSurvey):
 
     Notes
     -----
-    A device must keep its :class:`Memory` of each value that it reports, and its cohort for all of them. Each value
-    has a budget of its own: values that change cost as many ε_∞ as there are values, at worst. Two reports of a person
-    are not independent, so count one report of each person in a tally: standard errors hold for that.
+    A device must keep its :class:`Memory` of each value that it reports, and its cohort for all of them. If it is
+    public which of a person's answers are the same, d different values cost at most d·ε_∞ together. If it is not, the
+    reports tell: a value that alternates is told from one that stays by every bit, and each report adds to the loss.
+    The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count one report of
+    each person in a tally: standard errors hold for that.
 
     References
     ----------
@@ -153,6 +160,28 @@ class RAPPOR(BloomSurvey):
         odds = q * (1 - p) / (p * (1 - q))
         epsilon = logarithm(max(odds, 1 / odds), self.hashes)
         return self._promise(epsilon, ARITHMETIC.replace("all reports together", "a single report"))
+
+    @property
+    def change_epsilon(self) -> Fraction | None:
+        """What one changed answer costs at most, among any number of reports; None if nothing bounds it.
+
+        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
+        report may show a remembered bit for certain, and two reports that the answer has changed.
+        """
+        low, high = sorted((Fraction(self.zero), Fraction(self.one)))
+        if low == 0 or high == 1:
+            return None
+        return self.places * logarithm(max(high / low, (1 - low) / (1 - high)), 1)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """That answers must not change, and that people can be recognized."""
+        bound = self.change_epsilon
+        cost = "has no bound" if bound is None else f"is at most {float(bound):,.3g} for each changed answer"
+        return (
+            f"The promise is for an answer that never changes; the cost of changes {cost}.",
+            "Reports of one person can be linked across periods, by what the device remembers.",
+        )
 
     @staticmethod
     def _promise(epsilon: Fraction, arithmetic: str) -> Guarantee:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,10 +32,12 @@ class WholeColumn:
         return np.empty(users, dtype=np.int64)
 
     def admits(self, values: NDArray[np.generic], users: int) -> bool:
-        """Say whether these can be reports of so many people."""
-        if values.shape != (users,) or values.dtype.kind not in "iu":
-            return False
-        return users == 0 or bool(values.min() >= 0 and values.max() < self.size)
+        """Say whether these can be reports of so many people, by their shape and type."""
+        return values.shape == (users,) and values.dtype.kind in "iu"
+
+    def in_range(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which of the values the column can hold."""
+        return np.asarray((values >= 0) & (values < self.size))
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,12 @@ class BytesColumn:
         return np.empty((users, self.width), dtype=np.uint8)
 
     def admits(self, values: NDArray[np.generic], users: int) -> bool:
-        """Say whether these can be reports of so many people."""
+        """Say whether these can be reports of so many people, by their shape and type."""
         return values.shape == (users, self.width) and values.dtype == np.uint8
+
+    def in_range(self, values: NDArray[np.generic]) -> NDArray[np.bool_]:
+        """Say which of the values the column can hold: all of this width."""
+        return np.ones(len(values), dtype=np.bool_)
 
 
 Column = WholeColumn | BytesColumn
@@ -82,6 +88,10 @@ class Reports:
         lengths = {len(column) for column in self.columns.values()}
         if len(lengths) != 1:
             raise DataError("The columns of reports must have one row for each person, all the same number.")
+
+    def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Reports:
+        """Return some of the reports, in this order."""
+        return Reports(self.survey, {name: column[chosen] for name, column in self.columns.items()})
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from anonhist.errors import DataError
 from anonhist.local.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.matrices import check_entries
 from anonhist.local.pure import PureSurvey
@@ -21,6 +20,8 @@ from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, random_subsets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel
@@ -148,11 +149,21 @@ class SubsetSelection(PureSurvey):
         return {"report": sets.view(np.uint8)}
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        sets = np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(users, self.members)
+        del users
+        return counted(self._sets(columns).ravel().astype(np.int64), size=self.size)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         # Whoever could name a label twice would count twice.
-        if users and not (bool((sets[:, 1:] > sets[:, :-1]).all()) and int(sets[:, -1].max()) < self.size):
-            raise DataError("A report is no set of ascending labels of the alphabet; nothing was counted.")
-        return counted(sets.ravel().astype(np.int64), size=self.size)
+        sets = self._sets(columns)
+        return np.asarray((sets[:, 1:] > sets[:, :-1]).all(axis=1) & (sets[:, -1] < self.size))
+
+    def _sets(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the codes of the labels of each report, shape (n, d)."""
+        return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.members)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.members, self.members
 
     def _is_possible(self, tally: Tally) -> bool:
         total: int = sum(tally.counts.tolist())

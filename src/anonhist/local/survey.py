@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.forgery import ForgedWeight
     from anonhist.local.reports import Column
     from anonhist.randomness import RandomSource
 
@@ -134,6 +135,16 @@ class Survey(ABC):
         """Bytes that a report needs, packed."""
         return -(-sum(column.bits for column in self.columns) // 8)
 
+    @property
+    def forged_weight(self) -> ForgedWeight | None:
+        """What one forged report can do to raw estimates at worst; None where that depends on all other reports."""
+        return None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What whoever chooses this survey should know besides the guarantee: sentences, public."""
+        return ()
+
     # The device
 
     def randomize(self, values: Any, *, source: RandomSource = SYSTEM) -> Reports:
@@ -203,6 +214,71 @@ class Survey(ABC):
 
     # The server
 
+    def possible(self, reports: Reports) -> NDArray[np.bool_]:
+        """Say of each report whether a device that follows the survey can have sent it.
+
+        Parameters
+        ----------
+        reports
+            That answer this survey.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            False for what is out of range, for a set that is not of the right size, and, where a report is made of
+            independent bits, for more or fewer ones than an honest report has but for a probability of 2^−40.
+
+        Raises
+        ------
+        UsageError
+            If they answer another survey.
+        DataError
+            If their columns are not those of the survey.
+
+        Notes
+        -----
+        This depends on the report alone, so leaving out what is not possible costs no privacy. It bounds what one
+        forged report can do, and no more: most forged reports are possible ones.
+
+        Examples
+        --------
+        >>> from anonhist.local import OptimizedUnary
+        >>> survey = OptimizedUnary(alphabet=800, epsilon=1)
+        >>> forged = np.full((1, 100), 255, dtype=np.uint8)
+        >>> survey.possible(Reports(survey.digest, {"report": forged})).tolist()
+        [False]
+        """
+        columns = self._columns_of(reports)
+        mask = np.ones(len(reports), dtype=np.bool_)
+        for column in self.columns:
+            mask &= column.in_range(columns[column.name])
+        return mask & self._honest(columns)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        """Say of each report whether an honest device makes it, if its columns are in range; by default, yes."""
+        return np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
+
+    def _columns_of(self, reports: Reports) -> dict[str, NDArray[Any]]:
+        """Return the columns, in the types that cells are numbered in, or refuse reports of another survey."""
+        if not isinstance(reports, Reports):
+            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
+            raise UsageError(message)
+        if reports.survey != self.digest:
+            raise UsageError(
+                "These reports answer another survey; tally them with the configuration they were made by."
+            )
+        names = {column.name for column in self.columns}
+        if set(reports.columns) != names:
+            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
+            raise DataError(message)
+        if not all(column.admits(reports.columns[column.name], len(reports)) for column in self.columns):
+            raise DataError("The columns are not of the types of this survey's reports; nothing was counted.")
+        # Whole numbers of fewer bits would overflow where cells are numbered.
+        return {
+            column.name: reports.columns[column.name].astype(column.empty(0).dtype, copy=False)
+            for column in self.columns
+        }
+
     def tally(self, reports: Reports) -> Tally:
         """Count reports.
 
@@ -211,29 +287,21 @@ class Survey(ABC):
         UsageError
             If they answer another survey.
         DataError
-            If one of them is no report of this survey.
+            If one of them is invalid for this survey; the message says which, counted from 1. See :meth:`possible`.
         """
-        if not isinstance(reports, Reports):
-            message = f"Only reports are tallied, not a {type(reports).__name__}: randomize the values first."
-            raise UsageError(message)
-        if reports.survey != self.digest:
-            raise UsageError(
-                "These reports answer another survey; tally them with the configuration they were made by."
-            )
-        users = len(reports)
-        names = {column.name for column in self.columns}
-        if set(reports.columns) != names:
-            message = f"Reports of this survey have the columns {', '.join(sorted(names))}."
+        self._check_possible(reports)
+        return self._tallied(reports)
+
+    def _check_possible(self, reports: Reports) -> None:
+        mask = self.possible(reports)
+        if not mask.all():
+            message = f"Report {int(mask.argmin()) + 1:,} is invalid for this survey; nothing was counted."
             raise DataError(message)
-        if not all(column.admits(reports.columns[column.name], users) for column in self.columns):
-            raise DataError("A report is none that this survey can make; nothing was counted.")
-        # Whole numbers of fewer bits would overflow where cells are numbered.
-        columns = {
-            column.name: reports.columns[column.name].astype(column.empty(0).dtype, copy=False)
-            for column in self.columns
-        }
-        cells, counts = self._counted(columns, users)
-        return Tally(self.digest, users, cells, counts)
+
+    def _tallied(self, reports: Reports) -> Tally:
+        """Count reports that are possible, all of them."""
+        cells, counts = self._counted(self._columns_of(reports), len(reports))
+        return Tally(self.digest, len(reports), cells, counts)
 
     def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
         """Count reports each of which so many people sent: what grouping on an engine returns.
@@ -252,11 +320,11 @@ class Survey(ABC):
         """
         if times.shape != (len(reports),) or times.dtype != np.int64 or bool((times < 1).any()):
             raise DataError("Each of the reports must have been sent a whole number of times, once at least.")
+        self._check_possible(reports)
         total = self.empty_tally()
         # Counting is additive: reports whose times have a binary digit in common are counted at once.
         for digit in range(int(times.max(initial=0)).bit_length()):
-            rows = np.flatnonzero(times >> digit & 1)
-            part = self.tally(Reports(reports.survey, {name: column[rows] for name, column in reports.columns.items()}))
+            part = self._tallied(reports.rows(np.flatnonzero(times >> digit & 1)))
             total += Tally(self.digest, part.users << digit, part.cells, part.counts << digit)
         return total
 

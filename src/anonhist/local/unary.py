@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from anonhist.local.bits import bit_counts, overwrite_bits
 from anonhist.local.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.matrices import check_entries
+from anonhist.local.ones import honest_ones, ones
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import BytesColumn
 from anonhist.local.tally import met
 from anonhist.randomness import bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel
@@ -29,7 +34,8 @@ if TYPE_CHECKING:
 class UnarySurvey(PureSurvey):
     """A survey whose report has k bits: that of the value is 1 with probability p, every other one with probability q.
 
-    Two values differ in two bits, so the report costs ``ln(p(1 − q)/(q(1 − p)))``.
+    Two values differ in two bits, so the report costs ``ln(p(1 − q)/(q(1 − p)))``. Reports with more or fewer ones than
+    :attr:`honest_ones` are invalid.
     """
 
     @property
@@ -78,9 +84,24 @@ class UnarySurvey(PureSurvey):
         del users
         return met(bit_counts(columns["report"], self.size))
 
+    @cached_property
+    def honest_ones(self) -> tuple[int, int]:
+        """How many ones an honest report has, at least and at most, but for a probability of 2^−40; public."""
+        return honest_ones(self.size, 1, self.true_support_probability, self.false_support_probability)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        least, most = self.honest_ones
+        count = ones(columns["report"], self.size)
+        return np.asarray((least <= count) & (count <= most))
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.honest_ones
+
     def _is_possible(self, tally: Tally) -> bool:
-        del tally  # any bit may be set in any number of reports
-        return True
+        least, most = self.honest_ones
+        total: int = sum(tally.counts.tolist())
+        return least * tally.users <= total <= most * tally.users
 
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
         return tally.dense(self.size) if codes is None else tally.at(codes)

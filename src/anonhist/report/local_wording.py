@@ -162,7 +162,8 @@ def promise(guarantee: Guarantee) -> str:
 def not_covered() -> list[str]:
     """Say what the promise of a report does not cover."""
     return [
-        "Anyone who answers more than once: budgets add up, unless the survey is one for repeated reports.",
+        "Anyone who answers more than once: budgets add up, unless devices remember their answers (RAPPOR).",
+        "Remembered answers that change; and that reports of one remembered answer can be linked across periods.",
         "That somebody took part at all, and when and from where a report was sent.",
         "What many people have in common: that is what the survey is for.",
         "Devices that do not randomise as the survey says, or tell the true answer elsewhere.",

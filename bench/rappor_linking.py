@@ -1,0 +1,27 @@
+"""Share of 1,000 people with one answer who are recognized between two periods by RAPPOR's memory.
+
+Run as ``python bench/rappor_linking.py``.
+"""
+
+from __future__ import annotations
+
+from anonhist.local import RAPPOR
+from anonhist.randomness import SystemSource
+from anonhist.testing.linking import linked_share
+
+PEOPLE, REPORTS = 1000, (1, 3, 7)
+SETTINGS = ((32, 8), (128, 8), (128, 64), (256, 64))
+
+
+def main() -> None:
+    """Print a row for each number of bits and cohorts, and a column for each number of reports in a period."""
+    print("bits  cohorts  " + "  ".join(f"{reports} a period" for reports in REPORTS))
+    for bits, cohorts in SETTINGS:
+        survey = RAPPOR(buckets=bits, cohorts=cohorts, hashes=2, key="linking", permanent="1/2", zero="1/2", one="3/4")
+        memory = survey.remember(["the same answer"] * PEOPLE)
+        shares = (linked_share(survey, memory, reports, source=SystemSource()) for reports in REPORTS)
+        print(f"{bits:4}  {cohorts:7}  " + "  ".join(f"{share:10.0%}" for share in shares))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""How many ones a report of independent bits has if a device follows the survey: bounds that everybody can compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.numeric import ExponentialQuotient
+
+# An honest report has too many ones with at most this probability, and too few with at most the same: 2^−40 together.
+LOG2_CHANCE = -41
+# Probabilities are whole multiples of 2^−192, weights of 2^−192 of the largest.
+_BITS = 192
+_ONE = 1 << _BITS
+# Terms so far below the largest one no longer matter.
+_NEGLIGIBLE = _ONE >> 96
+
+
+def honest_ones(
+    size: int, own: int, own_probability: ExponentialQuotient, other_probability: ExponentialQuotient
+) -> tuple[int, int]:
+    """Return how many ones an honest report has, at least and at most, but for a probability of 2^−40.
+
+    Parameters
+    ----------
+    size
+        How many bits, k.
+    own
+        At most so many of them belong to the value, and one at least.
+    own_probability, other_probability
+        How likely each of those is 1, and each other bit, from 0 to 1, exact.
+
+    Returns
+    -------
+    (int, int)
+        Whole numbers a ≤ b with ``P(ones < a) ≤ 2^−41`` and ``P(ones > b) ≤ 2^−41``. They follow from certified whole
+        arithmetic alone, so all machines find the same, and are the closest such numbers or next to them.
+
+    Notes
+    -----
+    The ones are a sum of two binomial numbers. With more bits that are likelier to be 1 it grows stochastically, so
+    the bounds take as many, or as few, bits of the value as there can be. Probabilities are rounded towards more ones
+    for the one bound and towards fewer for the other.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.numeric import ExponentialQuotient
+    >>> quarter = ExponentialQuotient((1,), (4,))
+    >>> honest_ones(1000, 1, 2 * quarter, quarter)
+    (157, 352)
+    """
+    counted = own if own_probability >= other_probability else 1
+    most = _most(size, counted, own_probability.bounds(_BITS)[1], other_probability.bounds(_BITS)[1])
+    counted = own if own_probability <= other_probability else 1
+    fewest_zeros = _most(
+        size, counted, _ONE - own_probability.bounds(_BITS)[0], _ONE - other_probability.bounds(_BITS)[0]
+    )
+    return size - fewest_zeros, most
+
+
+def ones(rows: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+    """Return how many of the first ``size`` bits of each packed row are 1, shape (n,)."""
+    counts = np.bitwise_count(rows)
+    if size % 8:
+        counts[:, -1] = np.bitwise_count(rows[:, -1] & ((1 << size % 8) - 1))
+    return np.asarray(counts.sum(axis=1, dtype=np.int64))
+
+
+def _most(size: int, own: int, own_probability: int, other_probability: int) -> int:
+    """Return the least m that is known to have ``P(ones > m) ≤ 2^−41``; probabilities are multiples of 2^−192."""
+    first, tails = _tails(size - own, other_probability)
+    rest = _ONE - own_probability
+    for _ in range(own):
+        before = [_ONE, *tails]
+        after = [*tails, tails[-1]]
+        pairs = zip(before, after, strict=True)
+        tails = [-(-(own_probability * left + rest * right) >> _BITS) for left, right in pairs]
+    least = _ONE >> -LOG2_CHANCE
+    return next((first + place - 1 for place, tail in enumerate(tails) if tail <= least), size)
+
+
+def _tails(trials: int, probability: int) -> tuple[int, list[int]]:
+    """Return j_0 and bounds of ``P(X ≥ j)·2^192`` from above for j = j_0, j_0 + 1, …; the last holds beyond, too.
+
+    X is binomial. Weights relative to that of the mode follow from each other; they are rounded up for the tail and
+    down for the sum of all.
+    """
+    complement = _ONE - probability
+    mode = min((trials + 1) * probability >> _BITS, trials)
+    total = _ONE
+    weight, place = _ONE, mode
+    while weight > _NEGLIGIBLE and place > 0:
+        weight = weight * place * complement // ((trials - place + 1) * probability)
+        place -= 1
+        total += weight
+    high, low, place = _ONE, _ONE, mode
+    weights = []
+    while high > _NEGLIGIBLE and place < trials:
+        above, below = (trials - place) * probability, (place + 1) * complement
+        high, low, place = -(-high * above // below), low * above // below, place + 1
+        weights.append(high)
+        total += low
+    reached = 0
+    if place < trials:
+        # Ratios of terms decrease, so what follows is at most a geometric series.
+        above, below = (trials - place) * probability, (place + 1) * complement
+        reached = -(-high * above // (below - above))
+    else:
+        weights.append(0)
+    sums = []
+    for weight in reversed(weights):
+        reached += weight
+        sums.append(min(_ONE, -(-(reached << _BITS) // total)))
+    return mode, [_ONE, *reversed(sums)]

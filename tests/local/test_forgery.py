@@ -1,0 +1,135 @@
+"""What one forged report can do: the largest weights against those of every possible report."""
+
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.local import (
+    KRAPPOR,
+    KRR,
+    ORAPPOR,
+    ORR,
+    RAPPOR,
+    HadamardResponse,
+    HeavyHitters,
+    HybridProjectiveGeometry,
+    LocalHashing,
+    OptimizedUnary,
+    ProjectiveGeometry,
+    Reports,
+    SubsetSelection,
+    Survey,
+    WarnerRR,
+)
+from anonhist.local.cohort_counts import Supports
+from anonhist.local.cohort_estimates import plain_estimates
+from anonhist.local.forgery import ForgedWeight
+from anonhist.local.open import CohortSurvey
+
+# Small, so that all reports can be enumerated.
+CLOSED: list[Any] = [
+    WarnerRR(epsilon=1),
+    KRR(alphabet=5, epsilon=1),
+    KRAPPOR(alphabet=6, epsilon=2),
+    OptimizedUnary(alphabet=7, epsilon=1),
+    SubsetSelection(alphabet=7, epsilon=1, chosen=3),
+    ProjectiveGeometry(alphabet=13, epsilon=1, field=3),
+    ProjectiveGeometry(alphabet=9, epsilon=1, field=3),
+    HadamardResponse(alphabet=10, epsilon=1, blocks=1),
+    HadamardResponse(alphabet=10, epsilon=2, blocks=3),
+    HadamardResponse(alphabet=4, epsilon=2, blocks=4),
+    HybridProjectiveGeometry(alphabet=17, epsilon=1, field=2, blocks=3),
+]
+COHORTS: list[Any] = [
+    ORR(alphabet=5, cohorts=2, epsilon=1),
+    ORAPPOR(alphabet=5, cohorts=2, epsilon=1),
+    ORAPPOR(alphabet=5, cohorts=1, hashes=2, epsilon=2),
+    RAPPOR(alphabet=5, cohorts=1, hashes=2, permanent="1/2", zero="3/4", one="1/4"),
+]
+
+
+def _every_report(survey: Survey) -> Reports:
+    columns: list[np.ndarray] = []
+    if isinstance(survey, SubsetSelection):
+        sets = np.array(list(combinations(range(survey.size), survey.members)), dtype="<u2")
+        return Reports(survey.digest, {"report": sets.view(np.uint8)})
+    ranges = [range(getattr(column, "size", 1 << 8)) for column in survey.columns]
+    rows = np.array(list(product(*ranges)))
+    for place, column in enumerate(survey.columns):
+        values = rows[:, place]
+        columns.append(values if hasattr(column, "size") else values.astype(np.uint8)[:, np.newaxis])
+    return Reports(survey.digest, {column.name: each for column, each in zip(survey.columns, columns, strict=True)})
+
+
+def _weights(survey: Any, reports: Reports) -> np.ndarray:
+    """What each possible report adds to the raw estimates in people, shape (reports, values)."""
+    rows = []
+    for number in np.flatnonzero(survey.possible(reports)).tolist():
+        tally = survey.tally(reports.rows(np.array([number])))
+        if isinstance(survey, CohortSurvey):
+            places = survey.functions.all_places(np.arange(survey.places))
+            counts = survey._counts(tally, Supports(places, survey.cohorts, survey.places), None)
+            rows.append(plain_estimates(counts).raw)
+        else:
+            rows.append(survey.raw_of(tally, None).frequencies)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("survey", [*CLOSED, *COHORTS], ids=lambda survey: survey.name)
+def test_no_report_has_more_weight_and_one_has_as_much(survey: Any) -> None:
+    weights = np.abs(_weights(survey, _every_report(survey)))
+    bound = survey.forged_weight
+    assert weights.max() <= bound.each * (1 + 1e-9)
+    assert weights.sum(axis=1).max() <= bound.total * (1 + 1e-9)
+    if survey.name == "o-rappor" and survey.hashes == 2:
+        return  # which labels share bits decides what can be reached
+    assert weights.max() == pytest.approx(bound.each)
+    assert weights.sum(axis=1).max() == pytest.approx(bound.total)
+
+
+def test_the_weight_of_bits_is_that_of_the_reports_that_are_possible() -> None:
+    survey = OptimizedUnary(alphabet=1000, epsilon=1)
+    _, q, gap = survey._probabilities
+    most = survey.honest_ones[1]
+    assert survey.forged_weight.each == pytest.approx(3.16, abs=0.01)
+    assert survey.forged_weight.total == pytest.approx((most * (1 - q) + (1000 - most) * q) / gap)
+    # All ones would have a total of 1,000 times the weight of each.
+    assert survey.forged_weight.total < 0.61 * 1000 * survey.forged_weight.each
+    reports = survey.randomize(np.arange(300) % 1000)
+    bits = np.arange(1000) < most
+    reports.columns["report"][5] = np.packbits(bits, bitorder="little")
+    one = survey.raw_of(survey.tally(reports.rows(np.array([5]))), None).frequencies
+    assert np.abs(one).sum() == pytest.approx(survey.forged_weight.total)
+
+
+def test_any_text_may_be_named_where_the_survey_is_open() -> None:
+    for survey in (
+        LocalHashing(epsilon=1),
+        ORR(buckets=16, cohorts=2, epsilon=1),
+        ORAPPOR(buckets=16, cohorts=2, epsilon=1),
+    ):
+        assert survey.forged_weight is not None
+        assert survey.forged_weight.total == np.inf
+        assert "any number of values" in str(survey.forged_weight)
+    assert HeavyHitters(epsilon=1, max_bytes=3).forged_weight is None
+
+
+def test_hashes_may_meet_in_one_bucket() -> None:
+    survey = LocalHashing(alphabet=4, epsilon=1)
+    reports = survey.randomize([0, 1, 2, 3] * 200)
+    weights = np.abs(_weights(survey, reports))
+    assert weights.sum(axis=1).max() <= survey.forged_weight.total
+    assert weights.max() == pytest.approx(survey.forged_weight.each)
+
+
+def test_the_sentence_rounds_to_a_few_digits() -> None:
+    assert str(ForgedWeight(3.16395, 1377.7)) == (
+        "one forged report changes the estimate of a value by up to 3.16 people, of all values together by up to 1,378"
+    )
+
+
+def test_large_spaces_are_bounded_without_being_counted() -> None:
+    survey = ProjectiveGeometry(alphabet=2**32, epsilon=1)
+    assert survey.forged_weight.total <= 2**32 * survey.forged_weight.each
