@@ -129,7 +129,7 @@ def _release(top: Mapping[str, Any]) -> Release:
         guarantee = mechanism.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
-    profile = Profile(counts, prevalences, unit=guarantee.unit)
+    profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
     items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
     check(profile, items, zeros)
     error = _error(top["error"])
