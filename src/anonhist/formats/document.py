@@ -113,7 +113,6 @@ def from_document(document: object) -> Release:
 
 
 def _release(top: Mapping[str, Any]) -> Release:
-    guarantee = _guarantee(top["guarantee"], top["version"])
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
@@ -121,6 +120,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     if top["version"] > VERSION and name not in SKETCH_NAMES:
         message = f"only releases from sketches are of version {SKETCH_VERSION}"
         raise DataError(message)
+    guarantee = _guarantee(top["guarantee"], top["version"])
     mechanism, check = _mechanism(name, made_by["parameters"], guarantee, top["version"])
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
