@@ -7,8 +7,11 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
 
+# Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench clean
+.PHONY: help demo test quick check fix bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,9 +28,11 @@ demo: $(RUN) ## release real data privately, with a report
 		-o demo-output/friends.json --report demo-output/friends.html
 	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
 
-# Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
 test: check ## run every check and every test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+	$(PYTEST)
+
+quick: check ## run every check and the first case of each quick test, as after an edit
+	$(PYTEST) --quick
 
 check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
 	$(BIN)/ruff check .

@@ -21,6 +21,23 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--quick``, for after each edit."""
+    parser.addoption("--quick", action="store_true", help="run the first case of every test that is not marked slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the order is shuffled
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what is quick, if that was asked for."""
+    if not config.getoption("quick"):
+        return
+    first = {item.nodeid.partition("[")[0]: item for item in reversed(items) if not item.get_closest_marker("slow")}
+    chosen = {id(item) for item in first.values()}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
+    items[:] = [item for item in items if id(item) in chosen]
+
+
 UNSEEDED = np.random.default_rng
 # They look at the entropy of the system itself.
 OF_ENTROPY = Path(__file__).parent / "tests" / "randomness"

@@ -46,12 +46,28 @@ def test_test_runs_every_check_and_every_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_quick_runs_every_check_and_the_first_case_of_each_quick_test() -> None:
+    done = make("--dry-run", "quick", folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "mypy" in done.stdout
+    assert re.search(r"-m pytest .* --quick$", done.stdout, re.MULTILINE)
+    command = [sys.executable, "-m", "pytest", "--quick", "--collect-only", "-q", "-p", "no:randomly"]
+    files = ["tests/test_names.py", "tests/numeric/test_primes.py"]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [line for line in done.stdout.splitlines() if "::" in line]
+    assert len({name.partition("[")[0] for name in names}) == len(names) > 0
+    # One is marked slow, and cases after the first are left out.
+    assert not any("test_names" in name for name in names)
+    assert re.search(r"\d+ deselected", done.stdout)
+
+
 def test_help_lists_the_targets() -> None:
     done = make("help", folder=ROOT)
     assert re.findall(r"^make (\w+)", done.stdout, re.MULTILINE) == [
         "help",
         "demo",
         "test",
+        "quick",
         "check",
         "fix",
         "bench",

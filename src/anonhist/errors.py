@@ -3,14 +3,25 @@
 ::
 
     AnonhistError
-    ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other
+    ├── UsageError               the call itself is wrong: an impossible epsilon, two options that exclude each other,
+    │   │                        a public number that the data exceed
     │   └── MissingExtraError    the call needs an optional dependency that is not installed
     ├── DataError                the data cannot be used: not a profile, not what the file's ending says, not there
     └── OutputError              the result could not be written
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
-It never carries a value taken from private data.
+It never carries a value taken from private data, and of a source only what :func:`masked` leaves.
 """
+
+from __future__ import annotations
+
+import os
+import re
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# Where parameters begin: those of an address, or "host=db password=…" as databases take them.
+_PARAMETERS = re.compile(r"[?#;&]|(?:^|(?<=[\s,]))\s*\w+\s*=")
+_MASK = "***"
 
 
 class AnonhistError(Exception):
@@ -18,7 +29,7 @@ class AnonhistError(Exception):
 
 
 class UsageError(AnonhistError, ValueError):
-    """The call is wrong, whatever the data: change the call."""
+    """The call is wrong, or says something public that is not true of the data: change the call."""
 
 
 class MissingExtraError(UsageError):
@@ -31,3 +42,39 @@ class DataError(AnonhistError, ValueError):
 
 class OutputError(AnonhistError, OSError):
     """The result could not be written; nothing was left behind."""
+
+
+def masked(source: str) -> str:
+    """Return a source as it may be named where others read it: in errors, logs and reports.
+
+    An existing local file is named as it is. In anything else, whatever its scheme and however it is spelled, all that
+    may be a secret is masked: what stands before the last ``@`` (but for ``scheme://``), and everything behind the
+    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``. If there is an ``@`` behind such
+    a sign, a password may hold the sign, and all but the scheme is masked.
+
+    Examples
+    --------
+    >>> masked("postgresql://me:se@cret@db/shop"), masked("https//me:secret@host/a.csv")
+    ('postgresql://***@db/shop', '***@host/a.csv')
+    >>> masked("https://host/a.csv#access_token=secret"), masked("host=db password=secret")
+    ('https://host/a.csv#***', 'host=***')
+    """
+    if _exists(source):
+        return source
+    found = _SCHEME.match(source)
+    scheme = found[0] if found else ""
+    rest = source[len(scheme) :]
+    sign = _PARAMETERS.search(rest)
+    end = sign.end() if sign else len(rest)
+    address, parameters = rest[:end], rest[end:]
+    if "@" in parameters:
+        return scheme + _MASK
+    _, at, place = address.rpartition("@")
+    return scheme + (f"{_MASK}@{place}" if at else address) + (_MASK if parameters.strip() else parameters)
+
+
+def _exists(source: str) -> bool:
+    try:
+        return os.path.exists(source)  # noqa: PTH110  # pathlib may raise
+    except ValueError:
+        return False

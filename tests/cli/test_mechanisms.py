@@ -121,9 +121,9 @@ _WRONG = [
     (("--mechanism", "prevalence", "--unit", "label", "--max-count", "16777217"), "a --max-count of at most 2^24"),
     (("--mechanism", "isotonic", "--public-labels", "0"), "--public-labels must be a whole number of at least 1"),
     (("--mechanism", "isotonic", "--public-labels", "many"), "--public-labels must be a whole number of at least 1"),
-    (("--mechanism", "isotonic", "--public-labels", "1e9"), "--public-labels must be a whole number from 1 to 2^28"),
+    (("--mechanism", "isotonic", "--public-labels", "1e9"), "--public-labels must be a whole number from 1 to 2^24"),
     (("--mechanism", "cumulative", "--public-cap", "2.5"), "--public-cap must be a whole number of at least 1"),
-    (("--mechanism", "cumulative", "--public-cap", "1e9"), "--public-cap must be a whole number from 1 to 2^26"),
+    (("--mechanism", "cumulative", "--public-cap", "1e9"), "--public-cap must be a whole number from 1 to 2^24"),
     (("--mechanism", "prevalence", "--public-cap", "1e9"), "--public-cap must be a whole number from 1 to 2^24"),
     (("--mechanism", "bounded-partition", "--public-items", "1e13"), "--public-items must be a whole number from 1"),
     (("--mechanism", "relaxed-partition", "--public-items", "10001"), "--public-items must be a whole number from 1"),
@@ -158,14 +158,27 @@ def test_wrong_options_are_refused_before_anything_is_read(given: tuple[str, ...
 
 @pytest.mark.parametrize(("given", "_"), _BELOW)
 def test_a_number_below_the_data_says_nothing_more_of_them(
-    given: tuple[str, ...], _: str, process: Cli, folder: Path
+    given: tuple[str, ...], _: str, cli: Cli, folder: Path
 ) -> None:
     # Of data that exceed the number by one and by much, the same is said.
     (folder / "more.csv").write_text("label\n" + "zebra\n" * 400 + "".join(f"heron{n}\n" for n in range(400)))
-    said = [process("release", name, "--epsilon", "20", *given) for name in ("events.csv", "more.csv")]
+    said = [cli("release", name, "--epsilon", "20", *given) for name in ("events.csv", "more.csv")]
     assert [done.returncode for done in said] == [2, 2]
     assert said[0].stderr == said[1].stderr
     assert not re.search(r"\d", said[0].stderr)
+
+
+@pytest.mark.parametrize("side", [2**20 + 1, 2**31])
+def test_a_durfee_size_beyond_the_public_one_says_nothing_more_of_the_data(side: int, cli: Cli, folder: Path) -> None:
+    (folder / "wide.csv").write_text(f"count,prevalence\n{side},{side}\n")
+    given = ("release", "wide.csv", "--format", "prevalences", "--epsilon", "1", "--mechanism", "partition")
+    done = cli(*given, "-o", "out.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "anonhist: The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
+        "choose the Frobenius mechanism for more.\n"
+    )
+    assert not (folder / "out.json").exists()
 
 
 def test_high_privacy_needs_a_share_for_blocks(cli: Cli) -> None:

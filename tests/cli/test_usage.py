@@ -40,7 +40,7 @@ _COMPARE = ("compare", "events.csv", "--epsilon", "1")
         ((*_GOOD, "--mechanism", "prevalence"), "label"),
         ((*_GOOD, "--expected-items", "some"), "--expected-items"),
         ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
-        ((*_GOOD, "--simulations", "1"), "--simulations must be at least 2"),
+        ((*_GOOD, "--simulations", "1"), "--simulations must be a whole number from 2 to 1,000"),
         ((*_GOOD, "--table", "t"), "table of a database"),
         ((*_GOOD, "--delimiter", "::"), "one character"),
         ((*_GOOD, "-o", ""), "''"),

@@ -381,7 +381,7 @@ BAD_PROMISES = [
     ("isotonic", "mechanism.name", "frobenius", "they must be epsilon"),
     ("cumulative", "mechanism.parameters.public_cap", 8, "not that of the mechanism"),
     ("cumulative", "mechanism.parameters.public_cap", 10, "not that of the mechanism"),
-    ("cumulative", "mechanism.parameters.public_cap", 2**26 + 1, "whole number"),
+    ("cumulative", "mechanism.parameters.public_cap", 2**24 + 1, "whole number"),
     ("cumulative", "mechanism.parameters.epsilon", "1/4", "different epsilons"),
     ("prevalence-items", "mechanism.parameters.public_cap", 8, "not that of the mechanism"),
     ("prevalence-items", "mechanism.parameters.public_cap", ABSENT, "needs public_cap"),

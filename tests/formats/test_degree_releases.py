@@ -215,7 +215,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("node survival", "guarantee.unit", "user", "the guarantee's unit is not that"),
     ("node survival", "guarantee.spending", [["degrees", "5/3"]], "the guarantee's spending is not that"),
     ("node out flow", "mechanism.parameters.bounding", "projection", "the guarantee's unit is not that"),
-    ("node histogram", "mechanism.parameters.nodes", "not listed", "zeros belong to"),
+    ("node histogram", "mechanism.parameters.nodes", "not listed", "arithmetic is not that of"),
     ("node histogram", "mechanism.parameters.nodes", "known", "nodes must be listed or not listed"),
     ("node histogram", "mechanism.parameters.bounding", "flow", "after a projection"),
     ("node unlisted", "mechanism.parameters.nodes", "listed", "zeros, how many nodes have no edge, are missing"),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -157,21 +159,51 @@ def test_matrices_that_are_not_square_or_cannot_say_what_is_asked_are_refused() 
         as_graph(scipy.sparse.csr_array((3, 3)), policy=EdgePolicy(duplicates="count"))
 
 
-def test_a_networkx_graph_lists_its_nodes() -> None:
-    graph = as_graph(Network([3, "x", (1, 2), "alone"], [(3, "x"), ("x", (1, 2)), (3, 3)], is_directed=False))
-    assert graph.nodes_listed
-    assert sorted(graph.degrees().tolist()) == [0, 1, 1, 2]
+class NodeView(EdgeView, AbstractSet[Any]):
+    """The nodes of a networkx graph, which are a set and a mapping to their attributes."""
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._edges
+
+
+def test_nodes_of_a_networkx_graph_are_there_because_of_their_edges_unless_they_are_listed() -> None:
+    nodes = [3, "x", (1, 2), "alone"]
+    network = Network(nodes, [(3, "x"), ("x", (1, 2)), (3, 3)], is_directed=False)
+    graph = as_graph(network)
+    assert not graph.nodes_listed
+    assert sorted(graph.degrees().tolist()) == [1, 1, 2]
+    for listed in (as_graph(network, nodes=nodes), as_graph(network, nodes=NodeView(nodes))):
+        assert listed.nodes_listed
+        assert sorted(listed.degrees().tolist()) == [0, 1, 1, 2]
     arcs = Network(["a", "b", "c"], [("a", "b"), ("b", "a"), ("c", "a")], is_directed=True)
     assert as_graph(arcs, policy=EdgePolicy(Direction.IN)).degrees().tolist() == [2, 1, 0]
     assert as_graph(arcs).degrees().tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("form", ["networkx", "pairs", "matrix"])
+def test_a_star_without_its_hub_has_no_nodes(form: str) -> None:
+    """One node more moves no number of nodes by a thousand: those that only it made are counted nowhere."""
+    counts = []
+    for leaves in (1000, 0):
+        edges = [(0, leaf) for leaf in range(1, leaves + 1)]
+        hubs = np.zeros(leaves, dtype=np.int64)
+        sources: dict[str, Any] = {
+            "networkx": Network(list(range(1001)), edges, is_directed=False),
+            "pairs": edges,
+            "matrix": scipy.sparse.coo_array((hubs + 1, (hubs, np.arange(1, leaves + 1))), shape=(1001, 1001)),
+        }
+        graph = as_graph(sources[form])
+        assert not graph.nodes_listed
+        assert graph.degree_profile().num_nodes is None
+        counts.append(graph.num_nodes)
+    # No mechanism for nodes may look at their number then, or at nodes of degree 0.
+    assert counts == [1001, 0]
 
 
 def test_in_degrees_of_a_graph_without_directions_are_refused() -> None:
     edges = Network(["a", "b"], [("a", "b")], is_directed=False)
     with pytest.raises(UsageError, match="no direction"):
         as_graph(edges, policy=EdgePolicy(Direction.IN))
-    with pytest.raises(UsageError, match="lists its own nodes"):
-        as_graph(edges, nodes=["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +229,7 @@ def test_an_edge_with_a_node_that_is_not_listed_is_refused_without_its_name(node
 
 @pytest.mark.parametrize(
     "edges",
-    [[(1, "1")], [(1, 2), (1.0, 2)], [(1, 2), (True, 2)], [("a", "b"), ("None", None)], [(float("nan"), 1)]],
+    [[(1, "1")], [(1.0, "1")], [(1, 2), (True, 2)], [("a", "b"), ("None", None)], [(float("nan"), 1)]],
 )
 def test_ids_that_a_text_does_not_tell_apart_or_that_are_missing_are_refused(edges: list[tuple[Any, Any]]) -> None:
     with pytest.raises(DataError, match=r"compared as text|missing"):
@@ -206,7 +238,7 @@ def test_ids_that_a_text_does_not_tell_apart_or_that_are_missing_are_refused(edg
 
 def test_ids_that_cannot_be_told_apart_are_refused_among_nodes_too() -> None:
     with pytest.raises(DataError, match="compared as text"):
-        as_graph(Network(["1", 1], [], is_directed=False))
+        as_graph([], nodes=["1", 1])
 
 
 @pytest.mark.parametrize("edges", [[(1, 2, 3)], [(1, 2), (3,)]])
@@ -228,9 +260,41 @@ def test_what_holds_no_edges_is_refused(source: Any) -> None:
         as_graph(source)
 
 
-def test_arrays_of_floats_are_refused() -> None:
-    with pytest.raises(UsageError, match="integers or texts"):
-        as_graph(np.zeros((3, 2)))
+WHOLE = [(1, 7), (7, 0), (2**53 - 1, -3)]
+
+
+@pytest.mark.parametrize(
+    "floats",
+    [
+        [(1.0, 7), (7.0, -0.0), (2.0**53 - 1, -3.0)],
+        [(np.float32(1), np.float64(7)), (Decimal("7.0"), 0.0), (2**53 - 1, np.int8(-3))],
+        np.array(WHOLE, dtype=np.float64),
+        np.array(WHOLE, dtype=np.float64).astype(object),
+    ],
+    ids=["python", "numpy", "array", "objects"],
+)
+def test_whole_numbers_have_one_name_whatever_holds_them(floats: Any) -> None:
+    expected = as_graph(WHOLE)
+    for graph in (as_graph(floats), as_graph(floats, nodes=[0, 1, 7.0, "-3", np.float64(2**53 - 1)])):
+        assert graph.identities.tolist() == expected.identities.tolist()
+        assert ends(graph) == ends(expected)
+
+
+@pytest.mark.parametrize("secret", [7.25, 2.0**53, -1e300, float("inf"), np.float32(0.5), Decimal("7.25")])
+def test_other_floats_have_no_name(secret: Any) -> None:
+    for source in ([(secret, 1)], np.array([(secret, 1)], dtype=np.float64), [(1, 2), (3, secret)]):
+        with pytest.raises(DataError, match="whole numbers or text") as told:
+            as_graph(source)
+        assert str(secret) not in str(told.value)
+    with pytest.raises(DataError, match="whole numbers or text"):
+        as_graph([(1, 2)], nodes=[1, 2, secret])
+
+
+def test_arrays_of_floats_with_missing_ends_are_refused() -> None:
+    with pytest.raises(DataError, match="missing"):
+        as_graph(np.array([(1.0, np.nan)]))
+    with pytest.raises(UsageError, match="numbers or texts"):
+        as_graph(np.zeros((3, 2), dtype=np.complex128))
 
 
 @pytest.mark.parametrize("nodes", ["ab", {"a": 1}, np.zeros((2, 2), dtype=np.int64)])

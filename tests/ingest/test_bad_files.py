@@ -17,52 +17,57 @@ SECRET = "hunter2"  # noqa: S105  # a value of the data
 MANY = b"label,other\n" + b"a,1\n" * 50_000
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "says"),
-    [
-        ("a.csv", b"", "is empty"),
-        ("a.jsonl", b"", "is empty"),
-        ("a.parquet", b"", "is empty"),
-        ("a.csv.gz", b"", "is empty"),
-        ("a.csv.zst", b"", "is empty"),
-        ("a.csv.gz", gzip.compress(b""), "is empty"),
-        ("a.csv", b"label,other\nhunter2\n", "more or fewer columns"),
-        ("a.csv", b"label,other\nhunter2,1,2\n", "more or fewer columns"),
-        ("a.csv", b"label\nhunter2,1\n", "more or fewer columns"),
-        ("a.csv", MANY + b"hunter2\n", "more or fewer columns"),
-        ("a.csv", MANY + b"hunter2,1,2\n", "more or fewer columns"),
-        ("a.tsv", b"label\tother\nhunter2,1\n", "more or fewer columns"),
-        ("a.csv", b'label,other\n"hunter2,1\n', "quot"),
-        ("a.csv", b'label,other\n"hunter"2,1\n', "quot"),
-        ("a.csv", b"label,other\r\nhunter2,1\nb,2\r\n", "end alike"),
-        ("a.csv", b"label,other\nhunter2\xff,1\n", "UTF-8"),
-        ("a.csv", "label,other\nhunter2,1\n".encode("utf-16"), "UTF-8"),
-        ("a.csv", b"label,label\nhunter2,1\n", "same name"),
-        ("a.csv", b"label,Label\nhunter2,1\n", "same name"),
-        ("a.csv", b"\nlabel,other\nhunter2,1\n", "empty line"),
-        ("a.csv", b'"label,other\nhunter2,1\n', "first line"),
-        ("a.csv", gzip.compress(b"label\nhunter2\n"), "UTF-8"),
-        ("a.csv.gz", b"label\nhunter2\n", "decompressed"),
-        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:-1], "decompressed"),
-        ("a.csv.gz", gzip.compress(MANY)[:-9], "decompressed"),
-        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:12], "decompressed"),
-        ("a.csv.gz", gzip.compress(b"label\nhunter2\n")[:5], "decompressed"),
-        ("a.jsonl.gz", gzip.compress(b'{"label":"hunter2"}\n')[:-1], "decompressed"),
-        ("a.csv.zst", b"label\nhunter2\n", "decompressed"),
-        ("a.csv.zst", gzip.compress(b"label\nhunter2\n"), "decompressed"),
-        ("a.parquet", b"label\nhunter2\n" * 9, "Parquet"),
-        ("a.parquet", b"PAR1hunter2PAR1", "Parquet"),
-        ("a.parquet", b"PAR1", "Parquet"),
-        ("a.jsonl", b"label\nhunter2\n", "JSON lines"),
-        ("a.jsonl", b'{"label":"a"}\n{"label":"hunter2"\n', "JSON lines"),
-        ("a.jsonl", b'{"label":"a"}\nhunter2\n', "JSON lines"),
-        ("a.jsonl", b'{"label":"a"}\n5\n', "JSON lines"),
-        ("a.jsonl", b'[{"label":"hunter2"},{"label":"b"}]\n', "JSON lines"),
-        ("a.jsonl", b'{"label":"hunter2","label":"b"}\n', "JSON lines"),
-        ("a.jsonl", b'\xef\xbb\xbf{"label":"hunter2"}\n', "byte order mark"),
-        ("a.jsonl", b'{"label":"hunter2\xff"}\n', "JSON lines"),
-    ],
-)
+def _gzip(data: bytes) -> bytes:
+    """Compress without a date: nothing of a test may depend on the clock."""
+    return gzip.compress(data, mtime=0)
+
+
+BAD_FILES = {
+    "empty CSV": ("a.csv", b"", "is empty"),
+    "empty JSON lines": ("a.jsonl", b"", "is empty"),
+    "empty Parquet": ("a.parquet", b"", "is empty"),
+    "no bytes, called gzip": ("a.csv.gz", b"", "is empty"),
+    "no bytes, called Zstandard": ("a.csv.zst", b"", "is empty"),
+    "gzip of nothing": ("a.csv.gz", _gzip(b""), "is empty"),
+    "short row": ("a.csv", b"label,other\nhunter2\n", "more or fewer columns"),
+    "long row": ("a.csv", b"label,other\nhunter2,1,2\n", "more or fewer columns"),
+    "long row of one column": ("a.csv", b"label\nhunter2,1\n", "more or fewer columns"),
+    "short row far down": ("a.csv", MANY + b"hunter2\n", "more or fewer columns"),
+    "long row far down": ("a.csv", MANY + b"hunter2,1,2\n", "more or fewer columns"),
+    "commas in a TSV": ("a.tsv", b"label\tother\nhunter2,1\n", "more or fewer columns"),
+    "quote without an end": ("a.csv", b'label,other\n"hunter2,1\n', "quot"),
+    "text after a quote": ("a.csv", b'label,other\n"hunter"2,1\n', "quot"),
+    "mixed line ends": ("a.csv", b"label,other\r\nhunter2,1\nb,2\r\n", "end alike"),
+    "CSV of other bytes": ("a.csv", b"label,other\nhunter2\xff,1\n", "UTF-8"),
+    "CSV in UTF-16": ("a.csv", "label,other\nhunter2,1\n".encode("utf-16"), "UTF-8"),
+    "two columns of one name": ("a.csv", b"label,label\nhunter2,1\n", "same name"),
+    "names that differ in case": ("a.csv", b"label,Label\nhunter2,1\n", "same name"),
+    "empty header": ("a.csv", b"\nlabel,other\nhunter2,1\n", "empty line"),
+    "quote without an end in the header": ("a.csv", b'"label,other\nhunter2,1\n', "first line"),
+    "gzip called CSV": ("a.csv", _gzip(b"label\nhunter2\n"), "UTF-8"),
+    "CSV called gzip": ("a.csv.gz", b"label\nhunter2\n", "decompressed"),
+    "gzip without its last byte": ("a.csv.gz", _gzip(b"label\nhunter2\n")[:-1], "decompressed"),
+    "gzip without its trailer": ("a.csv.gz", _gzip(MANY)[:-9], "decompressed"),
+    "gzip cut in its data": ("a.csv.gz", _gzip(b"label\nhunter2\n")[:12], "decompressed"),
+    "gzip cut in its header": ("a.csv.gz", _gzip(b"label\nhunter2\n")[:5], "decompressed"),
+    "JSON lines in cut gzip": ("a.jsonl.gz", _gzip(b'{"label":"hunter2"}\n')[:-1], "decompressed"),
+    "CSV called Zstandard": ("a.csv.zst", b"label\nhunter2\n", "decompressed"),
+    "gzip called Zstandard": ("a.csv.zst", _gzip(b"label\nhunter2\n"), "decompressed"),
+    "CSV called Parquet": ("a.parquet", b"label\nhunter2\n" * 9, "Parquet"),
+    "Parquet without a footer": ("a.parquet", b"PAR1hunter2PAR1", "Parquet"),
+    "Parquet of four bytes": ("a.parquet", b"PAR1", "Parquet"),
+    "CSV called JSON lines": ("a.jsonl", b"label\nhunter2\n", "JSON lines"),
+    "object without an end": ("a.jsonl", b'{"label":"a"}\n{"label":"hunter2"\n', "JSON lines"),
+    "word instead of an object": ("a.jsonl", b'{"label":"a"}\nhunter2\n', "JSON lines"),
+    "number instead of an object": ("a.jsonl", b'{"label":"a"}\n5\n', "JSON lines"),
+    "list of objects": ("a.jsonl", b'[{"label":"hunter2"},{"label":"b"}]\n', "JSON lines"),
+    "key said twice": ("a.jsonl", b'{"label":"hunter2","label":"b"}\n', "JSON lines"),
+    "JSON lines with a byte order mark": ("a.jsonl", b'\xef\xbb\xbf{"label":"hunter2"}\n', "byte order mark"),
+    "JSON lines of other bytes": ("a.jsonl", b'{"label":"hunter2\xff"}\n', "JSON lines"),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "says"), BAD_FILES.values(), ids=BAD_FILES.keys())
 def test_bad_files(tmp_path: Path, refused: Refused, name: str, data: bytes, says: str) -> None:
     (tmp_path / name).write_bytes(data)
     assert says in refused(DataError, tmp_path / name, label="label", secret=SECRET)

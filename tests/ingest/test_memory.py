@@ -72,7 +72,8 @@ def test_dictionaries_and_bytes(tmp_path: Any) -> None:
 def test_labels_of_mixed_type_are_compared_as_text() -> None:
     values = [1, "1", 1.0, "1.0", None, float("nan")]
     for source in (values, np.array(values, dtype=object), pd.DataFrame({"x": pd.Series(values, dtype=object)})):
-        assert read_profile(source) == Profile.from_prevalences({2: 2})
+        # A whole number has one name, whatever holds it.
+        assert read_profile(source) == Profile.from_prevalences({1: 1, 3: 1})
 
 
 def test_columns_of_every_package() -> None:

@@ -172,8 +172,8 @@ MADE = [
     PartitionMechanism(2, member=PartitionMechanism("1.9").family),
     PrevalenceMechanism(1, LABEL),
     PrevalenceMechanism("1/7", FIVE, NeighboringRelation.SUBSTITUTE, public_cap=2**24),
-    IsotonicMechanism("0.1", FIVE, public_labels=2**28),
-    CumulativeMechanism("1e-3", ITEM, NeighboringRelation.SUBSTITUTE, public_cap=2**26),
+    IsotonicMechanism("0.1", FIVE, public_labels=2**24),
+    CumulativeMechanism("1e-3", ITEM, NeighboringRelation.SUBSTITUTE, public_cap=2**24),
     PrivHistMechanism("0.7", FIVE),
     PrivHistMechanism(3, shares=BudgetShares("0.1", "0.9", 0)),
     PrivHistMechanism("0.3", shares=BudgetShares.thirds()),
@@ -197,8 +197,8 @@ def test_every_mechanism_goes_there_and_back() -> None:
 
 
 WITH_NUMBER = {
-    "isotonic": ("public_labels", 2**28),
-    "cumulative": ("public_cap", 2**26),
+    "isotonic": ("public_labels", 2**24),
+    "cumulative": ("public_cap", 2**24),
     "prevalence": ("public_cap", 2**24),
     "bounded-partition": ("public_items", 2**40),
     "relaxed-partition": ("public_items", 10_000),

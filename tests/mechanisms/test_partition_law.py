@@ -184,7 +184,7 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
 @pytest.mark.parametrize("reference", [(), (1,), (2, 1), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
 def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
-    drawn = chain.draw(20_000, SimulatedChoices(np.random.default_rng(11)))
+    drawn = chain.draw(8_000, SimulatedChoices(np.random.default_rng(11)))
     samples = _samples(drawn)
     assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
     for wrong in (FamilyParameters(member.c * 0.8, member.z), FamilyParameters(member.c * 1.25, member.z * 0.5)):

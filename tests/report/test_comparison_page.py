@@ -13,8 +13,8 @@ import pytest
 from anonhist.errors import OutputError, UsageError
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.report import comparison_figures, write_comparison
 from anonhist.report import comparison_page as page_module
-from anonhist.report import write_comparison
 from anonhist.report.comparison_figures import comparison_figure
 from anonhist.report.comparison_wording import cell, notes, scale, units
 
@@ -244,6 +244,16 @@ def test_lines_are_told_apart_without_colour() -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == list(MECHANISM_NAMES)
+
+
+@pytest.mark.parametrize("many", [10, 65])
+def test_more_mechanisms_than_marks_are_told_apart(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    names = (*MECHANISM_NAMES, *(f"new-{number}" for number in range(many)))[:many]
+    monkeypatch.setattr(comparison_figures, "MECHANISM_NAMES", names)
+    found = made([(name, at, 5.0, 1.0) for name in names for at in ("1", "2")])
+    (axes,) = comparison_figure(found, SORTED_L1, legend=True).axes
+    looks = {(line.get_marker(), line.get_linestyle(), str(line._unscaled_dash_pattern)) for line in axes.lines}
+    assert len(looks) == many
 
 
 def test_every_colour_of_a_line_has_a_dark_one(compared_page: Callable[[str], str]) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, masked
 from anonhist.privacy import PrivacyUnit
 
-_URL = re.compile(r"(?P<scheme>.*?://)(?P<rest>.*)", re.DOTALL)
-_DATABASE_USER = re.compile(r"[\w.-]+:")
-_DATABASES = ("postgres://", "postgresql://")
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# An option with its value in one: --table=orders, or -oout.json.
+_OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
 
 
 def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
@@ -54,36 +58,38 @@ def one_character(delimiter: str | None) -> str | None:
 
 
 def command_to_publish(arguments: tuple[str, ...]) -> str:
-    r"""Write the command as typed, but for what may be secret in URLs: a report is made to be shown to others.
+    r"""Write the command as typed, but for what may be secret: a report is made to be shown to others.
 
     Examples
     --------
     >>> command_to_publish(("release", "postgresql://me:se@cret@db/shop", "--table", "my orders"))
-    "anonhist release 'postgresql://me:***@db/shop' --table 'my orders'"
+    "anonhist release 'postgresql://***@db/shop' --table 'my orders'"
     """
     return shlex.join(["anonhist", *map(_without_secrets, arguments)])
 
 
-def _without_secrets(argument: str) -> str:
-    """Mask what may be secret in a URL: who logs in, but for the user of a database, and the values of the query.
+def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
+    """Return what is said of a command without what may be secret in its arguments: logs keep standard error.
 
-    Passwords may be typed as they are, so the user information ends at the last @, whatever comes before.
+    Examples
+    --------
+    >>> sentence_to_publish("There is no file 'me:secret@db'.", ["release", "me:secret@db"])
+    "There is no file '***@db'."
     """
-    url = _URL.fullmatch(argument)
-    if url is None:
-        return argument
-    scheme, rest = url["scheme"], url["rest"]
-    before, mark, query = rest.partition("?")
-    if "@" in query:
-        # The question mark may belong to a password, or the @ to a value: nothing after it is known to be public.
-        return f"{scheme}***"
-    user_information, at, place = before.rpartition("@")
-    if at:
-        user = _DATABASE_USER.match(user_information) if scheme.endswith(_DATABASES) else None
-        place = f"{user[0] if user else ''}***@{place}"
-    values = (f"{name}=***" if equals else "***" for name, equals, _ in map(_parted, re.split("[&;]", query)))
-    return scheme + (place if at else before) + (mark + "&".join(values) if query else mark)
+    for _, value in sorted(map(_parted, arguments), key=lambda parts: -len(parts[1])):
+        shown = masked(value)
+        if shown != value:
+            for told, instead in ((value, shown), (repr(value)[1:-1], repr(shown)[1:-1])):
+                sentence = sentence.replace(told, instead)
+    return sentence
 
 
-def _parted(parameter: str) -> tuple[str, str, str]:
-    return parameter.partition("=")
+def _without_secrets(argument: str) -> str:
+    option, value = _parted(argument)
+    return option + masked(value)
+
+
+def _parted(argument: str) -> tuple[str, str]:
+    """Return the option that an argument begins with, if it does, and the rest: its value."""
+    option = _OPTION.match(argument)
+    return (option[0], argument[option.end() :]) if option else ("", argument)

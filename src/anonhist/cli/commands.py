@@ -171,7 +171,7 @@ anonhist.add_command(sketch)
     default=32,
     show_default=True,
     metavar="R",
-    help="How many simulations the error estimates rest on, at least 2; they cost time and no privacy.",
+    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
 )
 @click.option(
     "-o",

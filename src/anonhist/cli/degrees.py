@@ -13,7 +13,7 @@ from anonhist.cli.reading import tell_operator
 from anonhist.cli.release import DEFAULT_OUTPUT, check_outputs, write_outputs
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation
+from anonhist.privacy import NeighboringRelation, parse_simulations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,9 +45,7 @@ def run_degrees(
     **options: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
-    if simulations < 2:
-        message = f"--simulations must be at least 2, not {simulations}."
-        raise UsageError(message)
+    parse_simulations(simulations, name="--simulations")
     if not_private_truth and report is None:
         raise UsageError("--not-private-truth belongs to --report FILE.html, the page it draws on.")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)

@@ -122,7 +122,7 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
     default=32,
     show_default=True,
     metavar="R",
-    help="How many simulations the error estimates rest on, at least 2; they cost time and no privacy.",
+    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
 )
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a page is not private.")

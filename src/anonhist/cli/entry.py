@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from anonhist.cli.arguments import sentence_to_publish
 from anonhist.cli.commands import anonhist
 from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
 from anonhist.errors import AnonhistError, UsageError
@@ -68,11 +69,11 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  # nobody is shown a traceback
-        return _ended_by(error)
+        return _ended_by(error, arguments)
     return DONE
 
 
-def _ended_by(error: BaseException) -> int:  # noqa: PLR0911  # one line per kind of end
+def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911  # one line per kind of end
     """Say what went wrong, and return its exit code."""
     if was_interrupted() or isinstance(error, KeyboardInterrupt | click.Abort):
         if sys.stderr is not None and sys.stderr.isatty():
@@ -82,9 +83,10 @@ def _ended_by(error: BaseException) -> int:  # noqa: PLR0911  # one line per kin
         click.echo(error.format_message(), err=True)
         return USAGE
     if isinstance(error, click.ClickException):
-        return _fail(_as_sentence(error), USAGE)
+        return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
     if isinstance(error, AnonhistError):
-        return _fail(_for_reader(error), USAGE if isinstance(error, UsageError) else BAD_DATA)
+        sentence = sentence_to_publish(_for_reader(error), arguments)
+        return _fail(sentence, USAGE if isinstance(error, UsageError) else BAD_DATA)
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory for this; free some, or use a larger machine.", BAD_DATA)
     if os.environ.get("ANONHIST_DEBUG"):

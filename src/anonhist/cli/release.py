@@ -12,7 +12,7 @@ from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_optio
 from anonhist.cli.reading import profile_of_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -46,9 +46,7 @@ def run_release(
     parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
-    if simulations < 2:
-        message = f"--simulations must be at least 2, not {simulations}."
-        raise UsageError(message)
+    parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}

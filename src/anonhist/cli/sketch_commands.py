@@ -183,7 +183,7 @@ def merge(**options: Any) -> None:
     default=32,
     show_default=True,
     metavar="R",
-    help="How many simulations the error estimates rest on, at least 2; they cost time and no privacy.",
+    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
 )
 @click.option(
     "-o",

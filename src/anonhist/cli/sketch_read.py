@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 
 from anonhist.cli.targets import STDOUT
-from anonhist.errors import UsageError
+from anonhist.privacy import parse_simulations
 
 
 def run_profile(
     *, path: str, method: str | None, simulations: int, output: str | None, report: str | None, force: bool, quiet: bool
 ) -> None:
     """Check everything that can be checked, then read the profile, estimate errors, and write."""
-    if simulations < 2:
-        message = f"--simulations must be at least 2, not {simulations}."
-        raise UsageError(message)
+    parse_simulations(simulations, name="--simulations")
     from anonhist.cli.release import DEFAULT_OUTPUT, check_outputs, write_outputs
 
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.errors import DataError, UsageError
@@ -12,6 +12,7 @@ from anonhist.graphs.node.bounding import named_bounding
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT, NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from enum import Enum
 
-    from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
 
@@ -36,6 +36,8 @@ _METHODS: dict[str, type[NodeMechanism]] = {
 _POLICY = {"direction", "self_loops", "duplicates"}
 _NODE = {"epsilon", "max_degree", "direction", "relation", "bounding"}
 _CHOICE = {"choice_epsilon", "choice_candidates"}
+# What older files say where nodes are listed; it must go on being accepted.
+_BEFORE_LISTS = f"{NOISE_IS_EXACT}; {NAMES_STAY}"
 _LISTED = {"listed": True, "not listed": False}
 
 
@@ -70,6 +72,8 @@ def degree_mechanism(
         raise DataError(message) from None
     if dict(mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
+    if guarantee.arithmetic == _BEFORE_LISTS and isinstance(mechanism, NodeMechanism) and mechanism.releases_zeros:
+        guarantee = replace(guarantee, arithmetic=mechanism.arithmetic)
     for each in fields(guarantee):
         if getattr(guarantee, each.name) != getattr(mechanism.guarantee, each.name):
             message = f"the guarantee's {each.name} is not that of the mechanism"

@@ -15,7 +15,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import central_mechanism, check_no_items, check_no_zeros, check_profile
 from anonhist.formats.fields import floats, mapping, text, whole
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.releases import Release, ReleaseError
@@ -218,15 +218,15 @@ def _error(value: object) -> ReleaseError:
     fields = mapping(value, _ERROR_FIELDS | (_names(value) & {"zeros_standard_error"}), "the error")
     expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
-    if type(simulations) is not int or simulations < 2:
-        raise DataError("the number of simulations must be a whole number of at least 2")
+    if type(simulations) is not int:
+        raise DataError("the number of simulations must be a whole number")
     mean, spread = (float(floats([expected[name]], name)[0]) for name in ("mean", "standard_error"))
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
     half = NORMAL_95 * spread
     return ReleaseError(
         Estimate(mean, spread, (max(0.0, mean - half), mean + half), text(fields["method"], "the method")),
-        simulations,
+        parse_simulations(simulations),
         whole(fields["levels"], "levels"),
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, masked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ def content_of(source: Path) -> bytes:
         return source.read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {str(source)!r} cannot be read: {reason}."
+        message = f"The file {masked(str(source))!r} cannot be read: {reason}."
         raise DataError(message) from None
 
 

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.formats.document import from_document
 from anonhist.formats.json_text import content_of, parsed
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from numpy.typing import NDArray
 
     from anonhist.releases import Release
 
-# A Parquet reader's own limit of 10^8 is passed by profiles of a million counts.
-_LARGEST_METADATA = 2**31 - 1
+_COLUMNS = ("count", "prevalence")
+# What is written has two columns of interest, a few more, and a group of rows for each million of them.
+_MOST_LISTED = 10_000
+# Snappy, which is written, unpacks to some twenty times the size at most; others to thousands of times.
+_CODECS = {"SNAPPY", "UNCOMPRESSED"}
+_ROWS_AT_ONCE = 2**16
 
 
 def read_release(path: str | Path) -> Release:
@@ -56,7 +61,7 @@ def read_release(path: str | Path) -> Release:
     source = Path(path)
     ending = source.suffix.lower()
     if ending not in (".json", ".parquet"):
-        message = f"A release is read from a .json or .parquet file; {str(path)!r} is neither."
+        message = f"A release is read from a .json or .parquet file; {masked(str(path))!r} is neither."
         raise UsageError(message)
     content = content_of(source)
     try:
@@ -73,28 +78,43 @@ def _from_parquet(content: bytes) -> Release:
     try:
         file = pq.ParquetFile(
             pa.BufferReader(content),
-            thrift_string_size_limit=_LARGEST_METADATA,
-            thrift_container_size_limit=_LARGEST_METADATA,
+            # Its own limit of 10^8 is passed by profiles of a million counts.
+            thrift_string_size_limit=max(1, min(len(content), 2**31 - 1)),
+            thrift_container_size_limit=_MOST_LISTED,
         )
         document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-        names = [name for name in ("count", "prevalence") if name in file.schema_arrow.names]
-        table = file.read(columns=names)
+        if document is None:
+            raise DataError("it is a Parquet file, but not one of a release")
+        release = from_document(parsed(document))
+        # Tools that filter a table keep its metadata: the two must still say the same.
+        is_same = _holds(file, dict(zip(_COLUMNS, counts_and_prevalences(release), strict=True)))
     except (pa.ArrowException, OSError):
         raise DataError("it is not a Parquet file, or a damaged one") from None
-    if document is None:
-        raise DataError("it is a Parquet file, but not one of a release")
-    release = from_document(parsed(document))
-    # Tools that filter a table keep its metadata: the two must still say the same.
-    counts, prevalences = counts_and_prevalences(release)
-    if not (_holds(table, "count", counts) and _holds(table, "prevalence", prevalences)):
+    if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")
     return release
 
 
-def _holds(table: pa.Table, name: str, expected: np.ndarray) -> bool:
+def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool:
+    """Return whether these columns are in the file; of others, or of more rows, nothing is unpacked."""
     import pyarrow as pa
 
-    if name not in table.column_names:
+    schema, rows = file.schema_arrow, len(expected[_COLUMNS[0]])
+    if any(schema.names.count(name) != 1 or schema.field(name).type != pa.int64() for name in expected):
         return False
-    column = table.column(name)
-    return column.type == pa.int64() and not column.null_count and np.array_equal(column.to_numpy(), expected)
+    groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+    if file.metadata.num_rows != rows or sum(group.num_rows for group in groups) != rows:
+        return False
+    codecs = {group.column(place).compression for group in groups for place in range(group.num_columns)}
+    if codecs - _CODECS:
+        message = f"its columns are compressed with {min(codecs - _CODECS)}, which this program does not write"
+        raise DataError(message)
+    seen = 0
+    for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(expected), use_threads=False):
+        end = seen + batch.num_rows
+        for name, column in expected.items():
+            found = batch.column(name)
+            if found.null_count or not np.array_equal(found.to_numpy(), column[seen:end]):
+                return False
+        seen = end
+    return seen == rows

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
+from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.json_text import parsed
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
@@ -60,13 +61,14 @@ def write_sketch(sketch: Sketch, file: BinaryIO) -> None:
 
     A sketch that promises nothing yet, having a share of the noise, is for its owner's eyes only.
     """
-    try:
-        _ = sketch.guarantee
-    except UsageError:
-        os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
     found = hashlib.sha256()
-    _encode(sketch, _UNKNOWN_DIGEST, found.update)
-    _encode(sketch, found.hexdigest(), file.write)
+    with sketch.turn:
+        try:
+            _ = sketch.guarantee
+        except UsageError:
+            os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+        _encode(sketch, _UNKNOWN_DIGEST, found.update)
+        _encode(sketch, found.hexdigest(), file.write)
 
 
 ENCODERS: Mapping[str, Callable[[Any, BinaryIO], None]] = {ENDING: write_sketch}
@@ -113,7 +115,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        message = f"A sketch is read from a {ENDING} file; {str(path)!r} is none."
+        message = f"A sketch is read from a {ENDING} file; {masked(str(path))!r} is none."
         raise UsageError(message)
     return Path(path)
 
@@ -129,7 +131,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
         file = source.open("rb")
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {str(path)!r} cannot be read: {reason}."
+        message = f"The file {masked(str(path))!r} cannot be read: {reason}."
         raise DataError(message) from None
     with file:
         yield file
@@ -250,23 +252,20 @@ def _decoded(content: mmap.mmap) -> Sketch:
     import pyarrow as pa
 
     try:
-        reader = pa.ipc.open_file(pa.py_buffer(content))
-        document = (reader.schema.metadata or {}).get(METADATA_KEY)
-        batches = [reader.get_batch(place) for place in range(reader.num_record_batches)]
-        for each in batches:
-            each.validate(full=True)
+        batch = only_batch(pa.py_buffer(content))
     except (pa.ArrowException, OSError):
         raise DataError("it is not an Arrow file, or a damaged one") from None
-    if document is None or len(batches) != 1:
+    document = (batch.schema.metadata or {}).get(METADATA_KEY)
+    if document is None:
         raise DataError("it is an Arrow file, but not one of a sketch")
     head = parsed(document)
     version = check_version(head, FORMAT, VERSION, oldest=OLDEST)
     fields = mapping(head, _FIELDS | (_FIELDS_SINCE_2 if version > 1 else set()), "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))
-    if names is None or not batches[0].schema.equals(_schema(*names)) or any(each.null_count for each in batches[0]):
+    if names is None or not batch.schema.equals(_schema(*names)) or any(each.null_count for each in batch):
         raise DataError("its kind is not hashed or domain, or its columns are not those of that kind")
     # Where they lie in the file, not to be written to: a sketch copies them when they first have to change.
-    return _sketch(fields, batches[0].column("counter").to_numpy(), batches[0])
+    return _sketch(fields, batch.column("counter").to_numpy(), batch)
 
 
 def _sketch(fields: Mapping[str, Any], counters: NDArray[np.int64], batch: pa.RecordBatch) -> Sketch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.json_text import content_of, document_text, parsed
 from anonhist.local.catalogue import survey_from
@@ -86,7 +86,7 @@ def read_survey(path: str | Path) -> Survey:
     """
     source = Path(path)
     if source.suffix.lower() != ".json":
-        message = f"A survey is read from a .json file; {str(path)!r} is none."
+        message = f"A survey is read from a .json file; {masked(str(path))!r} is none."
         raise UsageError(message)
     content = content_of(source)
     try:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, masked
 from anonhist.formats.atomic import check_free, written_whole
 from anonhist.formats.document import to_document
 from anonhist.formats.json_text import document_text
@@ -30,7 +30,9 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
     """Return the ending in small letters, or refuse one that is not a format of what is to be written."""
     ending = Path(path).suffix.lower()
     if ending not in endings:
-        message = f"{what} written as {', '.join(endings)}, by the ending of its path; {str(path)!r} ends in none."
+        message = (
+            f"{what} written as {', '.join(endings)}, by the ending of its path; {masked(str(path))!r} ends in none."
+        )
         raise UsageError(message)
     return ending
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, Graph
 from anonhist.graphs.normalise import normalised
 from anonhist.graphs.policy import SIMPLE, EdgePolicy
 from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
+_MISSING = "An id is missing: leave out edges without two ends."
 
 
 def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
@@ -29,7 +32,7 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
     Parameters
     ----------
     source
-        *Pairs*: an array of shape (edges, 2) of integers or texts, or an iterable of pairs of anything hashable.
+        *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable.
         *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
         column; without directions either triangle will do, or both. The numbers of the rows are the nodes' names. For
         node privacy that means that a node that leaves must leave its row and column empty: if the later ones were
@@ -38,10 +41,11 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
     policy
         What counts as an edge.
     nodes
-        All nodes, with edges or without; without them, a node is there only because of its edges. For node privacy
-        the list must not be made of the edges: a node on it stays when all its neighbours leave. A networkx graph
-        lists its own; of one that was made of edges alone, give ``list(graph.edges())``. Of a matrix with n rows,
-        ``nodes=range(n)`` lists all. Named twice, a node is one all the same.
+        All nodes, with edges or without; without them, a node is there only because of its edges. For node privacy a
+        node must be on the list or not whichever others there are, so the list must not be made of the edges: a node on
+        it stays when all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by
+        themselves: give ``nodes=graph.nodes`` then. Of a matrix with n rows, ``nodes=range(n)`` lists all. Named twice,
+        a node is one all the same.
 
     Returns
     -------
@@ -51,15 +55,18 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
     Raises
     ------
     DataError
-        If an edge lacks an end or has one that is not listed, ids that differ have the same text (1 and "1") or ids
-        that are equal have different ones (1 and 1.0), a matrix is not square; the message holds no id.
+        If an edge lacks an end or has one that is not listed, an id is a number that is not whole or a float of 2^53
+        and more, ids that differ have the same name (1 and "1") or ids that are equal have different ones (1 and True),
+        or a matrix is not square; the message holds no id.
     UsageError
-        If the source is something else, in- or out-degrees are asked of a networkx graph without directions, nodes are
-        given with a networkx graph, or equal entries of a matrix, which there are not, shall count each.
+        If the source is something else, in- or out-degrees are asked of a networkx graph without directions, or equal
+        edges of a matrix are to count each: it has one entry for each pair of nodes.
 
     Notes
     -----
-    Nodes are named by the text ``str()`` of their ids, and have indices in the order of their names.
+    Nodes are named by the text ``str()`` of their ids, whole numbers in floating point as whole numbers (7.0 is 7), and
+    have indices in the order of their names. How many rows a matrix has, or which nodes a networkx graph has, is not
+    looked at.
 
     Examples
     --------
@@ -70,7 +77,8 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
     if not isinstance(policy, EdgePolicy):
         message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}."
         raise UsageError(message)
-    if isinstance(nodes, str | bytes | Mapping):
+    # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
+    if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
         raise UsageError("nodes must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
     if all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed")):
         return _from_networkx(source, policy, nodes)
@@ -82,15 +90,13 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
 
 
 def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
-    if nodes is not None:
-        raise UsageError("A networkx graph lists its own nodes: leave nodes out.")
     if policy.direction.is_directed and not source.is_directed():
         raise UsageError(
             "The edges of this networkx graph have no direction, so there are no in- or out-degrees: give a DiGraph, "
             "or a policy with Direction.UNDIRECTED."
         )
     # networkx's own view of edges is a mapping, whose keys are the edges.
-    return _from_names(_named(_listed_ends(list(source.edges()))), policy, list(source.nodes()))
+    return _from_names(_named(_listed_ends(list(source.edges()))), policy, nodes)
 
 
 def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
@@ -151,18 +157,21 @@ class _Named:
 
 
 def _named(ids: NDArray[Any] | list[Any]) -> _Named:
-    """Name ids by their text, or refuse them where the same id has two names or two ids the same."""
+    """Name ids, or refuse them where the same id has two names or two ids the same."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "f":
+        ids = _whole(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
         if ids.ndim != 1:
             raise UsageError("nodes must be a one-dimensional list of names.")
         distinct, codes = np.unique(ids, return_inverse=True)
         return _Named(list(map(str, distinct.tolist())), codes)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":
-        raise UsageError("An array of ids must hold integers or texts: others have no text that is theirs alone.")
+        raise UsageError("An array of ids must hold numbers or texts: others have no text that is theirs alone.")
     listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
-    if any(each is None or each != each for each in listed):  # noqa: PLR0124  # NaN
-        raise DataError("An id is missing: leave out edges without two ends.")
-    texts = list(map(str, listed))
+    named = [value_name(each, only_whole=True) for each in listed]
+    texts = [name for name in named if name is not None]
+    if len(texts) < len(named):
+        raise DataError(_MISSING)
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     try:
         num_ids, num_pairs = len(set(listed)), len(set(zip(listed, texts, strict=True)))
@@ -171,7 +180,16 @@ def _named(ids: NDArray[Any] | list[Any]) -> _Named:
     if not num_ids == num_pairs == len(places):
         raise DataError(
             "Ids of nodes are compared as text, and some that differ have the same text or the other way round, "
-            'such as 1 and "1", or 1 and 1.0: write all ids as text.'
+            'such as 1 and "1", or 1 and True: write all ids as text.'
         )
     codes = np.fromiter(map(places.__getitem__, texts), dtype=np.int64, count=len(texts))
     return _Named(list(places), codes)
+
+
+def _whole(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Return an array of floats as the whole numbers they are, or refuse it."""
+    if np.isnan(ids).any():
+        raise DataError(_MISSING)
+    if not np.all((np.abs(ids) < LARGEST_NAMED) & (ids == np.rint(ids))):
+        raise DataError(NOT_WHOLE)
+    return ids.astype(np.int64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.privacy import EdgePrivacy
 from anonhist.graphs.node.privacy import NodePrivacy
-from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_whole_number
+from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_simulations
 
 if TYPE_CHECKING:
     from anonhist.graphs.graph import Degrees, Graph
@@ -71,6 +71,6 @@ def release_degrees(
     if not isinstance(relation, NeighboringRelation):
         message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
-    runs = None if simulations is None else parse_whole_number(simulations, name="simulations", least=2)
+    runs = None if simulations is None else parse_simulations(simulations)
     released = privacy.release(graph, epsilon=epsilon, relation=relation, source=source)
     return released if runs is None else replace(released, simulations=runs)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction
 from anonhist.ingest.columns import label_column, require
-from anonhist.ingest.query import as_text
+from anonhist.ingest.naming import NAMED, as_text, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.graphs.policy import EdgePolicy
 
+# Why a row is no edge, where self-loops have 1: an end has no name.
+NAMELESS = 2
 # What the two ends are often called.
 _PAIRS = (("source", "target"), ("from", "to"), ("src", "dst"))
 
@@ -57,29 +59,39 @@ def edge_columns(
 
 
 def edge_rows(table: Any, origin: str, target: str) -> Any:
-    """Return the rows (source, target) of a table: as text, or as numbers where these are equal just when texts are."""
+    """Return the rows (source, target) of a table: as text, or as numbers where these are equal just when texts are.
+
+    Where ends may lack a name, a third column ``named`` is 0 for rows with one that does.
+    """
     import narwhals as nw
 
     kinds = [table.collect_schema()[name] for name in (origin, target)]
     # Elsewhere numbers may become floats beside null, or hold other types than they say; Arrow has none of 128 bits.
     is_narrow = kinds[0].is_integer() and kinds[0] not in (nw.Int128, nw.UInt128)
     is_whole = kinds[0] == kinds[1] and is_narrow and table.implementation.is_duckdb()
-    ends = (nw.col(origin), nw.col(target)) if is_whole else (as_text(table, origin), as_text(table, target))
-    return table.select(source=ends[0], target=ends[1])
+    if is_whole:
+        return table.select(source=nw.col(origin), target=nw.col(target))
+    names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
+    return table.select(**names, **named(table, {origin: True, target: True}))
 
 
 def node_query(rows: Any, policy: EdgePolicy) -> Any:
     """Return the lazy query (node, is_loop, degree, rows) over rows (source, target).
 
     ``rows`` says in how many rows the node was an end. What is left out is null among the nodes: self-loops where the
-    policy leaves them out, with ``is_loop`` 1, and rows without two ends, with 0. Without directions each row has two
-    ends, so all is counted twice. One query answers it all, since standard input can be read only once.
+    policy leaves them out, with ``is_loop`` 1, rows without two ends, with 0, and rows with an end that has no name,
+    with 2. Without directions each row has two ends, so all is counted twice. One query answers it all, since standard
+    input can be read only once.
     """
     import narwhals as nw
 
     source, target = nw.col("source"), nw.col("target")
     is_loop = (source == target) & nw.lit(policy.self_loops == "drop")
     is_edge = ~source.is_null() & ~target.is_null() & ~is_loop
+    reason = nw.when(is_loop).then(nw.lit(1)).otherwise(nw.lit(0))
+    if NAMED in rows.collect_schema().names():
+        is_edge = is_edge & (nw.col(NAMED) == 1)
+        reason = nw.when(nw.col(NAMED) == 0).then(nw.lit(NAMELESS)).otherwise(reason)
     if policy.direction.is_directed:
         first, second = source, target
     else:
@@ -88,7 +100,7 @@ def node_query(rows: Any, policy: EdgePolicy) -> Any:
     edges = rows.select(
         first=nw.when(is_edge).then(first),
         second=nw.when(is_edge).then(second),
-        is_loop=nw.when(is_loop).then(nw.lit(1)).otherwise(nw.lit(0)),
+        is_loop=reason,
     )
     if policy.duplicates == "merge":
         edges = edges.group_by("first", "second", "is_loop").agg(rows=nw.len())

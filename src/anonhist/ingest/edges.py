@@ -13,9 +13,10 @@ from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.normalise import normalised
 from anonhist.graphs.policy import SIMPLE, EdgePolicy
-from anonhist.ingest.edge_query import LeftOut, degree_query, edge_columns, edge_rows, node_query
+from anonhist.ingest.edge_query import NAMELESS, LeftOut, degree_query, edge_columns, edge_rows, node_query
 from anonhist.ingest.edge_text import edges_of_lines, is_edge_text
 from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.naming import check_batch, check_named
 from anonhist.ingest.node_list import node_names
 from anonhist.ingest.node_names import EndNames, ranks_among
 from anonhist.ingest.progress import followed
@@ -58,10 +59,12 @@ def read_edges(
     origin, target
         Columns of both ends. They may be left out if they are called source and target, from and to, or src and dst,
         or if there are only two; of delimited text then say whether it has a header. Names are compared as text, as
-        written.
+        written. Numbers must be whole: 7.0 in a column of floats is the node 7, and fractions and floats of 2^53 and
+        more are refused.
     nodes
         All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
-        a table in memory, or an iterable of names. Without it a node is there only because of its edges.
+        a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it a node is
+        there only because of its edges. With node privacy, whether a node is listed must not depend on other nodes.
     policy
         What counts as an edge.
     table
@@ -99,6 +102,7 @@ def read_edges(
     names = EndNames()
     with asked.opened_rows(source, progress) as rows:
         for batch in record_batches(rows, _ROWS):
+            check_batch(batch, only_whole=True)
             names.add(batch)
     sources, targets, identities = names.ranked(listed)
     edges = normalised(sources, targets, num_nodes=identities.size, policy=policy)
@@ -150,6 +154,7 @@ def read_degrees(
     with asked.opened_rows(source, progress) as rows:
         query = node_query(rows, policy)
         found = fetch(degree_query(query)) if listed is None else _among(query, listed)
+    check_named(all(row[2] != NAMELESS for row in found), only_whole=True)
     pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
     asked.tell(_left_out(found, policy), source, notify)
     unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)

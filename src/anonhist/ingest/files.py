@@ -6,7 +6,7 @@ import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError, UsageError, masked
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
@@ -56,8 +56,8 @@ def file_relation(
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None:
         message = (
-            f"{source!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or .zst too); "
-            "say what separates its columns (--delimiter)."
+            f"{masked(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "
+            ".zst too); say what separates its columns (--delimiter)."
         )
         raise UsageError(message)
     if remote:
@@ -110,7 +110,7 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
             name = name.removesuffix(packed)
         endings.add(Path(name).suffix)
     if len(endings) > 1:
-        message = f"{source!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
+        message = f"{masked(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
     return endings.pop()
 
@@ -119,7 +119,7 @@ def _found(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names."""
     found = _matched(source)
     if not found:
-        message = f"There is no file {source!r}."
+        message = f"There is no file {masked(source)!r}."
         raise DataError(message)
     for name in found:
         _check_readable(name)

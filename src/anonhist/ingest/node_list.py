@@ -8,9 +8,10 @@ from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column
 from anonhist.ingest.edge_text import is_edge_text, nodes_of_lines
 from anonhist.ingest.files import names_are_a_line
-from anonhist.ingest.query import as_text
+from anonhist.ingest.naming import as_text, check_batch, named
 from anonhist.ingest.record_batches import record_batches
-from anonhist.ingest.sources import as_path, label_text, opened, plain_labels
+from anonhist.ingest.sources import as_path, opened, plain_labels
+from anonhist.numeric.value_name import value_name
 
 _ROWS = 1 << 20
 _COLUMN = "node"
@@ -30,7 +31,7 @@ def node_names(nodes: Any) -> Any:
     UsageError
         If the source is a database, or it is not clear which column holds the names.
     DataError
-        If the source cannot be read.
+        If the source cannot be read, or a name is a number that is not whole.
 
     Examples
     --------
@@ -43,7 +44,8 @@ def node_names(nodes: Any) -> Any:
     source = as_path(nodes)
     plain = plain_labels(source)
     if plain is not None:
-        chunks = [pa.array(map(label_text, plain), type=pa.large_string())]
+        names = (value_name(each, only_whole=True) for each in plain)
+        chunks = [pa.array(names, type=pa.large_string())]
     else:
         if isinstance(source, str) and source.startswith(("duckdb://", "sqlite://", "postgres://", "postgresql://")):
             raise UsageError("Nodes are listed in a file or a table in memory: a database is not read for them.")
@@ -68,5 +70,10 @@ def _read(source: Any) -> list[Any]:
                 role="node",
                 option=f"call it {_COLUMN!r}",
             )
-            names = table.select(node=as_text(table, column))
-        return [batch.column("node").cast(pa.large_string()) for batch in record_batches(names, _ROWS)]
+            texts = as_text(table, column, only_whole=True)
+            names = table.select(node=texts, **named(table, {column: True}))
+        chunks = []
+        for batch in record_batches(names, _ROWS):
+            check_batch(batch, only_whole=True)
+            chunks.append(batch.column("node").cast(pa.large_string()))
+        return chunks

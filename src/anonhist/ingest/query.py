@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, named
+from anonhist.ingest.ordering import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +28,23 @@ class Columns:
     max_per_user: int | None = None
     order_by: str | None = None
     keep_null: bool = False
+    # Whether labels that are numbers must be whole.
+    only_whole: bool = False
 
 
 def events_query(table: Any, columns: Columns) -> Any:
-    """Return the lazy query (count, is_null, prevalence) over a table with one row per event."""
+    """Return the lazy query (count, is_null, prevalence) over a table with one row per event.
+
+    Where values may lack a name, a fourth column ``named`` is 0 for those that do.
+    """
     import narwhals as nw
 
-    counted = bounded_rows(table, columns).group_by("label").agg(count=nw.len())
-    return (
-        counted.select("count", is_null=nw.col("label").is_null()).group_by("count", "is_null").agg(prevalence=nw.len())
-    )
+    rows = bounded_rows(table, columns)
+    flags = [name for name in rows.collect_schema().names() if name == NAMED]
+    counted = rows.group_by("label", *flags).agg(count=nw.len())
+    counted = counted.select("count", *flags, is_null=nw.col("label").is_null())
+    grouped = counted.group_by("count", "is_null", *flags).agg(prevalence=nw.len())
+    return grouped.select("count", "is_null", "prevalence", *flags)
 
 
 def bounded_rows(table: Any, columns: Columns) -> Any:
@@ -44,29 +53,38 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     Rows without a user go first, whatever else they hold. A user's rows are ranked by label (or by ``order_by``, then
     label), a choice that depends on that user's rows alone, and the first ``max_per_user`` are kept. The rank is a
     running sum of ones: a running count of labels would leave null labels uncounted, and so unbounded.
+
+    Where values may lack a name, the column ``named`` is 0 for those that do. Of rows that tie they come first, so that
+    they are seen and refused, and not left out.
     """
     import narwhals as nw
 
-    selected: dict[str, nw.Expr] = {"label": as_text(table, columns.label)}
-    if columns.user is not None:
-        selected["user"] = nw.when(~_absent(table, columns.user)).then(nw.col(columns.user))
+    label, user = columns.label, columns.user
+    selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
+    flags = named(table, ({} if user is None else {user: False}) | {label: columns.only_whole})
+    if user is not None:
+        selected["user"] = identity_of(table, user)
         if columns.order_by is not None:
-            selected["rank_by"] = nw.col(columns.order_by)
-    rows = table.select(**selected)
-    if columns.user is not None:
+            selected["rank_by"] = order_of(table, columns.order_by)
+    rows = table.select(**selected, **flags)
+    if user is not None:
         rows = rows.filter(~nw.col("user").is_null())
         if not columns.keep_null:
             rows = rows.filter(~nw.col("label").is_null())
-        order = ["label"] if columns.order_by is None else ["rank_by", "label"]
+        order = [name for name in ("rank_by", NAMED, "label") if name in (*selected, *flags)]
         rank = nw.col("one").cum_sum().over("user", order_by=order)
         rows = rows.with_columns(one=nw.lit(1)).with_columns(rank=rank).filter(nw.col("rank") <= columns.max_per_user)
     return rows
 
 
 def counted_rows(table: Any, *, label: str, count: str) -> Any:
-    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 1."""
+    """Return the rows (label, count, wrong) of a table: labels as text, and whether a count is no whole number ≥ 1.
+
+    Labels that are numbers must be whole; where some may not be, a column ``named`` is 0 for them.
+    """
     good, number = _whole(table, count)
-    return table.select(label=as_text(table, label), count=number, wrong=_one_if(~good))
+    text = as_text(table, label, only_whole=True)
+    return table.select(label=text, count=number, wrong=_one_if(~good), **named(table, {label: True}))
 
 
 def counts_query(table: Any) -> Any:
@@ -74,18 +92,21 @@ def counts_query(table: Any) -> Any:
 
     Equal labels are added up. ``wrong`` says how many values of ``count`` are no whole number from 1 to 2^63 − 1, and
     ``size`` how large the largest sum is in units of 2^32: some engines let a sum of whole numbers wrap. One query
-    answers it all, since standard input can be read only once.
+    answers it all, since standard input can be read only once. Where labels may lack a name, a sixth column ``named``
+    is 0 for those that do.
     """
     import narwhals as nw
 
     good, number = _whole(table, "count")
-    rows = table.select(label=as_text(table, "label"), count=number, wrong=_one_if(~good))
+    flags = named(table, {"label": False})
+    rows = table.select(label=as_text(table, "label"), count=number, wrong=_one_if(~good), **flags)
     rows = rows.with_columns(size=nw.col("count") // _UNIT)
-    added = rows.group_by("label").agg(nw.col("count", "wrong", "size").sum())
+    added = rows.group_by("label", *flags).agg(nw.col("count", "wrong", "size").sum())
     counted = added.with_columns(is_null=nw.col("label").is_null())
-    return counted.group_by("count", "is_null").agg(
+    grouped = counted.group_by("count", "is_null", *flags).agg(
         nw.len().alias("prevalence"), nw.col("wrong").sum(), nw.col("size").max()
     )
+    return grouped.select("count", "is_null", "prevalence", "wrong", "size", *flags)
 
 
 def prevalences_query(table: Any) -> Any:
@@ -109,31 +130,6 @@ def prevalences_query(table: Any) -> Any:
         .agg(added, rows=nw.len())
         .select("count", "prevalence", "rows", "wrong_counts", "wrong", "size")
     )
-
-
-def as_text(table: Any, name: str) -> Any:
-    """Return a column as text, null where there is no value: some engines would write that out as text."""
-    import narwhals as nw
-
-    if table.collect_schema()[name] == nw.String and not table.implementation.is_ibis():
-        # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis columns may hold other types.
-        return nw.col(name)
-    return nw.when(~_absent(table, name)).then(nw.col(name).cast(nw.String))
-
-
-def _absent(table: Any, name: str) -> Any:
-    """Return whether there is no value: null, or NaN, which some engines keep apart from null and some do not."""
-    import narwhals as nw
-
-    column = nw.col(name)
-    if not table.collect_schema()[name].is_float() or _is_sqlite(table):
-        return column.is_null()
-    return column.is_null() | column.is_nan()
-
-
-def _is_sqlite(table: Any) -> bool:
-    """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
-    return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
 
 
 def _one_if(condition: Any) -> Any:
@@ -173,7 +169,7 @@ def dropped_query(table: Any, columns: Columns) -> Any:
     """Return a one-row lazy query: rows in all, and rows without a user."""
     import narwhals as nw
 
-    missing = _one_if(_absent(table, columns.user or columns.label))
+    missing = _one_if(is_missing(table, columns.user or columns.label))
     return table.select(missing=missing).select(rows=nw.len(), missing=nw.col("missing").sum())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column, require
 from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.naming import check_named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
     Columns,
@@ -22,7 +23,8 @@ from anonhist.ingest.query import (
     prevalences_query,
     profile_pairs,
 )
-from anonhist.ingest.sources import as_path, label_text, opened, plain_labels
+from anonhist.ingest.sources import as_path, opened, plain_labels
+from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -59,12 +61,15 @@ def read_profile(
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
-        Column of labels; may be left out where there is only one column. Labels are compared as text, as written.
+        Column of labels; may be left out where there is only one column. Labels are compared as text, as written; in a
+        column of floats 7.0 is the label 7, as beside a missing value whole numbers often become floats.
     user, max_per_user
         Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
         Rows without a user are always left out. The profile's unit becomes that user.
     order_by
-        Column that decides which items of a user count; in text files it is compared as text: 10 comes before 9.
+        Column that decides which items of a user count. In text files it is compared as text: 10 comes before 9, and so
+        are categories and enumerations everywhere, whatever order they declare. Whole numbers are compared as floats.
+        Rows without a value come first.
     table
         Table of a database.
     format
@@ -94,7 +99,8 @@ def read_profile(
     Raises
     ------
     DataError
-        If the data cannot be used; the message holds no value of theirs. Where a column is missing, ``error.columns``
+        If the data cannot be used, such as floats of 2^53 and more among labels or users, which no longer tell whole
+        numbers apart; the message holds no value of theirs. Where a column is missing, ``error.columns``
         has the columns there are, which the message leaves out where they might be a row of data.
     UsageError
         If the call contradicts itself.
@@ -166,7 +172,9 @@ def _labels_in(names: list[str], kind: str, label: str | None, others: Columns, 
 
 
 def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
-    pairs = profile_pairs(fetch(events_query(table, columns)), keep_null=columns.keep_null, notify=notify)
+    counted = fetch(events_query(table, columns))
+    check_named(all(all(row[3:]) for row in counted))
+    pairs = profile_pairs([row[:3] for row in counted], keep_null=columns.keep_null, notify=notify)
     if columns.user is not None and notify is not None:
         rows, missing = fetch(dropped_query(table, columns))[0]
         kept = sum(count * prevalence for count, prevalence in pairs)
@@ -190,6 +198,7 @@ def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple
 
 def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:
     rows = fetch(counts_query(table))
+    check_named(all(all(row[5:]) for row in rows))
     check_whole("count", sum(int(row[3]) for row in rows))
     check_sums([(row[0], row[4]) for row in rows])
     return profile_pairs([row[:3] for row in rows], keep_null=keep_null, notify=notify)
@@ -216,6 +225,6 @@ def _protected(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUni
 def _from_labels(
     labels: list[Any], *, keep_null: bool, unit: PrivacyUnit | None, notify: Callable[[str], None] | None
 ) -> Profile:
-    texts = Counter(map(label_text, labels))
+    texts = Counter(map(value_name, labels))
     rows = [(count, text is None, 1) for text, count in texts.items()]
     return Profile.from_prevalences(profile_pairs(rows, keep_null=keep_null, notify=notify), unit=unit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.progress import followed
@@ -118,7 +118,7 @@ class _Total:
 
 
 def _tallies(survey: Survey, source: str, progress: Callable[[float], None] | None) -> Iterator[Tally]:
-    what = "Standard input" if source == "-" else f"The file {source!r}"
+    what = "Standard input" if source == "-" else f"The file {masked(source)!r}"
     follow = followed(progress)
     with _opened(source, what, follow) as relation, follow:
         columns = expressions(survey, relation, what)

@@ -12,6 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import label_column, require
 from anonhist.ingest.files import input_files, names_are_a_line
 from anonhist.ingest.line_stream import label_blocks
+from anonhist.ingest.naming import check_batch
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.record_batches import record_batches, text_buffers
@@ -52,8 +53,9 @@ def update_sketch(
         As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes. Standard input is one label
         per line, or CSV if a column of it is named.
     column
-        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Rows
-        without a label are left out, and so are empty lines.
+        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Labels that
+        are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and floats of 2^53 and more
+        are refused. Rows without a label are left out, and so are empty lines.
     count
         Column that says how many items a row stands for. A table whose columns are exactly ``label,count`` is counted
         already, as for :func:`read_profile`.
@@ -164,6 +166,7 @@ class _Counting:
         """Count the rows of an Arrow batch that have a label."""
         import pyarrow.compute as pc
 
+        check_batch(batch, only_whole=True)
         if count is not None:
             check_whole(count, pc.sum(batch.column("wrong")).as_py())
         has_label = batch.column("label").is_valid()
@@ -204,7 +207,7 @@ def _query(
     if count is not None:
         return counted_rows(table, label=label, count=count), count
     bound = None if user is None else sketch.unit.bound
-    return bounded_rows(table, Columns(label, user, bound)), None
+    return bounded_rows(table, Columns(label, user, bound, only_whole=True)), None
 
 
 def _standard_input() -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError
+from anonhist.errors import DataError, MissingExtraError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 
@@ -174,7 +174,7 @@ def _database_path(url: str, prefix: str) -> str:
         message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
         raise UsageError(message)
     if not Path(path).is_file():
-        message = f"There is no database file {path!r}."
+        message = f"There is no database file {masked(path)!r}."
         raise DataError(message)
     return path
 
@@ -238,10 +238,3 @@ def plain_labels(source: Any) -> list[Any] | None:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
         return list(source.tolist())
     return list(source) if isinstance(source, Iterable) else None
-
-
-def label_text(value: Any) -> str | None:
-    """Return a plain label as text, or None for what means that there is none."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
-        return None
-    return str(value)

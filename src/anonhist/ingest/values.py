@@ -9,6 +9,7 @@ from anonhist.errors import DataError
 from anonhist.ingest.columns import label_column
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation, names_are_a_line
+from anonhist.ingest.naming import as_text, check_batch, named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
 from anonhist.ingest.sources import Spilling, connected
@@ -47,6 +48,8 @@ def opened_values(
     DataError
         If the data cannot be used, or a row has no value; the message holds no value.
     """
+    import narwhals as nw
+
     kind = "events" if source == "-" and column is not None else None
     follow = followed(progress)
     with connected(spilling=Spilling.FORBIDDEN) as connection:
@@ -56,8 +59,8 @@ def opened_values(
             relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header)
             first_line = names_are_a_line(source, format=kind, header=header)
             name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
-            quoted = '"' + name.replace('"', '""') + '"'
-            query = relation.project(f"CAST({quoted} AS VARCHAR) AS value")
+            table = nw.from_native(relation)
+            query = table.select(value=as_text(table, name), **named(table, {name: False})).to_native()
         with follow:
             yield _texts(query, source)
 
@@ -65,6 +68,7 @@ def opened_values(
 def _texts(query: Any, source: str) -> Iterator[list[str]]:
     with translated("The input", path=source):
         for batch in batches(query, _ROWS):
+            check_batch(batch)
             values = batch.column("value")
             if values.null_count:
                 raise DataError(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.numeric.read_only import read_only
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -52,7 +54,7 @@ class Supports:
             for function in range(first + 1, first + self.hashes):
                 met = (self.places[first:function] == self.places[function]).any(axis=0)
                 out[function, met] = self.buckets
-        return out
+        return read_only(out)
 
     @cached_property
     def sharing(self) -> float:

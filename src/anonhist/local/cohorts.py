@@ -15,6 +15,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_words, keyed_hash
 from anonhist.numeric.multiply_shift import bucket_widths, buckets, label_words, paired_buckets, seed_coefficients
+from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class HashedCohorts:
     @cached_property
     def _coefficients(self) -> NDArray[np.uint32]:
         functions = np.arange(self.cohorts * self.hashes)
-        return seed_coefficients(functions, key=self.key.encode(), words=_WORDS)
+        return read_only(seed_coefficients(functions, key=self.key.encode(), words=_WORDS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +225,7 @@ class PermutedCohorts:
         for function, ranks in enumerate(out):
             numbers = hash_words(labels | np.uint64(function), key=self.key.encode())[:, 0]
             ranks[np.argsort(numbers, kind="stable")] = np.arange(labels.size, dtype=np.int32)
-        return out
+        return read_only(out)
 
 
 def _check_numbers(functions: HashedCohorts | PermutedCohorts, places: int) -> None:

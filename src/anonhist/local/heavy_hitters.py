@@ -17,7 +17,7 @@ from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse
 from anonhist.local.reports import WholeColumn
 from anonhist.local.survey import Survey
 from anonhist.local.tally import Tally, counted
-from anonhist.numeric import hash_buffer, label_words
+from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
 
@@ -275,7 +275,7 @@ class HeavyHitters(Survey):
     def _bytes(self) -> NDArray[np.uint8]:
         """The bytes that may come next, the end of the value among them."""
         used = set(self.characters.encode()) or set(range(256))
-        return np.array(sorted(used | {0}), dtype=np.uint8)
+        return read_only(np.array(sorted(used | {0}), dtype=np.uint8))
 
 
 def _is_none(character: str) -> bool:

@@ -18,7 +18,7 @@ from anonhist.privacy import (
     NeighboringRelation,
     PrivacyUnit,
     parse_epsilon,
-    parse_whole_number,
+    parse_simulations,
     short_decimal,
 )
 
@@ -137,7 +137,7 @@ def release(
     delta
         δ of ``"relaxed-partition"``; 10^−9 by default.
     simulations
-        How many runs :attr:`Release.error` will rest on; 32 by default.
+        How many runs :attr:`Release.error` will rest on, from 2 to 1,000; 32 by default.
     source
         Privacy randomness; the operating system's by default.
 
@@ -165,7 +165,7 @@ def release(
     check_profile(profile)
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
-    runs = None if simulations is None else parse_whole_number(simulations, name="simulations", least=2)
+    runs = None if simulations is None else parse_simulations(simulations)
     given: dict[str, object] = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     given |= {"shares": shares, "member": member, "delta": delta}
     options = {name: option for name, option in given.items() if option is not None}

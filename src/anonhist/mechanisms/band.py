@@ -12,13 +12,13 @@ For z > 0 a level has four states (type of the edge just crossed, hidden flag): 
 from __future__ import annotations
 
 import math
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.mechanisms.calibration import FamilyParameters, band_shape, negligible_order
-from anonhist.numeric import BlockMatrix, BlockVector
+from anonhist.numeric import BlockMatrix, BlockVector, read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,8 @@ _LN_2 = math.log(2)
 
 class Band:
     """Matrices of one family member; states are numbered ``(u + w)·m + k``, k < m the state within the level.
+
+    Threads share a band: nothing in it changes once it can be seen, and its arrays are read-only.
 
     Attributes
     ----------
@@ -42,6 +44,10 @@ class Band:
         Into how many blocks of levels the states are divided.
     weight : ndarray of float64, shape (2w+1,)
         ``q^|u|``.
+    step_rows : ndarray of float64, shape (size, 2m)
+        Rows of :meth:`step`: the states of level u (drop), then those of level u + 1 (stay).
+    tail : BlockVector
+        Future of each state where the reference is empty for ever, zero below level 0.
     """
 
     def __init__(self, parameters: FamilyParameters) -> None:
@@ -50,10 +56,14 @@ class Band:
         self.states = 1 if parameters.z == 0 else 4
         self.size = (2 * self.width + 1) * self.states
         self.levels = np.arange(-self.width, self.width + 1)
-        self._powers: list[BlockMatrix] = []
+        self._powers: dict[int, BlockMatrix] = {}
         self.stay, self.drop = _transitions(parameters.z)
         self.weight = np.exp(-parameters.c * np.abs(self.levels))
         self._block_weight = self.weight.reshape(self.blocks, -1)
+        self.step_rows, self.tail = self._step_rows(), self._tail()
+        shared = (self.levels, self.stay, self.drop, self.weight, self._block_weight, self.step_rows)
+        for array in (*shared, self.tail.values, self.tail.exponents):
+            read_only(array)
 
     def run(self, future: BlockVector) -> BlockVector:
         """Apply one step along a run: the future seen before the step, from that seen after it."""
@@ -74,9 +84,7 @@ class Band:
             values = (self.weight[:, None] * crossed).reshape(self.blocks, -1)
         return BlockVector(values, after.exponents).normalised()
 
-    @cached_property
-    def step_rows(self) -> NDArray[np.float64]:
-        """Rows of :meth:`step`, shape (size, 2m): the states of level u (drop), then those of level u + 1 (stay)."""
+    def _step_rows(self) -> NDArray[np.float64]:
         m = self.states
         rows = np.zeros((2 * self.width + 1, m, 2 * m))
         rows[:, :, :m] = self.weight[:, None, None] * self.drop
@@ -85,14 +93,19 @@ class Band:
 
     def power(self, exponent: int) -> BlockMatrix:
         """Return the run matrix to the power 2^exponent, shape (size, size); row = before, column = after."""
-        while len(self._powers) <= exponent:
-            if self._powers:
-                square = self._powers[-1].squared(floor=negligible_order(self.parameters))
-                self._put_stays(square, len(self._powers))
-                self._powers.append(square)
-            else:
-                self._powers.append(self._one_step())
-        return self._powers[exponent]
+        found = self._powers.get(exponent)
+        if found is None:
+            made = self._square(exponent) if exponent else self._one_step()
+            for array in (*made.panels, made.exponents):
+                read_only(array)
+            # Of threads that made it at the same time, all take the first: futures are made again bit for bit.
+            found = self._powers.setdefault(exponent, made)
+        return found
+
+    def _square(self, exponent: int) -> BlockMatrix:
+        square = self.power(exponent - 1).squared(floor=negligible_order(self.parameters))
+        self._put_stays(square, exponent)
+        return square
 
     def _one_step(self) -> BlockMatrix:
         m, count = self.states, 2 * self.width + 1
@@ -116,12 +129,8 @@ class Band:
                 diagonal = panel[: power.block].reshape(at.size, m, at.size, m)
                 diagonal[at, :, at, :] = weight[:, None, None] * stays
 
-    @cached_property
-    def tail(self) -> BlockVector:
-        """Future of each state where the reference is empty for ever, zero below level 0.
-
-        For level u it is ``σ(u) = Π_{k≤u} q^k/(1 − q^k)``, times what the hidden flags add.
-        """
+    def _tail(self) -> BlockVector:
+        """Make the tail: ``σ(u) = Π_{k≤u} q^k/(1 − q^k)`` for level u, times what the hidden flags add."""
         z, w = self.parameters.z, self.width
         flags = np.zeros((2 * w + 1, self.states))
         flags[w] = 1.0 if self.states == 1 else (1.0, 1.0, 1 - z, 1 - 2 * z)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
 
-LARGEST_CAP = 2**26
+LARGEST_CAP = 2**24
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CumulativeMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`.
     public_cap
-        C, a number known to everybody that no count exceeds, from 1 to 2^26. The error grows with it.
+        C, a number known to everybody that no count exceeds, from 1 to 2^24. The error grows with it.
 
     Guarantees
     ----------

@@ -14,6 +14,7 @@ from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.releases.mechanism import check_diagram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
+        check_diagram(profile)
         public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
         length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
 
-MOST_LABELS = 2**28
+MOST_LABELS = 2**24
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class IsotonicMechanism(AdditiveMechanism):
     epsilon, unit, relation
         See :class:`~anonhist.mechanisms.setting.Setting`.
     public_labels
-        L, a number known to everybody that the number of labels does not exceed, from 1 to 2^28.
+        L, a number known to everybody that the number of labels does not exceed, from 1 to 2^24.
 
     Guarantees
     ----------

@@ -6,7 +6,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import UsageError
 from anonhist.mechanisms.calibration import (
     LARGEST_EPSILON,
     MAX_DURFEE_SIZE,
@@ -117,12 +117,14 @@ class PartitionMechanism(DrawnMechanism):
 
         Raises
         ------
-        DataError
-            If the Durfee size is beyond 2^20, outside the mechanism's public domain.
+        UsageError
+            If the Durfee size is beyond 2^20, outside the mechanism's public domain; where labels are protected, that
+            of the capped counts.
         """
-        # Looked at first: the coordinates of a profile beyond would not fit in memory.
-        if profile.durfee_size > MAX_DURFEE_SIZE:
-            raise DataError(
+        # Looked at first: the coordinates of a profile beyond would not fit in memory. Only data are refused: what was
+        # drawn from data at the border may lie beyond it, and is public.
+        if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
+            raise UsageError(
                 "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
                 "choose the Frobenius mechanism for more."
             )

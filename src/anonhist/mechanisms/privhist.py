@@ -16,6 +16,7 @@ from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.releases.mechanism import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -223,7 +224,13 @@ class PrivHistMechanism(Setting):
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = top_labels(self.admit(profile), MOST_LABELS), simulated_noise(rng)
+        # The noisy number of items moves the threshold by little where there are many. Each label that is written out
+        # takes about as much as four counters of a sketch.
+        check_numbers(4 * public.k_plus(self._threshold(public.n) // 2))
         return [self.publishable(self._run(public, noise)[0]) for _ in range(size)]
+
+    def _threshold(self, items: int) -> int:
+        return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
         shares, epsilon = self.division, self.epsilon_per_cell
@@ -233,7 +240,7 @@ class PrivHistMechanism(Setting):
         if not items:
             return Profile([], []), 0
         # 2.
-        threshold = min(math.ceil(math.sqrt(items * min(float(epsilon), 1.0))), _LARGEST_THRESHOLD)
+        threshold = self._threshold(items)
         border = border_width(items, for_cut)
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
         # 3. is needed for low privacy alone, and what is not looked at need not be drawn; 4.

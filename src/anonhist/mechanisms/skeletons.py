@@ -10,6 +10,7 @@ from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.randomness import SystemSource
+from anonhist.releases.mechanism import check_diagram
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,6 +81,7 @@ class DrawnMechanism(Setting, ABC):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
+        check_diagram(profile)
         return [self.publishable(run) for run in self._run(self.admit(profile), size, SimulatedChoices(rng))]
 
     @abstractmethod

@@ -14,6 +14,7 @@ from anonhist.numeric.multiply_shift import (
     paired_buckets,
     seed_coefficients,
 )
+from anonhist.numeric.read_only import read_only
 
 __all__ = [
     "BestPolynomial",
@@ -31,6 +32,7 @@ __all__ = [
     "keyed_hash",
     "label_words",
     "paired_buckets",
+    "read_only",
     "seed_coefficients",
     "support_counts",
     "support_of",

@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.primes import is_prime
+from anonhist.numeric.read_only import read_only
 from anonhist.numeric.singer import cyclic_order
 
 if TYPE_CHECKING:
@@ -170,17 +171,17 @@ class ProjectiveSpace:
 
     @cached_property
     def _powers(self) -> NDArray[np.int64]:
-        return np.array([self.field**m for m in range(self.dimension)], dtype=np.int64)
+        return read_only(np.array([self.field**m for m in range(self.dimension)], dtype=np.int64))
 
     @cached_property
     def _first(self) -> NDArray[np.int64]:
         """The number of the first polynomial of each degree."""
-        return np.array([_points(self.field, m) for m in range(self.dimension)], dtype=np.int64)
+        return read_only(np.array([_points(self.field, m) for m in range(self.dimension)], dtype=np.int64))
 
     @cached_property
     def _gaps(self) -> NDArray[np.int64]:
         """What is taken from the polynomials of each degree, read as numbers to the base F."""
-        return self._powers - self._first
+        return read_only(self._powers - self._first)
 
     def _vectors(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the coefficients of each point, as digits of one number to the base F, and F to its degree."""

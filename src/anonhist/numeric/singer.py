@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.numeric.primes import prime_factors
+from anonhist.numeric.read_only import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +102,7 @@ def cyclic_order(field: int, dimension: int) -> CyclicOrder:
     supported = sequence[:length] == 0
     spectrum = np.fft.rfft(supported)
     spectrum[0] = 0
-    return CyclicOrder(points, items, spectrum, int(supported.sum()))
+    return CyclicOrder(read_only(points), read_only(items), read_only(spectrum), int(supported.sum()))
 
 
 def cyclic_polynomial(field: int, dimension: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
-from anonhist.privacy.whole import parse_whole_number
+from anonhist.privacy.whole import parse_simulations, parse_whole_number
 
 __all__ = [
     "EpsilonLike",
@@ -11,6 +11,7 @@ __all__ = [
     "NeighboringRelation",
     "PrivacyUnit",
     "parse_epsilon",
+    "parse_simulations",
     "parse_whole_number",
     "short_decimal",
 ]

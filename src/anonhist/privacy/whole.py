@@ -6,6 +6,9 @@ import operator
 
 from anonhist.errors import UsageError
 
+# Error estimates of a thousand runs are right to about 2 %. A file that asks for more only wants to keep us busy.
+MOST_SIMULATIONS = 1000
+
 
 def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 2**62) -> int:
     """Return a setting as an int, or refuse what is not a whole number in its range.
@@ -37,6 +40,22 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
         message = f"{name} must be a whole number from {least} to {_shown(most)}, not {value!r:.80}."
         raise UsageError(message)
     return number
+
+
+def parse_simulations(value: object, *, name: str = "simulations") -> int:
+    """Return how many simulations error estimates rest on, or refuse what is not a whole number from 2 to 1,000.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_simulations(32)
+    32
+    """
+    return parse_whole_number(value, name=name, least=2, most=MOST_SIMULATIONS)
 
 
 def _shown(number: int) -> str:

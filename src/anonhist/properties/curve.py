@@ -160,13 +160,15 @@ def estimated_curve(
         message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
         raise UsageError(message)
     profile = data if isinstance(data, Profile) else data.profile
+    # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
+    simulated = () if isinstance(data, Profile) else data.resimulate()
     value = statistic(profile)
     generator = np.random.default_rng() if rng is None else rng
     sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     error = sampling
     if not isinstance(data, Profile):
-        runs = np.array([statistic(run) for run in data.resimulate()])
+        runs = np.array([statistic(run) for run in simulated])
         noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
         error = np.hypot(sampling, noise)
         parts = (("sampling", sampling), ("privacy noise", noise))

@@ -129,9 +129,9 @@ def estimated(
     if not isinstance(data, Resimulated):
         message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
         raise UsageError(message)
-    profile = data.profile
+    profile, simulated = data.profile, data.resimulate()  # what is not simulated again is refused before any work
     own = _of_profile(profile, estimator, interval, level=level, unit=unit, scale=scale)
-    values = [scale * value_of(estimator, run) for run in data.resimulate()]
+    values = [scale * value_of(estimator, run) for run in simulated]
     noise = math.sqrt(math.fsum((value - own.value) ** 2 for value in values) / len(values))
     error = math.hypot(own.standard_error, noise)
     warnings = own.warnings

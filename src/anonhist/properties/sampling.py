@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.read_only import read_only
 from anonhist.properties.assemblage import Assemblage
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class SampleLaw:
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:
-        return self.items * self.population.probabilities
+        return read_only(self.items * self.population.probabilities)
 
     @cached_property
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -115,7 +116,8 @@ class SampleLaw:
         log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
         with np.errstate(divide="ignore"):
             log_means = np.maximum(np.log(means), -1e4)
-        return values, np.exp(values * log_means[:, None] - means[:, None] - log_factorials)
+        pmf = np.exp(values * log_means[:, None] - means[:, None] - log_factorials)
+        return read_only(values), read_only(pmf)
 
 
 def _variances(

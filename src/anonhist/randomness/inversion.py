@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.numeric.read_only import read_only
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -90,8 +92,8 @@ class InversionTable:
         up_to = np.cumsum(np.bincount(holding, minlength=1 << SLOT_BITS))
         lookup = self.values[up_to]
         lookup[holding] = self.undecided
-        for array in (floors, lookup):
-            array.setflags(write=False)
+        for array in (self.values, floors, lookup):
+            read_only(array)
         object.__setattr__(self, "_floors", floors)
         object.__setattr__(self, "_lookup", lookup)
 

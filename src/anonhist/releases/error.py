@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.properties import Estimate
@@ -50,7 +50,7 @@ class ReleaseError:
         Expected sorted ℓ1 distance in items: mean over the simulations, on R or on the empty profile, whichever is
         larger; its ``standard_error`` is that of the mean.
     simulations
-        Number of runs on either, ≥ 2.
+        Number of runs on either, from 2 to 1,000.
     levels : ndarray of int64, shape (v,)
         Counts at which errors are kept, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
@@ -142,7 +142,7 @@ def simulate_error(
     zeros
         The released number of labels of count zero, if there is one: public, too.
     simulations
-        Number of runs, ≥ 2.
+        Number of runs, from 2 to 1,000.
     rng
         Simulation randomness; nothing secret depends on it.
     progress
@@ -151,7 +151,7 @@ def simulate_error(
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number of at least 2.
+        If ``simulations`` is not a whole number from 2 to 1,000.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def simulate_error(
     >>> error.sorted_l1.value, error.levels.tolist(), error.k_plus_errors.tolist()
     (1.0, [1, 3, 4, 5, 6], [1.0, 0.0, 0.0, 0.0, 0.0])
     """
-    runs = parse_whole_number(simulations, name="simulations", least=2)
+    runs = parse_simulations(simulations)
     # The largest count there can be has no next one.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from anonhist.errors import UsageError
+from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
+
+
+# A file of one kilobyte may speak of profiles that fill any memory; no larger ones are drawn again.
+MOST_ROWS = 2**20
+MOST_NUMBERS = 2**26
 
 
 @runtime_checkable
@@ -32,7 +37,13 @@ class Mechanism(Protocol):
         """What one of its releases promises."""
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
-        """Return ``size`` independent runs on a *public* profile, with simulation randomness."""
+        """Return ``size`` independent runs on a *public* profile, with simulation randomness.
+
+        Raises
+        ------
+        DataError
+            If a run would take more memory than :func:`check_diagram` and :func:`check_numbers` allow.
+        """
 
 
 @runtime_checkable
@@ -43,6 +54,36 @@ class CountsZeros(Protocol):
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, int]]:
         """Return ``size`` independent runs on a public profile and a public number of zeros: profiles and numbers."""
+
+
+def check_diagram(profile: Profile) -> None:
+    """Refuse to run again what is written out as far as the Durfee size D of a public profile, where D > 2^20.
+
+    All profiles with n up to 2^40 are below.
+
+    Raises
+    ------
+    DataError
+        If D is beyond.
+    """
+    if profile.durfee_size > MOST_ROWS:
+        raise DataError(
+            "A release of a Durfee size above 2^20 is not simulated again to find errors; use its profile alone."
+        )
+
+
+def check_numbers(numbers: int) -> None:
+    """Refuse to run again what holds more than 2^26 counters or counts, one by one.
+
+    Raises
+    ------
+    DataError
+        If there are more.
+    """
+    if numbers > MOST_NUMBERS:
+        raise DataError(
+            "A release that takes more than 2^26 numbers is not simulated again to find errors; use its profile alone."
+        )
 
 
 def runs_of(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from anonhist.privacy import parse_whole_number
+from anonhist.privacy import parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.mechanism import runs_of
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties import Estimate
     from anonhist.releases.mechanism import Mechanism
+
+    _Simulated = TypeVar("_Simulated")
 
 DEFAULT_SIMULATIONS = 32
 
@@ -41,7 +42,7 @@ class Release:
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` rests on when it is computed, ≥ 2.
+        How many runs :attr:`error` rests on when it is computed, from 2 to 1,000.
     recorded_error
         The errors, where they were computed before.
     items
@@ -53,7 +54,7 @@ class Release:
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number of at least 2, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
+        If ``simulations`` is not a whole number from 2 to 1,000, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
     """
 
     profile: Profile
@@ -67,8 +68,7 @@ class Release:
     zeros: int | None = None
 
     def __post_init__(self) -> None:
-        runs = parse_whole_number(self.simulations, name="simulations", least=2)
-        object.__setattr__(self, "simulations", runs)
+        object.__setattr__(self, "simulations", parse_simulations(self.simulations))
         for name in ("items", "zeros"):
             number = getattr(self, name)
             if number is not None:
@@ -79,10 +79,10 @@ class Release:
         """The released number of items: :attr:`items` where there is such a number, else that of the profile."""
         return self.profile.n if self.items is None else self.items
 
-    @cached_property
+    @property
     def error(self) -> ReleaseError:
         """Expected errors, by re-simulating the mechanism on the released profile; computed when first asked for."""
-        return self._simulated(None) if self.recorded_error is None else self.recorded_error
+        return self._error(None)
 
     def with_error(self, *, progress: Callable[[float], None] | None = None) -> Release:
         """Return the same release with :attr:`error` recorded; it is computed only if it never was.
@@ -92,10 +92,7 @@ class Release:
         progress
             Called with the share done, in (0, 1], now and then.
         """
-        # Two simulations differ by chance: one release must not say two things.
-        if "error" not in self.__dict__ and self.recorded_error is None:
-            self.__dict__["error"] = self._simulated(progress)
-        return replace(self, recorded_error=self.error)
+        return replace(self, recorded_error=self._error(progress))
 
     def resimulate(self) -> tuple[Profile, ...]:
         """Return :attr:`simulations` runs of the mechanism on the released profile; drawn once, when first asked for.
@@ -108,23 +105,33 @@ class Release:
         """Return the number of zeros of each of those runs; None where no such number is released."""
         return tuple(zeros for _, zeros in self._runs)
 
-    @cached_property
+    @property
     def _runs(self) -> tuple[tuple[Profile, int | None], ...]:
-        # A simulation on what is public already: nothing private rests on this generator.
-        generator = np.random.default_rng()
-        return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=self.simulations, rng=generator))
+        def simulated() -> tuple[tuple[Profile, int | None], ...]:
+            # A simulation on what is public already: nothing private rests on this generator.
+            rng = np.random.default_rng()
+            return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=self.simulations, rng=rng))
 
-    def _simulated(self, progress: Callable[[float], None] | None) -> ReleaseError:
-        # A simulation on what is public already: nothing private rests on this generator.
-        generator = np.random.default_rng()
-        return simulate_error(
-            self.profile,
-            self.mechanism,
-            zeros=self.zeros,
-            simulations=self.simulations,
-            rng=generator,
-            progress=progress,
-        )
+        return self._once("_simulated_runs", simulated)
+
+    def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
+        def simulated() -> ReleaseError:
+            # A simulation on what is public already: nothing private rests on this generator.
+            rng = np.random.default_rng()
+            size, zeros = self.simulations, self.zeros
+            return simulate_error(
+                self.profile, self.mechanism, zeros=zeros, simulations=size, rng=rng, progress=progress
+            )
+
+        return self._once("_simulated_error", simulated) if self.recorded_error is None else self.recorded_error
+
+    def _once(self, name: str, simulate: Callable[[], _Simulated]) -> _Simulated:
+        """Return what was simulated first. Two simulations differ by chance: a release says one thing to all threads.
+
+        Several may simulate at the same time; the first to put its result in place is believed.
+        """
+        found: _Simulated | None = self.__dict__.get(name)
+        return self.__dict__.setdefault(name, simulate()) if found is None else found
 
     @property
     def mostly_noise(self) -> bool:

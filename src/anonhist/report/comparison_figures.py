@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.privacy import short_decimal
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import Comparison, Metric
 
-# Told apart by mark and by dashes, in any colour or none: auto is a ring around whatever it picked.
-_MARKS = ("o", "s", ".", "^", "D", "v", "X", "P", "*")
+# Mark, dashes and color each tell mechanisms apart; auto is a ring around whatever it picked.
+_MARKS = ("s", ".", "^", "D", "v", "X", "P", "*")
 _DASHES = (
-    "",
     "-",
     (0, (5, 2)),
     (0, (1, 1.5)),
@@ -81,26 +80,34 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
     return figure
 
 
+def line_style(place: int) -> dict[str, Any]:
+    """Return how Matplotlib draws the mechanism at this place of a list that begins with auto.
+
+    The first eight mechanisms differ in mark, in dashes and in color; the first 64 in the pair of mark and dashes.
+
+    Examples
+    --------
+    >>> line_style(1)["marker"], line_style(9)["marker"], line_style(1)["linestyle"] == line_style(9)["linestyle"]
+    ('s', 's', False)
+    """
+    if place == 0:
+        ring = {"marker": "o", "markersize": _RING, "markerfacecolor": "none", "markeredgewidth": 1.2}
+        return {**ring, "linestyle": "", "color": SERIES[0]}
+    again, turn = divmod(place - 1, len(_MARKS))
+    mark, color = _MARKS[turn], SERIES[1 + (turn + again) % (len(SERIES) - 1)]
+    size = 2 * _MARK_SIZE if mark == "." else _MARK_SIZE
+    filled = {"marker": mark, "markersize": size, "markerfacecolor": color, "markeredgewidth": 0.0}
+    return {**filled, "linestyle": _DASHES[(turn + again) % len(_DASHES)], "color": color}
+
+
 def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float, float]], foot: float) -> None:
-    place = MECHANISM_NAMES.index(name)
-    is_ring = place == 0
+    style = line_style(MECHANISM_NAMES.index(name))
     budgets = [budget for budget, _, _ in points]
     means = [max(mean, foot) for _, mean, _ in points]
     lows = [max(mean - bar, foot) for _, mean, bar in points]
     highs = [max(mean + bar, foot) for _, mean, bar in points]
-    axes.vlines(budgets, lows, highs, color=SERIES[place], linewidth=1.0)
-    axes.plot(
-        budgets,
-        means,
-        marker=_MARKS[place],
-        markersize=_RING if is_ring else 2 * _MARK_SIZE if _MARKS[place] == "." else _MARK_SIZE,
-        markerfacecolor="none" if is_ring else SERIES[place],
-        markeredgewidth=1.2 if is_ring else 0.0,
-        linestyle=_DASHES[place],
-        linewidth=1.3,
-        color=SERIES[place],
-        label=name,
-    )
+    axes.vlines(budgets, lows, highs, color=style["color"], linewidth=1.0)
+    axes.plot(budgets, means, linewidth=1.3, label=name, **style)
 
 
 def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> None:

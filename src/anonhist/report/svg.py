@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from html import escape
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from anonhist.report.figures import ALARM, BAND, BLUE, GRID, INK, SERIES
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _COLOURS = {colour: f"var(--series-{place})" for place, colour in enumerate(SERIES)}
 _COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
+# Matplotlib's settings are those of the whole process: of two threads that set and restore them, one would restore what
+# the other has set, for good.
+_SETTINGS = Lock()
 
 
 def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False) -> str:
@@ -43,7 +47,8 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_
     defaults = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith(("backend", "webagg"))}
     buffer = io.StringIO()
     kind = "none" if keep_text else "path"
-    with mpl.rc_context({**defaults, "svg.hashsalt": name, "svg.fonttype": kind}), warnings.catch_warnings():
+    settings = {**defaults, "svg.hashsalt": name, "svg.fonttype": kind}
+    with _SETTINGS, mpl.rc_context(settings), warnings.catch_warnings():
         if keep_text:
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure = draw()

@@ -12,6 +12,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import keyed_hash
+from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
@@ -159,6 +160,19 @@ class DomainAddresses:
         return places
 
 
+def known_places(
+    addresses: HashedAddresses | DomainAddresses, hashes: NDArray[np.uint64], *, ignore_unknown: bool
+) -> NDArray[np.int64]:
+    """Return the counter of each label by its hash; without one, a number below zero or, unless ignored, a refusal."""
+    places = addresses.of_hashes(hashes)
+    if not ignore_unknown and bool((places == UNKNOWN).any()):
+        raise DataError(
+            "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
+            "(ignore_unknown, --ignore-unknown)."
+        )
+    return places
+
+
 @dataclass(frozen=True, eq=False)
 class _HashIndex:
     """Hashes in ascending order and, for each beginning of a hash, where those that begin so are.
@@ -170,6 +184,10 @@ class _HashIndex:
     counters: NDArray[np.int64]
     starts: NDArray[np.int64]
     shift: np.uint64
+
+    def __post_init__(self) -> None:
+        for array in (self.hashes, self.counters, self.starts):
+            read_only(array)
 
     @classmethod
     def of(cls, hashes: NDArray[np.uint64]) -> Self:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.releases.mechanism import check_numbers
 from anonhist.sketches.decoding.decoder import SmoothDecoder
 from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS
 from anonhist.sketches.observed import Observed
@@ -111,9 +112,11 @@ class SketchMechanism:
 
     def _shared(self, profile: Profile, rng: np.random.Generator) -> Observed:
         """Throw labels, or those that are sampled, into counters."""
+        check_numbers(self.counters)
         numbers = profile.prevalences
         if self.sample_share < 1:
             numbers = rng.binomial(numbers, float(self.sample_share))
+        check_numbers(int(numbers.sum()))
         counts = np.repeat(profile.counts, numbers)
         counters = np.zeros(self.counters, dtype=np.int64)
         np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
@@ -147,6 +150,7 @@ def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Obs
     """
     reach = law.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
+    check_numbers(int(observed.numbers[~many].sum()) + int(many.sum()) * (2 * reach + 1))
     few = np.repeat(observed.values[~many], observed.numbers[~many])
     alone = Observed.of(few + law.simulate(few.size, rng=rng))
     values, numbers = [alone.values], [alone.numbers]

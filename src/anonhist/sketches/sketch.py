@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
-from anonhist.privacy import PrivacyUnit, parse_whole_number, short_decimal
+from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.releases import DEFAULT_SIMULATIONS
-from anonhist.sketches.addresses import UNKNOWN
+from anonhist.sketches.addresses import known_places
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
 from anonhist.sketches.merging import check_mergeable
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of, shared_noise
+from anonhist.sketches.turns import in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +59,9 @@ class Sketch:
         The noisy counts, from −2^62 to 2^62.
     clipped : int or None
         n, if the counters are clipped to [0, n].
+    turn : lock
+        Held while the sketch changes. Threads may change a sketch at the same time; one that reads several attributes
+        meanwhile does so ``with sketch.turn:``.
 
     Guarantees
     ----------
@@ -166,6 +171,7 @@ class Sketch:
         clipped: int | None,
     ) -> None:
         self.addresses, self.unit, self.relation, self.users_in = addresses, unit, relation, users_in
+        self.turn = RLock()
         self.noise, self.counters, self.clipped = checked_parts(noise), counters, clipped
         if not isinstance(counters, np.ndarray) or counters.dtype != np.int64 or counters.shape != (addresses.size,):
             raise DataError("A sketch has one counter, a 64-bit whole number, for each of its addresses.")
@@ -250,7 +256,7 @@ class Sketch:
         self._check_unclipped("updated")
         for chunk, numbers in label_chunks(labels, counts):
             hashes = keyed_hash(chunk, key=self.addresses.key)
-            self.add(self._found(hashes, ignore_unknown=ignore_unknown), numbers)
+            self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), numbers)
 
     def update_buffer(
         self,
@@ -291,8 +297,9 @@ class Sketch:
         for start in range(0, size, CHUNK):
             hashes = hash_buffer(data, bounds[start : start + CHUNK + 1], key=self.addresses.key)
             chunk = None if numbers is None else numbers[start : start + CHUNK]
-            self.add(self._found(hashes, ignore_unknown=ignore_unknown), chunk)
+            self.add(known_places(self.addresses, hashes, ignore_unknown=ignore_unknown), chunk)
 
+    @in_turn
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
         """Add to counters by their address, all or, if there is an error, none.
 
@@ -330,6 +337,7 @@ class Sketch:
         # To noisy counters at once: there is no array of what was counted that has no noise.
         np.add.at(self.counters, addresses, 1 if numbers is None else numbers)
 
+    @in_turn
     def merge(self, other: Sketch) -> None:
         """Add another sketch of other items: its counts, and its noise.
 
@@ -339,7 +347,8 @@ class Sketch:
         Parameters
         ----------
         other
-            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is.
+            A sketch of the same addresses (domain, or key and buckets), unit and relation; it stays as it is, and no
+            other thread may change it meanwhile.
 
         Raises
         ------
@@ -377,6 +386,7 @@ class Sketch:
             users_in=self.users_in,
         )
 
+    @in_turn
     def clip(self, largest: int) -> None:
         """Move all counters into [0, largest], to store them in fewer bits; they must be unfolded before anything else.
 
@@ -406,6 +416,7 @@ class Sketch:
         whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
         self.counters, self.clipped = folded(self.counters, whole), whole
 
+    @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
         """Undo the clipping: draw the noise that was cut off anew, so that counters have exactly the law they had.
 
@@ -434,7 +445,7 @@ class Sketch:
         method
             A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for intervals.
+            How often it is run again for intervals, from 2 to 1,000.
 
         Raises
         ------
@@ -443,12 +454,14 @@ class Sketch:
         """
         from anonhist.sketches.reconstruction import reconstruct
 
+        runs = parse_simulations(simulations)
         self._check_unclipped("read")
-        # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-        counters, addresses, guarantee = self.counters, self.addresses, self.guarantee
-        shared = shared_noise(self.noise)
+        with self.turn:
+            # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
+            counters, law, guarantee = self.counters, self.law, self.guarantee
+            shared = shared_noise(self.noise)
         return reconstruct(
-            counters, addresses, self.law, guarantee=guarantee, shared=shared, method=method, simulations=simulations
+            counters, self.addresses, law, guarantee=guarantee, shared=shared, method=method, simulations=runs
         )
 
     def __eq__(self, other: object) -> bool:
@@ -471,22 +484,11 @@ class Sketch:
         fields = ("unit", "relation", "users_in", "noise", "counters", "clipped")
         return partial(Sketch.from_parts, self.addresses, **{name: getattr(self, name) for name in fields}), ()
 
-    def __copy__(self) -> NoReturn:
+    def __copy__(self, memo: object = None) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""
         raise UsageError("A sketch is not copied: both would have the same noise; begin a new one, and merge them.")
 
-    def __deepcopy__(self, memo: dict[int, object]) -> NoReturn:
-        """Refuse, as for a shallow copy."""
-        self.__copy__()
-
-    def _found(self, hashes: NDArray[np.uint64], *, ignore_unknown: bool) -> NDArray[np.int64]:
-        places = self.addresses.of_hashes(hashes)
-        if not ignore_unknown and bool((places == UNKNOWN).any()):
-            raise DataError(
-                "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
-                "(ignore_unknown, --ignore-unknown)."
-            )
-        return places
+    __deepcopy__ = __copy__
 
     def _check_unclipped(self, what: str) -> None:
         if self.clipped is not None:

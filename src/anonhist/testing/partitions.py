@@ -62,28 +62,24 @@ def _flippable_sets(partition: Partition) -> tuple[int, ...]:
     check, because conflicts are between pairs.
     """
     cells = corners(partition)
-    conflicts = {
-        frozenset(pair)
-        for pair in combinations(range(len(cells)), 2)
-        if not _is_partition(_flipped(partition, [cells[index] for index in pair]))
-        or any(not _is_partition(_flipped(partition, [cells[index]])) for index in pair)
-    }
-    return tuple(
-        sum(
-            not any(frozenset(pair) in conflicts for pair in combinations(chosen, 2))
-            for chosen in combinations(range(len(cells)), size)
-        )
-        for size in range(len(cells) + 1)
-    )
+    conflicts = {pair for pair in combinations(range(len(cells)), 2) if not _is_diagram(partition, cells, pair)}
+
+    def numbers(free: tuple[int, ...]) -> list[int]:
+        if not free:
+            return [1]
+        first, rest = free[0], free[1:]
+        without, beside = numbers(rest), numbers(tuple(one for one in rest if (first, one) not in conflicts))
+        return [left + right for left, right in zip_longest(without, [0, *beside], fillvalue=0)]
+
+    return tuple(numbers(tuple(range(len(cells)))))
 
 
-def _flipped(partition: Partition, cells: list[tuple[int, int]]) -> list[set[int]]:
-    rows = [set(range(part)) for part in (*partition, 0)]
-    for row, column in cells:
-        rows[row] ^= {column}
-    return rows
-
-
-def _is_partition(rows: list[set[int]]) -> bool:
-    solid = all(row == set(range(len(row))) for row in rows)
-    return solid and all(len(a) >= len(b) for a, b in pairwise(rows))
+def _is_diagram(partition: Partition, cells: list[tuple[int, int]], flipped: tuple[int, int]) -> bool:
+    """Return whether flipping two corners leaves rows without gaps that never grow."""
+    rows = [*partition, 0]
+    (first, _), (second, _) = (cells[index] for index in flipped)
+    if first == second:
+        return False  # its last cell goes and the one beyond comes: a gap
+    for row, column in (cells[index] for index in flipped):
+        rows[row] += 1 if column == rows[row] else -1
+    return all(above >= below for above, below in pairwise(rows))

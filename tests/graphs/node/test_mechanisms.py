@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, product
 from math import exp, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -370,3 +370,15 @@ def test_simulations_release_what_releases_do() -> None:
     assert all(run.k_plus(9) == 0 for run, _ in runs)
     assert abs(zeros.mean() - 100) < 5 * zeros.std() / 40**0.5 + 3
     assert abs(labels.mean() - 351) < 5 * labels.std() / 40**0.5 + 3
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_the_guarantee_says_what_the_list_of_nodes_must_be(relation: NeighboringRelation) -> None:
+    setting: tuple[Any, ...] = (Fraction(1), 4, Direction.UNDIRECTED, relation)
+    listed = [CumulativeDegrees(*setting), HistogramDegrees(*setting, nodes_listed=True)]
+    others = [SurvivalDegrees(*setting), HistogramDegrees(*setting), PartitionDegrees(*setting)]
+    told = {"add-or-remove": "must not be public", "substitute": "may be public"}[relation.value]
+    for mechanism in listed:
+        assert str(mechanism.guarantee).endswith(f"{told}.")
+        assert "be on the list of nodes whichever other nodes there are" in str(mechanism.guarantee)
+    assert not any("list of nodes" in str(mechanism.guarantee) for mechanism in others)

@@ -55,7 +55,8 @@ class CumulativeDegrees(NoisyBins):
     >>> print(mechanism.guarantee)
     1-differentially private (δ = 0) when one node with all its edges is added or removed, spent in steps (0.15 for
     number of nodes, 0.85 for degrees); noise is exact and added to whole numbers, so floating point costs nothing; a
-    node must have the same name whichever other nodes there are.
+    node must have the same name and be on the list of nodes whichever other nodes there are; the list is as private as
+    the nodes and must not be public.
     """
 
     method: ClassVar[str] = "cumulative"

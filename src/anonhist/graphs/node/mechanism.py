@@ -43,9 +43,15 @@ LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 NAMES_STAY = "a node must have the same name whichever other nodes there are"
+# Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
+_LISTED = "a node must have the same name and be on the list of nodes whichever other nodes there are; the list is"
+LIST_STAYS = {
+    NeighboringRelation.ADD_OR_REMOVE: f"{_LISTED} as private as the nodes and must not be public",
+    NeighboringRelation.SUBSTITUTE: f"{_LISTED} not protected and may be public",
+}
 NEEDS_NODES = (
     "How many nodes there are can be released with node privacy only where a list of nodes was read (nodes=, --nodes): "
-    "in a list of edges alone, one node makes others come and go."
+    "in edges alone, one node makes others come and go."
 )
 
 
@@ -130,7 +136,7 @@ class NodeMechanism(ABC):
     @property
     def arithmetic(self) -> str:
         """What floating point costs, and what the promise rests on."""
-        return f"{NOISE_IS_EXACT}; {NAMES_STAY}"
+        return f"{NOISE_IS_EXACT}; {LIST_STAYS[self.relation] if self.releases_zeros else NAMES_STAY}"
 
     @property
     def guarantee(self) -> Guarantee:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.numeric.isotonic import decreasing_fit
+from anonhist.numeric.read_only import read_only
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class Cells:
     sums: NDArray[np.float64]
     widths: NDArray[np.float64]
     starts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for array in (self.sums, self.widths, self.starts):
+            read_only(array)
 
 
 @lru_cache(maxsize=4)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.read_only import read_only
 from anonhist.properties.assemblage import Assemblage
 
 if TYPE_CHECKING:
@@ -65,4 +66,4 @@ def populations(labels: int) -> tuple[Assemblage, ...]:
     edges = np.array(sorted({edge for edge in starts if edge < labels} | {0, labels}), dtype=np.float64)
     sizes, middles = np.diff(edges), (edges[1:] + edges[:-1] + 1) / 2
     shapes = (np.ones(sizes.size), np.where(edges[:-1] < labels // 2, 1.0, 3.0), middles**-0.5, 1 / middles)
-    return tuple(Assemblage(shape / float(shape @ sizes), sizes) for shape in shapes)
+    return tuple(Assemblage(read_only(shape / float(shape @ sizes)), read_only(sizes)) for shape in shapes)

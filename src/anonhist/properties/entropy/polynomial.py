@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.numeric import best_polynomial
+from anonhist.numeric import best_polynomial, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.entropy.plug_in import plug_in_statistic
@@ -164,7 +164,7 @@ def _head(degree: int, end: float, threshold: int) -> NDArray[np.float64]:
             for m in range(min(j, degree), -1, -1):
                 total = coefficients[m] + total * (j - m) / Decimal(end)
             found.append(float(total))
-    return np.array(found)
+    return read_only(np.array(found))
 
 
 def _warnings(bias: float, size: int, *, known: bool) -> tuple[str, ...]:

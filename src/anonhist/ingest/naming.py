@@ -1,0 +1,129 @@
+"""Names of the values of a column, on every engine: as :func:`~anonhist.numeric.value_name.value_name` gives them.
+
+Whoever has no missing whole numbers, such as pandas, holds a column of them in floating point as soon as one row lacks
+its value. No other row may be read differently for that.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from anonhist.errors import DataError
+from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, TOO_LARGE, value_name
+
+# The column that is 0 where a row holds a value without a name, else 1; only where the types of columns allow that.
+NAMED = "named"
+
+
+def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
+    """Return the names of a column's values as text, null where there is no value: an expression, or a series.
+
+    Values without a name have some text; :func:`named` tells them apart. With ``only_whole``, fractions have no name,
+    and neither have lists and structures, the numbers in which may have become floats as well.
+    """
+    import narwhals as nw
+
+    kind, column = table.collect_schema()[name], nw.col(name)
+    if only_whole and kind.is_nested():
+        raise DataError("A column of lists or structures holds no names: choose one of text or whole numbers.")
+    if kind == nw.String:
+        # Untouched, engines count dictionary-encoded text as such: a fifth faster. Ibis takes enumerations for text,
+        # which they become only where text is needed.
+        return nw.concat_str(column, nw.lit("")) if table.implementation.is_ibis() else column
+    if is_of_pandas(table) and isinstance(kind, nw.Object | nw.Categorical | nw.Enum | nw.Datetime | nw.Duration):
+        # pandas writes out each value of such a column as all others allow, and some hold values of several types.
+        names = table.to_native()[name].map(partial(value_name, only_whole=only_whole)).astype(object)
+        return nw.from_native(names, series_only=True).alias(name)
+    text = column.cast(nw.String)
+    if kind.is_float():
+        is_whole = _is_whole(column)
+        whole = nw.when(is_whole).then(column).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
+        text = nw.when(is_whole).then(whole).otherwise(text)
+    elif kind.is_decimal():
+        text = text.str.replace_all(r"\.0+$", "")
+    return nw.when(~is_missing(table, name)).then(text)
+
+
+def named(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
+    """Return the column ``named`` of a selection, or nothing if all values of columns of these types have names.
+
+    Parameters
+    ----------
+    columns
+        Whose values are looked at, and whether fractions have no name there.
+    """
+    import narwhals as nw
+
+    nameless = []
+    for name, only_whole in columns.items():
+        kind, column = table.collect_schema()[name], nw.col(name)
+        if kind.is_float():
+            has_name = _is_whole(column) if only_whole else _is_small(column)
+        elif kind.is_decimal() and only_whole:
+            has_name = as_text(table, name).str.contains("^-?[0-9]+$")
+        else:
+            continue
+        nameless.append(~has_name.fill_null(value=False) & ~is_missing(table, name))
+    if not nameless:
+        return {}
+    return {NAMED: nw.when(nw.any_horizontal(*nameless, ignore_nulls=True)).then(nw.lit(0)).otherwise(nw.lit(1))}
+
+
+def identity_of(table: Any, name: str) -> Any:
+    """Return what tells users apart, null where there is no value: an expression, or a series."""
+    import narwhals as nw
+
+    kind, column = table.collect_schema()[name], nw.col(name)
+    if isinstance(kind, nw.Object):
+        return as_text(table, name)
+    if kind.is_float():
+        # Arrow tells −0 from 0.
+        column = column + nw.lit(0.0)
+    return nw.when(~is_missing(table, name)).then(column)
+
+
+def check_named(are_named: bool, *, only_whole: bool = False) -> None:  # noqa: FBT001
+    """Refuse values without a name."""
+    if not are_named:
+        raise DataError(NOT_WHOLE if only_whole else TOO_LARGE)
+
+
+def check_batch(batch: Any, *, only_whole: bool = False) -> None:
+    """Refuse an Arrow batch that holds a value without a name."""
+    import pyarrow.compute as pc
+
+    if NAMED in batch.schema.names:
+        check_named(pc.min(batch.column(NAMED)).as_py() != 0, only_whole=only_whole)
+
+
+def is_missing(table: Any, name: str) -> Any:
+    """Return whether there is no value: null, or NaN, which some engines keep apart from null and some do not."""
+    import narwhals as nw
+
+    column = nw.col(name)
+    if not table.collect_schema()[name].is_float() or _is_sqlite(table):
+        return column.is_null()
+    return column.is_null() | column.is_nan()
+
+
+def is_of_pandas(table: Any) -> bool:
+    """Return whether pandas, or a package with its interface, holds the table."""
+    return bool(table.implementation.is_pandas_like())
+
+
+def _is_sqlite(table: Any) -> bool:
+    """Return whether SQLite holds the table: it stores NaN as null, and has no question for it."""
+    return bool(table.implementation.is_ibis()) and table.to_native().get_backend().name == "sqlite"
+
+
+def _is_small(column: Any) -> Any:
+    return (column > -LARGEST_NAMED) & (column < LARGEST_NAMED)
+
+
+def _is_whole(column: Any) -> Any:
+    import narwhals as nw
+
+    # Some engines round to a whole number, which must fit: round nothing else.
+    small = nw.when(_is_small(column)).then(column).otherwise(nw.lit(0.5))
+    return (small == small.round(0)).fill_null(value=False)

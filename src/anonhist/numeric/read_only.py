@@ -1,0 +1,23 @@
+"""Arrays that nobody can write to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+
+
+def read_only(array: Array) -> Array:
+    """Make an array that is shared, by a cache or between threads, read-only, and return it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    array.setflags(write=False)
+    return array

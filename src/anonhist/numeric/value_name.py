@@ -1,0 +1,62 @@
+"""The name of a single value: a text that depends on this value alone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+
+from anonhist.errors import DataError
+
+# Below it every whole number is a float of its own; from here on, floats no longer tell whole numbers apart.
+LARGEST_NAMED = 2**53
+NOT_WHOLE = (
+    "Names of nodes and labels of sketches that are numbers must be whole and, as floats, below 2^53: turn them into "
+    "whole numbers or text before they are read."
+)
+TOO_LARGE = (
+    "Floats of 2^53 and more no longer tell whole numbers apart: turn the column into whole numbers or text before it "
+    "is read."
+)
+
+
+def value_name(value: object, *, only_whole: bool = False) -> str | None:
+    """Return the name of a value, None if the value is missing.
+
+    Parameters
+    ----------
+    value
+        Anything with a text. None, NaN and the missing values of pandas are missing.
+    only_whole
+        Refuse fractions: nodes and labels of sketches are compared with those of other columns and files, where the
+        same number may be held in another way.
+
+    Returns
+    -------
+    str or None
+        Of a number that is whole, that whole number: 7.0 is named 7, as a column of whole numbers becomes one of floats
+        when a single value is missing. Of anything else ``str(value)``.
+
+    Raises
+    ------
+    DataError
+        If the value is a float of 2^53 and more in magnitude, or not whole where ``only_whole``.
+
+    Examples
+    --------
+    >>> value_name(7.0), value_name(-0.0), value_name(7), value_name(1.5), value_name(float("nan"))
+    ('7', '0', '7', '1.5', None)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if not isinstance(value, float | np.floating | Decimal):
+        return str(value)
+    if value != value:  # noqa: PLR0124  # NaN
+        return None
+    if not isinstance(value, Decimal) and abs(float(value)) >= LARGEST_NAMED:
+        raise DataError(NOT_WHOLE if only_whole else TOO_LARGE)
+    if value == value // 1:
+        return str(int(value))
+    if only_whole:
+        raise DataError(NOT_WHOLE)
+    return str(value)

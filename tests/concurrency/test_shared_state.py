@@ -1,0 +1,233 @@
+"""All that outlives a call and can change is on a list, with the reason why threads may share it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import anonhist
+
+# Threads that ask for one of these at the same time may each compute it, and one result stays: all must be equal, and
+# nobody may write to them. So each is made of frozen values alone, with no randomness, no clock and no file.
+NUMBERS = "a number, a text or a tuple of them"
+ARRAYS = "read-only arrays, or frozen objects that hold such"
+FROZEN = "frozen values that hold no state of their own"
+REVIEWED_CACHES = {
+    "graphs.node.smooth_sums": (ARRAYS, "cells_from_above cells_from_below"),
+    "local.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),
+    "local.block_law.BlockLaw": (
+        NUMBERS,
+        "_base _gain average_neighbours factor null_probability offset ratio variances",
+    ),
+    "local.blocks.BlockSurvey": (FROZEN, "law"),
+    "local.cohort_counts.Supports": (ARRAYS, "distinct sharing"),
+    "local.cohorts.HashedCohorts": (ARRAYS, "_coefficients"),
+    "local.cohorts.PermutedCohorts": (ARRAYS, "_permutations"),
+    "local.hadamard_response.HadamardResponse": (FROZEN, "block_design"),
+    "local.heavy_hitters.HeavyHitters": (ARRAYS, "_bytes _hashing"),
+    "local.hybrid_projective_geometry.HybridProjectiveGeometry": (FROZEN, "block_design"),
+    "local.kairouz_settings.Grid": ("tuples, and a mapping of them that is only read", "points settings"),
+    "local.krappor.KRAPPOR": (NUMBERS, "false_support_probability true_support_probability"),
+    "local.krr.KRR": (NUMBERS, "_kept_probability false_support_probability true_support_probability"),
+    "local.local_hashing.LocalHashing": (NUMBERS, "false_support_probability true_support_probability"),
+    "local.open.CohortSurvey": (FROZEN, "functions"),
+    "local.optimized_unary.OptimizedUnary": (NUMBERS, "false_support_probability true_support_probability"),
+    "local.projective_geometry.ProjectiveGeometry": (
+        FROZEN,
+        "_design false_support_probability space true_support_probability",
+    ),
+    "local.pure.PureSurvey": (NUMBERS, "_probabilities"),
+    "local.subset_selection.SubsetSelection": (NUMBERS, "false_support_probability true_support_probability"),
+    "local.survey.Survey": (NUMBERS, "digest odds"),
+    "mechanisms.band": ("see Band below; a chain keeps the one it was given", "band_of"),
+    "mechanisms.calibration": (NUMBERS, "calibrate"),
+    "mechanisms.estimators.entropy": (NUMBERS, "recommended_polynomial"),
+    "mechanisms.estimators.recommendation": (ARRAYS, "populations"),
+    "mechanisms.estimators.support_coverage": (NUMBERS, "recommended_smoothing"),
+    "numeric.best_polynomial": (NUMBERS, "best_polynomial"),
+    "numeric.exponential_quotient": (NUMBERS, "_shrinking"),
+    "numeric.primes": (NUMBERS, "prime_factors"),
+    "numeric.projective_space.ProjectiveSpace": (ARRAYS, "_first _gaps _powers"),
+    "numeric.singer": (ARRAYS, "cyclic_order"),
+    "properties.entropy.polynomial": (ARRAYS, "_head"),
+    "properties.sampling.SampleLaw": (ARRAYS, "_means _table"),
+    "randomness.arguments": (NUMBERS, "_is_inside"),
+    "randomness.bit_rows": (ARRAYS, "_table"),
+    "randomness.discrete_laplace": (ARRAYS, "_tables"),
+    "randomness.geometric": (ARRAYS, "_tables"),
+    "sketches.addresses.DomainAddresses": (ARRAYS, "_index"),
+    "sketches.noise.NoiseLaw": (NUMBERS, "variance"),
+    "testing.partitions": (NUMBERS, "_flippable_sets partitions"),
+}
+# What functions change beyond themselves.
+REVIEWED_OUTSIDE = {
+    "__init__.__getattr__: globals": "a name always gets the same object; the import system has locks of its own",
+    "cli.entry._prepared: os": "the command line, before it does anything",
+    "cli.entry._prepared: sys": "the command line, before it does anything",
+    "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
+    "formats.atomic.written_whole: _parts": "each name is put in once; a set does so in one step",
+    "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
+}
+# Objects that change after they were made.
+CALL = "made in a call, for that call alone"
+REVIEWED_OBJECTS = {
+    "formats.reports._Csv": CALL,
+    "formats.reports._Parquet": CALL,
+    "formats.sketches._Sink": CALL,
+    "graphs.flow.ratios.Ratios": CALL,
+    "ingest.node_names.EndNames": CALL,
+    "ingest.progress.followed": CALL,
+    "ingest.reports._Total": CALL,
+    "ingest.sketches._Counting": CALL,
+    "mechanisms.band.Band": "each power is put in place once, whole, and is the same for all from then on",
+    "mechanisms.estimators.inspectre.Errors": CALL,
+    "mechanisms.row_future.Future": CALL,
+    "mechanisms.row_posterior.RowPosterior": CALL,
+    "mechanisms.side_chain.SideChain": CALL,
+    "mechanisms.window_sums.WindowSums": CALL,
+    "numeric.hash_support._Totals": CALL,
+    "numeric.keyed_hash._State": CALL,
+    "numeric.smooth_fit._Counted": CALL,
+    "releases.release.Release": "what was simulated first is put in place once, and all are told that",
+    "sketches.decoding.compound.Compound": CALL,
+    "sketches.sketch.Sketch": "it changes with its lock held",
+    "testing.exact.Decisions": CALL,
+    "testing.sources.TapeSource": "tests only",
+}
+
+PACKAGE = Path(anonhist.__file__).parent
+CACHES = {"cache", "lru_cache", "cached_property"}
+MUTATING = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
+STARTS = {"__init__", "__post_init__", "__init_subclass__"}
+
+
+def functions(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions of a module and of its classes by their qualified names; those within others go with them."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from functions(node, f"{owner}{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield f"{owner}{node.name}", node
+
+
+def last_name(node: ast.expr) -> str:
+    """Return ``cache`` of ``cache``, ``functools.cache`` and ``cache(...)``."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def changed(nodes: list[ast.AST]) -> Iterator[ast.expr]:
+    """Yield what is assigned to, and what a method is called of that changes things."""
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.Delete):
+            yield from node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.NamedExpr):
+            yield node.target
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATING:
+            # NumPy's functions of such a name return something new.
+            if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "np"):
+                yield node.func
+        elif isinstance(node, ast.Call) and last_name(node) in {"__setattr__", "setattr"}:
+            yield ast.Attribute(node.args[0], "filled")
+
+
+def root(node: ast.expr) -> ast.expr:
+    """Return the variable whose part an expression is."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def flat(nodes: Iterator[ast.expr]) -> Iterator[ast.expr]:
+    for node in nodes:
+        yield from flat(iter(node.elts)) if isinstance(node, ast.Tuple | ast.List) else (node,)
+
+
+def own_names(nodes: list[ast.AST]) -> set[str]:
+    """Return the parameters and variables of a function, and of those within it."""
+    outer = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names - outer - {"cls"}
+
+
+def found_in(text: str, room: str) -> tuple[set[str], set[str], set[str]]:
+    """Return the names of caches, of what functions change beyond themselves, and of classes whose objects change."""
+    caches, outside, objects = set(), set(), set()
+    for name, function in functions(ast.parse(text)):
+        if any(last_name(each) in CACHES for each in function.decorator_list):
+            caches.add(f"{room}.{name}")
+        nodes = list(ast.walk(function))
+        variables = [(target, root(target)) for target in flat(changed(nodes))]
+        names = {variable.id for _, variable in variables if isinstance(variable, ast.Name)} - {"self"}
+        outside |= {f"{room}.{name}: {each}" for each in (names - own_names(nodes) if names else ())}
+        parts = [part for part, of in variables if part is not of and isinstance(of, ast.Name) and of.id == "self"]
+        if parts and function.name not in STARTS:
+            objects.add(f"{room}.{name.rpartition('.')[0]}")
+    return caches, outside, objects
+
+
+def found() -> tuple[set[str], set[str], set[str]]:
+    kinds: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+    for path in PACKAGE.rglob("*.py"):
+        room = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for kind, names in zip(kinds, found_in(path.read_text(encoding="utf-8"), room), strict=True):
+            kind.update(names)
+    return kinds
+
+
+def test_all_that_lasts_and_changes_is_reviewed() -> None:
+    caches, outside, objects = found()
+    assert caches == {f"{room}.{name}" for room, (_, names) in REVIEWED_CACHES.items() for name in names.split()}
+    assert outside == set(REVIEWED_OUTSIDE)
+    assert objects == set(REVIEWED_OBJECTS)
+
+
+def test_nothing_of_the_kind_is_overlooked() -> None:
+    text = """
+import functools
+from functools import cached_property, lru_cache
+KNOWN = {}
+count = 0
+
+@functools.cache
+def square(x): return x * x
+
+@lru_cache(maxsize=3)
+def cube(x): return x ** 3
+
+def remember(x): KNOWN[x] = 1
+
+def note(x): KNOWN.setdefault(x, []).append(x)
+
+def counted():
+    global count
+    count += 1
+
+def innocent(x):
+    found = []
+    found.append(x)
+    x.values[0], found[0] = 1, 2
+    return np.append(found, x)
+
+class Thing:
+    kinds = {}
+    def __init__(self): self.here = 1
+    @cached_property
+    def lazy(self): return 1
+    @classmethod
+    def known(cls): cls.kinds[1] = 2
+
+class Lazy:
+    def grow(self): self._powers.append(1)
+
+class Filled:
+    def fill(self): object.__setattr__(self, "x", 1)
+
+class Put:
+    def put(self): self.__dict__["x"] = 1
+"""
+    caches, outside, objects = found_in(text, "m")
+    assert caches == {"m.square", "m.cube", "m.Thing.lazy"}
+    assert outside == {"m.remember: KNOWN", "m.note: KNOWN", "m.counted: count", "m.Thing.known: cls"}
+    assert objects == {"m.Lazy", "m.Filled", "m.Put"}
