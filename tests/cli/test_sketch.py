@@ -143,7 +143,10 @@ def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> No
     assert (refused.returncode, "not private" in refused.stderr) == (2, True)
     assert not (files / "r.json").exists()
     shown = cli("sketch", "info", "a.sketch").stdout
-    assert re.search(r"Noise: [0-9a-f]{32}, exact, with rate 1, a share of 1/2 in the session 'week 47'\.\n", shown)
+    assert re.search(
+        r"Noise: [0-9a-f]{32}, exact, with rate 1, a share of 1/2 in the session 'week 47', of which 3 are needed\.\n",
+        shown,
+    )
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "d.sketch", "-o", "c.sketch")
     assert "when one item is added or removed, provided that at least 2 parties besides the adversary" in done.stdout
     assert read_sketch(files / "c.sketch").guarantee.epsilon == 1

@@ -1,5 +1,7 @@
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +24,20 @@ def test_a_column_is_read_as_text(tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": [3, 1], "odd name": ["x", "y"]}), tmp_path / "a.parquet")
     assert _values(tmp_path / "a.parquet", "n") == ["1", "3"]
     assert _values(tmp_path / "a.parquet", "odd name") == ["x", "y"]
+
+
+def test_values_that_are_to_be_randomised_are_never_spilled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    connect = duckdb.connect
+
+    def spied(*args: Any, config: dict[str, Any], **options: Any) -> Any:
+        asked.append(config["temp_directory"])
+        return connect(*args, config=config, **options)
+
+    monkeypatch.setattr(duckdb, "connect", spied)
+    (tmp_path / "a.csv").write_text("word\ncat\n")
+    assert _values(tmp_path / "a.csv") == ["cat"]
+    assert asked == [""]
 
 
 def test_a_lone_column_needs_no_name(tmp_path: Path) -> None:

@@ -81,3 +81,8 @@ def test_shares_too_small_for_a_step_are_refused_before_anything_is_drawn() -> N
 def test_a_member_whose_band_would_fill_memory_is_refused() -> None:
     with pytest.raises(UsageError, match=r"c must be at least 0\.00049"):
         ah.PartitionMechanism(1, member=ah.FamilyParameters(0.00048, 0.0))
+
+
+def test_a_unit_of_several_sketches_is_for_sketches() -> None:
+    with pytest.raises(UsageError, match="protect one user with at most 6 items"):
+        made("frobenius", PrivacyUnit.user(max_items=3, sketches=2))

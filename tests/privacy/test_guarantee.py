@@ -148,3 +148,30 @@ def test_guarantees_are_values() -> None:
     assert pickle.loads(pickle.dumps(made[0])) == made[0]  # noqa: S301  # our own pickle
     with pytest.raises(AttributeError):
         made[0].epsilon = Fraction(1)  # type: ignore[misc]  # it is frozen
+
+
+def test_conditions_and_what_a_party_sees_are_in_the_sentence() -> None:
+    made = Guarantee(
+        PrivacyUnit.item(), ADD, HALF, arithmetic="noise is exact", conditions=("it rains",), party_epsilon=Fraction(2)
+    )
+    assert str(made) == (
+        "0.5-differentially private (δ = 0) towards outsiders when one item is added or removed, and 2-differentially "
+        "private towards each party, which knows its own share of the noise, provided that it rains; noise is exact."
+    )
+    two = Guarantee(PrivacyUnit.item(), ADD, HALF, arithmetic="noise is exact", conditions=("it rains", "it snows"))
+    assert "removed, provided that it rains, and that it snows; noise" in str(two)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"conditions": ("",)}, "clauses of text"),
+        ({"conditions": (7,)}, "clauses of text"),
+        ({"party_epsilon": Fraction(2)}, "greater than epsilon"),
+        ({"conditions": ("it rains",), "party_epsilon": HALF}, "greater than epsilon"),
+        ({"conditions": ("it rains",), "party_epsilon": 2.0}, "greater than epsilon"),
+    ],
+)
+def test_conditions_that_say_nothing_are_refused(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        Guarantee(PrivacyUnit.item(), ADD, HALF, **fields)

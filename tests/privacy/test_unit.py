@@ -138,3 +138,19 @@ def test_whole_numbers_out_of_range(value: Any, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_whole_number(value, name="size", least=2, most=1000)
     assert str(refused.value) == message
+
+
+def test_a_user_may_have_items_in_each_of_several_sketches() -> None:
+    unit = PrivacyUnit.user(max_items=5, sketches=3)
+    assert (unit.bound, unit.sketches, unit.max_distance) == (5, 3, 15)
+    assert str(unit) == "one user with at most 5 items in each of 3 sketches"
+    assert unit.combined == PrivacyUnit.user(max_items=15)
+    assert PrivacyUnit.user(max_items=2**62, sketches=2).combined == PrivacyUnit.user(max_items=2**62)
+    assert not USERS[2].protects(unit)
+    assert unit.protects(PrivacyUnit.user(max_items=15))
+    assert not unit.protects(PrivacyUnit.user(max_items=16))
+    with pytest.raises(UsageError, match="Only users can have items in several sketches"):
+        PrivacyUnit("item", 1, 2)
+    for sketches in (0, True, 2.0):
+        with pytest.raises(UsageError, match="sketches must be a whole number"):
+            PrivacyUnit("user", 5, sketches)  # type: ignore[arg-type]

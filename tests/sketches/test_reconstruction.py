@@ -62,7 +62,7 @@ def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from
     mechanism = release.mechanism
     assert isinstance(mechanism, SketchMechanism)
     assert release.guarantee == mechanism.guarantee == sketch.guarantee
-    assert release.profile.unit == PrivacyUnit.user(max_items=3, sketches=2)
+    assert release.profile.unit == PrivacyUnit.user(max_items=6)
     assert (mechanism.counters, mechanism.domain_size) == (sketch.addresses.size, 40)
     assert mechanism.sample_share == sketch.addresses.sample_share
     assert mechanism.setting.law == sketch.law

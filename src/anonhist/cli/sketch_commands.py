@@ -162,7 +162,8 @@ def merge(**options: Any) -> None:
     """Add sketches of different data: their counts, and their noise.
 
     They must have the same labels or the same key and buckets, and protect the same; 'anonhist sketch new --like' makes
-    such. Copies of one sketch are refused.
+    such. Copies of one sketch are refused. Where users are protected, budgets add up, unless each user is said to be in
+    one of the sketches only (--users-in one-sketch).
     """
     from anonhist.cli.sketch_update import run_merge
 

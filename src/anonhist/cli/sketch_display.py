@@ -66,5 +66,6 @@ def _key(sketch: Sketch) -> str:
 
 
 def _part(part: NoiseComponent) -> str:
-    share = "" if part.shape == 1 else f", a share of {part.shape} in the session {part.session!r}"
+    session = f" in the session {part.session!r}, of which {part.participants:,} are needed"
+    share = "" if part.shape == 1 else f", a share of {part.shape}{session}"
     return f"{part.identity}, exact, with rate {short_decimal(part.gamma)}{share}."

@@ -119,11 +119,11 @@ def from_document(document: object) -> Release:
 
 
 def _release(top: Mapping[str, Any]) -> Release:
-    guarantee = _guarantee(top["guarantee"], top["version"])
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
+    guarantee = _guarantee(top["guarantee"], top["version"])
     mechanism, check = _mechanism(name, made_by["parameters"], guarantee, top["version"])
     if top["version"] > VERSION and not _is_newer(name):
         message = f"only releases from sketches and with node privacy are of version {NEWER_VERSION}"
@@ -135,7 +135,7 @@ def _release(top: Mapping[str, Any]) -> Release:
         guarantee = mechanism.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
-    profile = Profile(counts, prevalences, unit=guarantee.unit)
+    profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
     items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
     check(profile, items, zeros)
     error = _error(top["error"])

@@ -204,6 +204,9 @@ def check_unit(unit: object) -> None:
     if not isinstance(unit, PrivacyUnit):
         message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
+    if unit.sketches > 1:
+        message = f"A release of exact counts is not one of several sketches: protect {unit.combined}."
+        raise UsageError(message)
 
 
 def check_profile(profile: object) -> None:

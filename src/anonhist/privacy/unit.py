@@ -10,6 +10,7 @@ from anonhist.privacy.whole import parse_whole_number
 
 # What a kind's bound is called.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
+_LARGEST_BOUND = 2**62
 
 
 class NeighboringRelation(Enum):
@@ -114,6 +115,18 @@ class PrivacyUnit:
     def max_distance(self) -> int:
         """Largest sorted ℓ1 distance between add-or-remove neighbours: 1, m·k, c, or that of an edge or a node."""
         return self.bound * self.sketches
+
+    @property
+    def combined(self) -> PrivacyUnit:
+        """The same unit with all its items in one place: a user with m items in each of k sketches has m·k.
+
+        Examples
+        --------
+        >>> print(PrivacyUnit.user(max_items=5, sketches=3).combined)
+        one user with at most 15 items
+        """
+        # More than can be counted is no bound.
+        return PrivacyUnit(self.kind, min(self.max_distance, _LARGEST_BOUND))
 
     def protects(self, other: PrivacyUnit) -> bool:
         """Whether a release for this unit may be made of data that were read for ``other``.

@@ -93,7 +93,7 @@ class SketchMechanism:
     def _scaled(self, found: Prevalences) -> Profile:
         # How many labels of a listed domain one counter stands for is known; of others, what is expected.
         labels = float(1 / self.sample_share) if self.domain_size is None else self.domain_size / self.counters
-        return found.scaled(labels).rounded(unit=self.guarantee.unit)
+        return found.scaled(labels).rounded(unit=self.guarantee.unit.combined)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
