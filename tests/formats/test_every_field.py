@@ -3,6 +3,7 @@
 import json
 from dataclasses import MISSING, fields, is_dataclass, replace
 from fractions import Fraction
+from inspect import get_annotations
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def _public(value: Any) -> list[str]:
 
 def _owner(kind: type, name: str) -> type:
     """Return the class that declares a field: what its heirs do not say, its others do."""
-    return next(each for each in reversed(kind.__mro__) if name in each.__dict__.get("__annotations__", {}))
+    return next(each for each in reversed(kind.__mro__) if name in get_annotations(each))
 
 
 def _parts(value: object) -> list[Any]:
