@@ -88,7 +88,7 @@ def _from_parquet(content: bytes) -> Release:
         release = from_document(parsed(document))
         # Tools that filter a table keep its metadata: the two must still say the same.
         is_same = _holds(file, dict(zip(_COLUMNS, counts_and_prevalences(release), strict=True)))
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the last where the name of a column is no text
         raise DataError("it is not a Parquet file, or a damaged one") from None
     if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")
