@@ -232,6 +232,14 @@ def test_bad_parquet(tmp_path: Path, releases: dict[str, Release]) -> None:
         read_release(path)
 
 
+def test_parquet_whose_columns_have_no_names(tmp_path: Path, releases: dict[str, Release]) -> None:
+    path = tmp_path / "bad.parquet"
+    pq.write_table(to_arrow(releases["frobenius"]), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"prevalence_low", b"\x80revalence_low"))
+    with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):
+        read_release(path)
+
+
 def test_parquet_whose_rows_were_changed(tmp_path: Path, releases: dict[str, Release]) -> None:
     table, path = to_arrow(releases["frobenius"]), tmp_path / "bad.parquet"
     more = pa.array([4, 3, 2, 2], pa.int64())

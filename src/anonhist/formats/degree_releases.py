@@ -61,7 +61,7 @@ def degree_mechanism(
         If there is no such mechanism, the parameters are not its own, or it does not promise exactly that.
     """
     if not name.startswith(_EDGE) and name not in _METHODS:
-        message = f"The file names a mechanism unknown to this version: {name!r}."
+        message = f"The file names a mechanism unknown to this version: {name!r:.80}."
         raise DataError(message)
     if any(type(each) not in (str, int) for each in parameters.values()):
         raise DataError("the parameters of a mechanism for degrees must be whole numbers and text")

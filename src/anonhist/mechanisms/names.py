@@ -47,7 +47,7 @@ MECHANISM_NAMES = ("auto", *MECHANISMS)
 def check_name(name: str) -> None:
     """Refuse a name that is neither ``auto`` nor that of a mechanism."""
     if name not in MECHANISM_NAMES:
-        message = f"There is no mechanism called {name!r}; choose one of {', '.join(MECHANISM_NAMES)}."
+        message = f"There is no mechanism called {name!r:.80}; choose one of {', '.join(MECHANISM_NAMES)}."
         raise UsageError(message)
 
 
@@ -105,7 +105,7 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
     """
     made_by = MECHANISMS.get(name)
     if made_by is None:
-        message = f"The file names a mechanism unknown to this version: {name!r}."
+        message = f"The file names a mechanism unknown to this version: {name!r:.80}."
         raise DataError(message)
     try:
         return made_by.from_parameters(parameters)

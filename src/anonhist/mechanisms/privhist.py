@@ -91,7 +91,9 @@ class BudgetShares:
             return cls.thirds()
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 3:
-            message = f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r}."
+            message = (
+                f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r:.80}."
+            )
             raise UsageError(message)
         return cls(*(_exact_share(part, name) for part, name in zip(parts, _STEPS, strict=True)))
 

@@ -67,7 +67,7 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in _BOUNDS:
-            message = f"A privacy unit is an item, a user or a label, an edge or a node, not {self.kind!r}."
+            message = f"A privacy unit is an item, a user or a label, an edge or a node, not {self.kind!r:.80}."
             raise UsageError(message)
         name = _BOUNDS[self.kind]
         object.__setattr__(self, "bound", parse_whole_number(self.bound, name=name))

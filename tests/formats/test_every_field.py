@@ -1,0 +1,105 @@
+"""Whatever a release says is in its file: a field that is added to any part of it must be written and read back."""
+
+import json
+from dataclasses import MISSING, fields, is_dataclass, replace
+from fractions import Fraction
+from inspect import get_annotations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.formats.document import from_document, to_document
+from anonhist.graphs import EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs.policy import Direction
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import Release
+from anonhist.sketches import DomainSketch, HashedSketch
+from anonhist.testing.sources import SeededSource
+
+# The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
+BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "guarantee")}
+SUBSTITUTE = NeighboringRelation.SUBSTITUTE
+USER = PrivacyUnit.user(max_items=3)
+
+
+def _of_degrees(privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, relation: NeighboringRelation) -> Release:
+    graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], policy=policy, nodes=[f"n{i}" for i in range(12)])
+    source = SeededSource(1)
+    return release_degrees(graph, privacy=privacy, epsilon=5, relation=relation, simulations=2, source=source)
+
+
+def _of_sketches() -> list[Release]:
+    hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=USER, relation=SUBSTITUTE, sample_share="1/3")
+    listed = DomainSketch(labels=["a", "b", "c"], epsilon=2)
+    return [sketch.reconstruct("three-tap", simulations=2) for sketch in (hashed, listed)]
+
+
+@pytest.fixture(scope="module")
+def every_kind(releases: dict[str, Release]) -> list[Release]:
+    member = PartitionMechanism(2, member=PartitionMechanism("1.9").family)
+    degrees = [
+        _of_degrees(EdgePrivacy(12), EdgePolicy(self_loops="count", duplicates="count"), SUBSTITUTE),
+        _of_degrees(NodePrivacy(candidates=(2, 4)), EdgePolicy(), SUBSTITUTE),
+        _of_degrees(NodePrivacy(3, method="histogram"), EdgePolicy(Direction.OUT), NeighboringRelation.ADD_OR_REMOVE),
+        _of_degrees(NodePrivacy(3, method="survival", bounding="flow"), EdgePolicy(), SUBSTITUTE),
+        _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN), NeighboringRelation.ADD_OR_REMOVE),
+    ]
+    made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member)]
+    return [release.with_error() for release in made]
+
+
+def _said(value: object) -> Any:
+    """Return all that a value says in its public fields, of any depth, to be compared."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {"": type(value).__name__, **{name: _said(getattr(value, name)) for name in _public(value)}}
+    if isinstance(value, Profile):
+        return {name: _said(getattr(value, name)) for name in Profile.__slots__ if not name.startswith("_")}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_said(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _public(value: Any) -> list[str]:
+    return [each.name for each in fields(value) if not each.name.startswith("_")]
+
+
+def _owner(kind: type, name: str) -> type:
+    """Return the class that declares a field: what its heirs do not say, its others do."""
+    return next(each for each in reversed(kind.__mro__) if name in get_annotations(each))
+
+
+def _parts(value: object) -> list[Any]:
+    """Return a value and all values inside it that have fields."""
+    if isinstance(value, tuple):
+        return [part for each in value for part in _parts(each)]
+    if isinstance(value, type) or not is_dataclass(value):
+        return []
+    return [value, *(part for name in _public(value) for part in _parts(getattr(value, name)))]
+
+
+def test_every_field_of_every_kind_of_release_survives(every_kind: list[Release]) -> None:
+    for release in every_kind:
+        read = from_document(json.loads(json.dumps(to_document(release))))
+        assert _said(read) == _said(release)
+
+
+def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Release]) -> None:
+    # A field that is everywhere as it is by default would be read back right without ever having been written.
+    seen: dict[str, bool] = {}
+    for part in [part for release in every_kind for part in _parts(release)]:
+        for each in fields(part):
+            if each.name in _public(part) and each.default is not MISSING:
+                name = f"{_owner(type(part), each.name).__name__}.{each.name}"
+                seen[name] = seen.get(name, False) or _said(getattr(part, each.name)) != _said(each.default)
+    assert {name for name, has_own in seen.items() if not has_own} == BY_DEFAULT
+    assert {"Release.zeros", "Guarantee.spending", "ReleaseError.zeros_error", "EdgePolicy.direction"} <= seen.keys()
+
+
+def test_no_two_kinds_say_the_same(every_kind: list[Release]) -> None:
+    mechanisms = {repr(release.mechanism) for release in every_kind}
+    assert len(mechanisms) >= len(every_kind) - 1
+    assert {type(release.guarantee.epsilon) for release in every_kind} == {Fraction}
+    assert isinstance(every_kind[0].mechanism, FrobeniusMechanism)
