@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class RandomSource(Protocol):
     """Whatever hands out independent uniform 64-bit words: the only thing a sampler asks for.
 
-    An implementation used for privacy must be cryptographically secure and must never hand out a word twice, not even
-    in two processes after a fork.
+    An implementation used for privacy must be cryptographically secure and must never hand out a word twice: not to two
+    threads that ask at once, and not in two processes after a fork.
     """
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -33,8 +33,8 @@ class SystemSource:
     Guarantees
     ----------
     Every word comes from ``os.urandom`` in the call that asks for it. Nothing is kept between calls, so there is
-    nothing that a forked process could share, a snapshot could replay or a memory dump could show. A call for one
-    word costs about a microsecond, so a buffer would buy little.
+    nothing that threads or a forked process could share, a snapshot could replay or a memory dump could show. A call
+    for one word costs about a microsecond, so a buffer would buy little.
 
     Examples
     --------
