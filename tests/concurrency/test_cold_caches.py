@@ -172,9 +172,10 @@ def check_frozen(thing: Any) -> None:
     elif isinstance(thing, tuple | list):
         for part in thing:
             check_frozen(part)
+    elif isinstance(thing, dict):
+        check_frozen(list(thing.values()))
     elif type(thing).__module__.startswith("anonhist."):
-        for part in getattr(thing, "__dict__", {}).values():
-            check_frozen(part)
+        check_frozen(getattr(thing, "__dict__", {}))
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -189,6 +190,6 @@ def test_eight_threads_find_what_one_finds(name: str) -> None:
     assert alone != alone_afterwards
     assert found == [alone] * THREADS
     assert afterwards == alone_afterwards
+    # A cache refers to its keys and results one by one.
     for cache in caches():
-        for kept in gc.get_referents(cache):
-            check_frozen(list(kept.values()) if isinstance(kept, dict) else ())
+        check_frozen(gc.get_referents(cache))

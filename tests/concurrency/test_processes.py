@@ -16,9 +16,9 @@ from anonhist.randomness import SystemSource
 
 profile = ah.Profile.from_prevalences({1: 900, 2: 400, 3: 200, 7: 100, 400: 10})
 labels = [str(number) for number in range(200)]
-ring = ah.as_graph([(node, (node + 1) % 400) for node in range(400)])
+ring = ah.as_graph([(node, (node + 1) % 100) for node in range(100)])
 source = SystemSource()
-mechanisms = [ah.FrobeniusMechanism("0.2"), ah.PartitionMechanism("0.05"), ah.CumulativeMechanism(1, public_cap=400)]
+mechanisms = [ah.FrobeniusMechanism("0.2"), ah.PartitionMechanism("0.05"), ah.PrevalenceMechanism(1, public_cap=400)]
 surveys = [kind(alphabet=labels, epsilon=1) for kind in (local.KRR, local.OptimizedUnary, local.HadamardResponse)]
 rappor = local.RAPPOR(buckets=32, cohorts=8, permanent="1/2", zero="1/2", one="3/4")
 memory = rappor.remember(labels)
