@@ -12,6 +12,7 @@ Names are loaded when first asked for, so that ``import anonhist`` costs next to
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -229,17 +230,21 @@ _ROOMS = {
 # A room whose own front door is part of this one: ah.local.KRR.
 _OPEN_ROOMS = ("graphs", "local", "sketches")
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+# Python locks modules one by one: of two threads that load a package, one from its front and one from a module in it,
+# each could hold what the other waits for, and one would fail.
+_LOADING = RLock()
 
 
 def __getattr__(name: str) -> object:
     """Load a public name from its room when it is first asked for."""
-    if name in _OPEN_ROOMS:
-        return import_module(f"anonhist.{name}")
-    if name not in _ROOM_OF:
+    if name not in _OPEN_ROOMS and name not in _ROOM_OF:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    value = getattr(import_module(f"anonhist.{_ROOM_OF[name]}"), name)
-    globals()[name] = value
+    with _LOADING:
+        if name in _OPEN_ROOMS:
+            return import_module(f"anonhist.{name}")
+        value = getattr(import_module(f"anonhist.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
     return value
 
 
