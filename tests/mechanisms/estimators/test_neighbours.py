@@ -166,10 +166,17 @@ def test_weights_of_any_quality_keep_the_promise(items: int, data: st.DataObject
     assert abs(weights.value(after) - weights.value(profile(counts))) <= weights.replaced
 
 
-@pytest.mark.parametrize("items", [1, 2, 4096, 4097, 10**6, 2**42, 2**43 + 1, 2**62, 2**63 - 1])
-def test_steps_are_those_between_the_knots_and_both_ends_are_taken(items: int) -> None:
+@pytest.mark.parametrize("items", [1, 2, 2048, 2049, 10**6, 2**42, 2**43 + 1, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("shape", ["random", "rising", "falling"])
+def test_steps_are_those_between_the_knots_and_both_ends_are_taken(shape: str, items: int) -> None:
     rng = np.random.default_rng(5)
-    weights = WholeWeights.of(LinearStatistic(lambda counts: rng.normal(size=counts.size), head=0), items)
+    # Of the last two, the steepest chords are the long ones.
+    drawn = {
+        "random": lambda counts: rng.normal(size=counts.size),
+        "rising": lambda counts: (counts / items) ** 2,
+        "falling": lambda counts: -((counts / items) ** 2),
+    }
+    weights = WholeWeights.of(LinearStatistic(drawn[shape], head=0), items)
     assert (weights.knots[0], weights.knots[-1]) == (0, items)
     assert bool((np.diff(weights.knots) > 0).all())
 
@@ -183,7 +190,10 @@ def test_steps_are_those_between_the_knots_and_both_ends_are_taken(items: int) -
     found: list[int] = []
     for at in (int(np.argmin(rises / lengths)), int(np.argmax(rises / lengths)), lengths.size - 1):
         start, length = int(weights.knots[at]), int(lengths[at])
-        inside = sorted({0, length // 2, length - 1, *rng.integers(0, length, size=20).tolist()})
+        rest = int(rises[at]) % length
+        # Where the whole part of the rest first goes up.
+        turn = -(-length // rest) - 1 if rest else 0
+        inside = sorted({0, turn, length - 1, *rng.integers(0, length, size=20).tolist()})
         found += [weight(start + more + 1) - weight(start + more) for more in inside]
     assert (min(found), max(found)) == (weights.lowest, weights.highest)
 
