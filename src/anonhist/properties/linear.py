@@ -26,6 +26,8 @@ class LinearStatistic:
     alphabet_size
         k, where ``w(0)`` is not 0. More labels than that in a profile make ``φ_0`` negative, which is what keeps
         f linear for all data.
+    kinks
+        Counts beyond the head where w bends sharply all the same.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class LinearStatistic:
     weights: Weights
     head: int
     alphabet_size: int | None = None
+    kinks: tuple[int, ...] = ()
 
     def of(self, profile: Profile) -> float:
         """Return f, in O(t)."""

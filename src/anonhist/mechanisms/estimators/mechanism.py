@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Of the budget, where the number of items is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
+# Digits of the knots that noise is predicted from.
+_FORESEEN = 6
 _BEYOND = (
     "What was released lies far beyond what there can be, and was cut: an assumption fails, or a public number, such "
     "as the alphabet size, is not right."
@@ -49,9 +51,10 @@ class StatisticMechanism(Setting, ABC):
     half-way between the largest and the smallest step, and ``c·n`` is added again: half the noise that weights without
     c need.
 
-    Weights are rounded to whole multiples of a public step first, so that all that is secret is whole numbers and the
-    sensitivities are theirs. The step is so small that n labels together are off by a share n/2^35 of the sensitivity
-    at most, for a budget from 1/8 on; beyond 10^11 items, what floats may be off by costs some per cent more noise.
+    Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
+    others (:class:`~anonhist.mechanisms.estimators.whole_weights.WholeWeights`), so that all that is secret is whole
+    numbers and the sensitivities are theirs, exactly. The step is so small that n labels together are off by a share
+    n/2^35 of the sensitivity at most, for a budget from 1/8 on; chords shift entropies by 10^−7 nats at most.
 
     Parameters
     ----------
@@ -159,14 +162,12 @@ class StatisticMechanism(Setting, ABC):
 
     def weights(self, items: int) -> WholeWeights:
         """Return the weights on their grid, for a public number of items."""
-        return self._on_grid(self.statistic(items), items)
+        return WholeWeights.of(self.statistic(items), items, fineness=self.fineness)
 
     def noise_variance(self, statistic: LinearStatistic, items: int) -> float:
-        """Return the variance of the noise that a statistic would get."""
-        return 2 * self.scale_of(self._on_grid(statistic, items)) ** 2
-
-    def _on_grid(self, statistic: LinearStatistic, items: int) -> WholeWeights:
-        return WholeWeights.of(statistic, items, fineness=self.fineness)
+        """Return the variance of the noise that a statistic would get, within a few per cent: to choose by."""
+        weights = WholeWeights.of(statistic, items, fineness=self.fineness, digits=_FORESEEN)
+        return 2 * self.scale_of(weights) ** 2
 
     def scale_of(self, weights: WholeWeights) -> float:
         """Return b for weights that are on their grid already."""

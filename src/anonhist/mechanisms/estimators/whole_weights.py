@@ -1,9 +1,10 @@
-"""Weights as whole multiples of a public step: noise is added to whole numbers, and sensitivities are exact."""
+"""Whole weights of counts: noise is added to whole numbers, and sensitivities are exact."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,110 +17,116 @@ if TYPE_CHECKING:
 
 # Every label is off by half a step of the grid at most; n times that must be little beside the noise.
 FINEST = 2.0**34
-# Tables of whole weights stay inside int64.
+# Whole weights, and their differences, stay inside int64.
 _LARGEST = 2.0**60
-# Up to this count weights are looked at one by one, and kept: the same count always has the same whole number.
-_TABLE = 2**12
-# Weights beyond the table are computed when a profile has such a count; each is right to this share of the largest.
-_FLOAT_ERROR = 2.0**-45
+# Products of whole numbers below this stay there, too.
+_HALF = 2**31
+# Weights are computed at counts of so many binary digits, followed by zeros: at all up to 2,048, and further on at
+# counts that differ by a share of 2^−10 at most. In between, x·ln x is off by 2^−23 of x.
+DIGITS = 11
 
 
 @dataclass(frozen=True, eq=False)
 class WholeWeights:
-    """``F = Σ_j (W(j) − W(0))·φ_j``, W(j) whole with ``W(j)·grid ≈ w(min(j, n))``: linear in every profile there is.
+    """``F = Σ_j (W(j) − W(0))·φ_j`` with whole weights W, ``W(j)·grid ≈ w(min(j, n))``: linear in every profile.
 
-    Everything here follows from the weights w and the number n, which are public, never from a profile.
+    W is computed from w at the *knots*, once. Between two of them, K and K', it is defined by whole numbers alone:
+    ``W(j) = W(K) + ⌊(j − K)·(W(K') − W(K))/(K' − K)⌋``. So W(j) depends on j, n and w, never on the profile or on which
+    other counts there are, and every step of W is known exactly, whatever rounding did to the weights at the knots.
 
     Attributes
     ----------
-    statistic
-        The weights w.
     items
         n, ≥ 1: public, or released before. Counts beyond it weigh as much as n.
     grid
         A power of two.
-    table : ndarray of int64, shape (T + 1,)
-        W(0..T); T = n where n is small.
+    knots : ndarray of int64
+        Counts from 0 to n, rising: all up to 2,048 and to the head of the statistic, then 1,024 from each power of two
+        to the next, and the kinks of the statistic.
+    at_knots : ndarray of int64
+        W there.
     lowest, highest
-        Whole numbers between which every step ``D(j) = W(j + 1) − W(j)``, 0 ≤ j < n, lies; the ends are reached if
-        the table holds all steps.
+        The least and the largest step ``D(j) = W(j + 1) − W(j)``, 0 ≤ j < n.
+    alphabet_size
+        k, where ``w(0)`` is not 0.
+
+    Examples
+    --------
+    >>> from anonhist.properties import LinearStatistic
+    >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
+    >>> seen.grid, seen.replaced / seen.highest
+    (5.820766091346741e-11, 1.0)
     """
 
-    statistic: LinearStatistic
     items: int
     grid: float
-    table: NDArray[np.int64]
+    knots: NDArray[np.int64]
+    at_knots: NDArray[np.int64]
     lowest: int
     highest: int
+    alphabet_size: int | None = None
 
     @classmethod
-    def of(cls, statistic: LinearStatistic, items: int, *, fineness: float = FINEST) -> WholeWeights:
+    def of(
+        cls, statistic: LinearStatistic, items: int, *, fineness: float = FINEST, digits: int = DIGITS
+    ) -> WholeWeights:
         """Put the weights on a grid: their steps, with 0, span from ``fineness`` to twice as many multiples of it.
 
-        F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity.
+        F is off by n/2 multiples at most for n labels: a share ``n/(2·fineness)`` of the sensitivity. The grid is
+        coarser where the largest weight would be more than 2^60 multiples.
 
-        Examples
-        --------
-        >>> from anonhist.properties import LinearStatistic
-        >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
-        >>> seen.grid, seen.replaced / seen.highest
-        (5.820766091346741e-11, 1.0)
+        Parameters
+        ----------
+        statistic
+            The weights w.
+        items
+            n.
+        fineness
+            How fine the grid is, > 0.
+        digits
+            Binary digits of the knots: fewer are faster, and predict sensitivities well enough.
         """
-        last = min(items, max(_TABLE, statistic.head))
-        weights = np.asarray(statistic.weights(np.arange(last + 1)), dtype=np.float64)
-        steps = np.diff(weights)
-        ends, largest = np.zeros(0), float(np.abs(weights).max())
-        if last < items:
-            at = np.array([last, last + 1, items - 1, items], dtype=np.int64)
-            at_ends = np.asarray(statistic.weights(at), dtype=np.float64)
-            ends, largest = at_ends[1::2] - at_ends[::2], max(largest, float(np.abs(at_ends).max()))
+        knots = _knots(statistic, items, digits)
+        weights = np.asarray(statistic.weights(knots), dtype=np.float64)
         # Counts beyond n change nothing, which is a step, too.
-        every = np.concatenate((steps, ends, np.zeros(1)))
-        # Between the ends the weights bend one way, so they rise at most as fast as at one of the ends. What the ends
-        # come to may itself be rounding: of large numbers of items neighbouring weights are the same float.
-        steepest = float(np.abs(ends).max(initial=0.0)) + 2 * _FLOAT_ERROR * largest
-        beyond = largest + (items - last) * steepest
-        rounding = 4 * _FLOAT_ERROR * beyond if last < items else 0.0
-        span = float(every.max() - every.min()) + 2 * rounding
+        slopes = np.append(np.diff(weights) / np.diff(knots), 0.0)
+        span, largest = float(slopes.max() - slopes.min()), float(np.abs(weights).max())
         grid = 2.0 ** math.floor(math.log2(span / fineness)) if span > 0 else 1.0
         grid = max(grid, 2.0 ** math.ceil(math.log2(max(largest, 1e-300) / _LARGEST)))
-        table = np.rint(weights / grid).astype(np.int64)
-        whole = np.diff(table)
-        lowest, highest = int(whole.min()), int(whole.max())
-        if last < items:
-            off = 2 + rounding / grid
-            lowest = min(lowest, math.floor(float(ends.min()) / grid - off))
-            highest = max(highest, math.ceil(float(ends.max()) / grid + off))
-        return cls(statistic, items, grid, table, lowest, highest)
+        at_knots, lengths = np.rint(weights / grid).astype(np.int64), np.diff(knots)
+        # Where a rise is no multiple of the length, steps are the whole numbers below and above their quotient.
+        lowest, highest = np.floor_divide(np.diff(at_knots), lengths), -np.floor_divide(-np.diff(at_knots), lengths)
+        return cls(items, grid, knots, at_knots, int(lowest.min()), int(highest.max()), statistic.alphabet_size)
 
     def value(self, profile: Profile) -> int:
-        """Return F, exactly, in O(t)."""
+        """Return F, exactly, in O(t·log n)."""
         counts = np.minimum(profile.counts, self.items)
-        within = counts < self.table.size
-        origin = int(self.table[0])
-        whole = self.table[counts[within]].tolist()
-        if not bool(within.all()):
-            weights = np.asarray(self.statistic.weights(counts[~within]), dtype=np.float64)
-            whole.extend(map(int, np.rint(weights / self.grid).tolist()))
-        labels = [*profile.prevalences[within].tolist(), *profile.prevalences[~within].tolist()]
-        return sum((weight - origin) * label for weight, label in zip(whole, labels, strict=True))
+        # The last knot ends an interval and begins none.
+        left = np.searchsorted(self.knots[:-1], counts, side="right") - 1
+        start, offsets = self.at_knots[left], counts - self.knots[left]
+        lengths = self.knots[left + 1] - self.knots[left]
+        steps, rest = np.divmod(self.at_knots[left + 1] - start, lengths)
+        # Python's whole numbers where products may go beyond 64 bits, which follows from n.
+        kind = np.int64 if int(np.diff(self.knots).max()) < _HALF else object
+        more = offsets.astype(kind) * rest.astype(kind) // lengths
+        weights = start - self.at_knots[0] + offsets * steps + more
+        return sum(map(mul, weights.tolist(), profile.prevalences.tolist()))
 
     @property
     def unseen(self) -> int:
         """``k·W(0)``, what F leaves out and everybody knows; 0 without an alphabet."""
-        size = self.statistic.alphabet_size
-        return 0 if size is None else size * int(self.table[0])
+        return 0 if self.alphabet_size is None else self.alphabet_size * int(self.at_knots[0])
 
     @property
     def replaced(self) -> int:
         """Largest change of F when one of n items is exchanged for another.
 
         A label of count a rises while another falls from b + 1 to b: ``|D(a) − D(b)|`` with ``a + b ≤ n − 1``. Exact
-        where the table holds all steps; beyond, the bound on sums is dropped.
+        where every count is a knot; else the bound on sums is dropped.
         """
-        if self.table.size <= self.items:
+        if self.knots.size <= self.items:
             return self.highest - self.lowest
-        steps = np.diff(self.table)
+        steps = np.diff(self.at_knots)
         # The largest step up to n − 1 − a, for a = 0, 1, …; the other sign is the same pair the other way round.
         partners = np.maximum.accumulate(steps)[::-1]
         return int((partners - steps).max())
@@ -133,3 +140,13 @@ class WholeWeights:
     def added(self) -> int:
         """Largest change of ``F − C·n'`` when an item is added or removed, n' the number of items of a profile."""
         return max(max(self.highest, 0) - self.middle, self.middle - min(self.lowest, 0))
+
+
+def _knots(statistic: LinearStatistic, items: int, digits: int) -> NDArray[np.int64]:
+    """Return the counts that weights are computed at: whole numbers that follow from public ones."""
+    every = np.arange(min(items, max(2**digits, statistic.head)) + 1)
+    shifts = np.arange(1, max(items.bit_length() - digits, 0) + 1)
+    spread = np.left_shift(np.arange(2 ** (digits - 1), 2**digits), shifts[:, None]).ravel()
+    others = np.array([items, *(min(kink, items) for kink in statistic.kinks)], dtype=np.int64)
+    found = np.sort(np.concatenate((every, spread, others)))
+    return np.asarray(found[(found <= items) & np.append(True, np.diff(found) > 0)])

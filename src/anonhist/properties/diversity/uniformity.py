@@ -52,7 +52,8 @@ def uniformity_statistic(n: int, alphabet_size: int) -> LinearStatistic:
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(np.abs(counts / items - 1 / size))
 
-    return LinearStatistic(weights, head=0, alphabet_size=size)
+    turn = n // size
+    return LinearStatistic(weights, head=0, alphabet_size=size, kinks=(turn, turn + 1))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.numeric import pointwise
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.unseen import undersampled
@@ -60,4 +61,4 @@ def jackknife_statistic(n: int) -> LinearStatistic:
 def _gain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``g(r) = ln r + (r−1)·ln(r/(r−1))``: no difference of large numbers, which would be rounding."""
     before = counts - 1
-    return np.log(counts) + before * np.log1p(1 / np.maximum(before, 1.0))
+    return pointwise.log(counts) + before * pointwise.log1p(1 / np.maximum(before, 1.0))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.numeric import pointwise
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.unseen import undersampled
@@ -51,6 +52,6 @@ def plug_in_statistic(n: int) -> LinearStatistic:
 
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         share = np.minimum(counts / size, 1.0)
-        return share * -np.log(np.where(share > 0, share, 1.0))
+        return share * -pointwise.log(np.where(share > 0, share, 1.0))
 
     return LinearStatistic(weights, head=0)

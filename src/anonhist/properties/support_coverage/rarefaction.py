@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.numeric import pointwise
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 
@@ -62,32 +64,41 @@ def rarefaction(*, n: int, draws: int) -> LinearStatistic:
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         result = np.ones(counts.shape)
         within = counts <= n - draws
-        result[within] = np.abs(np.expm1(_log_missed(counts[within], n, draws)))
+        result[within] = _found(counts[within], n, draws)
         return result
 
     return LinearStatistic(weights, head=0)
 
 
-def _log_missed(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
-    """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m: the chance that m draws miss a label of count r."""
-    # ln(1 − x/y) is written −ln(1 + x/(y − x)): right to all digits whether x is near 0 or near y.
+def _found(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the chance that m draws find a label of count r.
+
+    What a count comes to does not depend on the other counts in the array: there is no sum over an axis.
+    """
+    # Draw by draw, a label is found already, or else now: all terms are positive, and no digit is lost.
     if draws <= _ONE_BY_ONE:
-        left = (n - counts) - np.arange(draws).reshape(-1, *(1,) * counts.ndim)
-        return np.asarray(-np.log1p(counts / left).sum(axis=0))
-    result = np.empty(counts.shape)
+        found = np.zeros(counts.shape)
+        for step in range(draws):
+            found += (1.0 - found) * (counts / float(n - step))
+        return found
+    # And the same with the items of the label and the draws in each other's place.
     rare = counts <= _ONE_BY_ONE
-    factors = -np.log1p(draws / ((n - draws) - np.arange(min(_ONE_BY_ONE, n - draws))))
-    result[rare] = np.append(0.0, np.cumsum(factors))[counts[rare]]
+    table = [0.0]
+    for step in range(min(_ONE_BY_ONE, n - draws)):
+        table.append(table[-1] + (1.0 - table[-1]) * (draws / (n - step)))
+    result = np.empty(counts.shape)
+    result[rare] = np.array(table)[counts[rare]]
     if not bool(rare.all()):
-        result[~rare] = _stirling(counts[~rare], n, draws)
+        result[~rare] = np.abs(pointwise.expm1(_log_missed(counts[~rare], n, draws)))
     return result
 
 
-def _stirling(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+def _log_missed(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+    """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m by Stirling's formula."""
     # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
     left = np.maximum((n - draws) - counts, 1)
-    shared = np.log1p(counts / n * (draws / left))
-    alone = counts * np.log1p(draws / (n - draws)) + draws * np.log1p(counts / (n - counts))
+    shared = pointwise.log1p(counts / n * (draws / left))
+    alone = counts * math.log1p(draws / (n - draws)) + draws * pointwise.log1p(counts / (n - counts))
     rest = _series(np.float64(n)) - _series(n - counts) - _series(np.float64(n - draws)) + _series(left)
     return np.asarray((left + 0.5) * shared - alone - rest)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric import pointwise
 from anonhist.properties.assemblage import Assemblage
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
@@ -47,7 +48,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     [0.0, 1.5, 0.75, 1.125, 1.0]
     """
     counts = np.arange(log_tails.size)
-    terms = np.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
+    terms = pointwise.exp(np.minimum(counts * math.log(beyond) + log_tails, _LARGEST_LOG))
     all_weights = 1.0 - np.where(counts % 2, -terms, terms)
     # Terms too small to be felt make weights of exactly 1.
     head = 1 + int(np.flatnonzero(all_weights != 1.0)[-1])
@@ -140,4 +141,4 @@ def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _log_factorials() -> NDArray[np.float64]:
-    return np.append(0.0, np.cumsum(np.log(np.arange(1, LONGEST + 1))))
+    return np.append(0.0, np.cumsum(pointwise.log(np.arange(1.0, LONGEST + 1))))
