@@ -143,7 +143,7 @@ def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[...
         (tmp_path / name).write_text('{"label":null}\n')
     else:
         write_table(tmp_path / name, {"label": []})
-    assert read_profile(tmp_path / name).n == 0
+    assert read_profile(tmp_path / name, label="label").n == 0
 
 
 def test_an_interrupted_query_is_an_interrupt() -> None:

@@ -17,7 +17,7 @@ Refused = Callable[..., str]
 
 def rows(path: Path, **options: Any) -> list[tuple[Any, ...]]:
     """What the engine is given to count."""
-    reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True} | options
+    reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True, "keys": ["label"]} | options
     with duckdb.connect() as connection:
         return sorted(file_relation(connection, str(path), **reading).fetchall(), key=repr)
 

@@ -15,9 +15,12 @@ from anonhist.ingest.delimited import (
     remote_relation,
     stdin_relation,
 )
+from anonhist.ingest.json_lines import json_relation
 from anonhist.ingest.zstandard import is_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import duckdb
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -35,11 +38,12 @@ def file_relation(
     format: str | None,  # noqa: A002  # the name users know
     delimiter: str | None,
     header: bool,
+    keys: Iterable[str | None] = (),
 ) -> Any:
     """Open a path, glob, URL or ``-`` (standard input) as a relation.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
-    JSON lines: every value is text, numbers in their shortest form that still tells 1 from 1.0.
+    JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see :func:`json_relation`.
     """
     if source == "-":
         if format in (None, "labels"):
@@ -52,7 +56,8 @@ def file_relation(
         return labels_relation(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
     if ending in (*_PARQUET, *_JSON):
-        return connection.read_parquet(patterns) if ending in _PARQUET else _json_relation(connection, patterns)
+        is_parquet = ending in _PARQUET
+        return connection.read_parquet(patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None:
         message = (
@@ -77,10 +82,20 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
         return False
     if source == "-":
         return format is not None
-    if source.startswith(_DATABASES):
+    return not source.startswith(_DATABASES) and _ending_of(source) not in (*_PARQUET, *_JSON)
+
+
+def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
+    """Return whether a source is JSON lines: of these the keys to read must be said.
+
+    Examples
+    --------
+    >>> is_json("log.jsonl.gz", format=None), is_json("log.csv", format=None)
+    (True, False)
+    """
+    if not isinstance(source, str) or format == "labels" or source == "-":
         return False
-    paths = [source] if "://" in source else _matched(source)
-    return _common_ending(source, paths or [source], remote="://" in source) not in (*_PARQUET, *_JSON)
+    return not source.startswith(_DATABASES) and _ending_of(source) in _JSON
 
 
 def input_files(source: str) -> list[str]:
@@ -95,11 +110,9 @@ def _matched(source: str) -> list[str]:
     return [source] if Path(source).exists() else sorted(glob.glob(source, recursive=True))  # noqa: PTH207  # absolute patterns too
 
 
-def _json_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
-    # Only the names are taken from a first look: the types it guesses would make one label of 1 and 1.0.
-    guessed = connection.read_json(paths, format="newline_delimited", records="true", maximum_depth=1)
-    columns = dict.fromkeys(guessed.columns, "VARCHAR")
-    return connection.read_json(paths, format="newline_delimited", records="true", columns=columns)
+def _ending_of(source: str) -> str:
+    paths = [source] if "://" in source else _matched(source)
+    return _common_ending(source, paths or [source], remote="://" in source)
 
 
 def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:

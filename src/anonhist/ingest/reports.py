@@ -14,7 +14,7 @@ from anonhist.errors import UsageError
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
 from anonhist.ingest.progress import followed
-from anonhist.ingest.report_columns import FOREIGN, arrays_of, expressions, refuse_foreign
+from anonhist.ingest.report_columns import FOREIGN, arrays_of, expressions, names_of, refuse_foreign
 from anonhist.ingest.sources import as_path, connected
 from anonhist.ingest.spool import spooled
 from anonhist.local.reports import Reports, WholeColumn
@@ -120,7 +120,7 @@ class _Total:
 def _tallies(survey: Survey, source: str, progress: Callable[[float], None] | None) -> Iterator[Tally]:
     what = "Standard input" if source == "-" else f"The file {source!r}"
     follow = followed(progress)
-    with _opened(source, what, follow) as relation, follow:
+    with _opened(survey, source, what, follow) as relation, follow:
         columns = expressions(survey, relation, what)
         few = all(isinstance(each, WholeColumn) for each in survey.columns)
         if few and prod(each.size for each in survey.columns if isinstance(each, WholeColumn)) <= _MOST_GROUPS:
@@ -161,14 +161,15 @@ def batches(relation: Any, rows: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _opened(source: str, what: str, follow: followed) -> Iterator[Any]:
+def _opened(survey: Survey, source: str, what: str, follow: followed) -> Iterator[Any]:
+    keys = names_of(survey)
     with translated(what, path=source), connected() as connection:
         follow.attach(connection)
         if source == "-":
             with spooled() as path:
-                yield file_relation(connection, path, format=None, delimiter=None, header=True)
+                yield file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
             return
-        yield file_relation(connection, source, format=None, delimiter=None, header=True)
+        yield file_relation(connection, source, format=None, delimiter=None, header=True, keys=keys)
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:
