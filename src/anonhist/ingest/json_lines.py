@@ -30,4 +30,6 @@ def json_relation(connection: duckdb.DuckDBPyConnection, paths: Any, keys: Itera
     if len({name.casefold() for name in names}) < len(names):
         raise UsageError("Two keys that differ only in case cannot be read together; rename one of them.")
     columns = dict.fromkeys(names, "VARCHAR")
-    return connection.read_json(paths, format="newline_delimited", records="true", columns=columns)
+    return connection.read_json(
+        paths, format="newline_delimited", records="true", columns=columns, hive_partitioning=False
+    )

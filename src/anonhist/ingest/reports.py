@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from contextlib import contextmanager
 from math import prod
@@ -13,6 +12,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
+from anonhist.ingest.local_files import identity, matched
 from anonhist.ingest.progress import followed
 from anonhist.ingest.report_columns import FOREIGN, arrays_of, expressions, names_of, refuse_foreign
 from anonhist.ingest.sources import as_path, connected
@@ -91,11 +91,10 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     """
     found: list[str] = []
     for source in map(as_path, sources):
-        is_there = source == "-" or os.path.exists(source)  # noqa: PTH110  # patterns need not be paths
-        found += [source] if is_there else sorted(glob.glob(source, recursive=True)) or [source]  # noqa: PTH207
+        found += [source] if source == "-" else matched(source) or [source]
     if not found:
         raise UsageError("Name one file of reports at least.")
-    if len({os.path.realpath(each) for each in found}) < len(found):
+    if len(set(map(identity, found))) < len(found):
         raise UsageError("A file is named twice, so that its reports would count twice; name each once.")
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import label_column, require, required_key
 from anonhist.ingest.files import input_files, is_json, names_are_a_line
 from anonhist.ingest.line_stream import label_blocks
+from anonhist.ingest.local_files import identity
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.record_batches import record_batches, text_buffers
@@ -137,7 +137,7 @@ def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
         raise UsageError(
             "This sketch protects users, who might be in several sources: name one, or a pattern such as 'logs/*.csv'."
         )
-    files = [os.path.realpath(path) for source in listed for path in input_files(source)]
+    files = [identity(path) for source in listed for path in input_files(source)]
     if len(set(files)) < len(files):
         raise UsageError("A file is named twice, so that its labels would count twice; name each once.")
 
