@@ -90,6 +90,9 @@ def test_json_values_as_written(tmp_path: Path, text: str, labels: list[str | No
         ("a.log", 'label\n"a"\n\n a,b\n', {"format": "labels"}, [(" a,b",), ('"a"',), ("label",), (None,)]),
         ("a.csv", "a\r\nb\r\n", {"format": "labels"}, [("a",), ("b",)]),
         ("a.csv", "\ufeffa\n", {"format": "labels"}, [("a",)]),
+        ("a.csv", "\ufeffa\n\ufeff\n\ufeff\ufeffb\ufeff\n", {"format": "labels"}, [("a",), ("b\ufeff",), (None,)]),
+        ("a.csv", "\ufeffa,\ufeffb\n\ufeffa,\n", {"header": False}, [("a", "\ufeffb"), ("a", None)]),
+        ("a.csv", "\ufeffa,b\n\ufeffa,b\n", {}, [("\ufeffa", "b")]),
     ],
 )
 def test_options_of_text(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.lines import lines_relation
+from anonhist.ingest.lines import lines_relation, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,7 +74,7 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], delimiter: str, *, header: bool) -> Any:
-    return connection.read_csv(
+    rows = connection.read_csv(
         paths,
         header=header,
         columns=dict.fromkeys(names, "VARCHAR"),
@@ -84,6 +84,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], d
         auto_detect=False,
         hive_partitioning=False,
     )
+    return rows if header else rows.project(f"* REPLACE ({without_marks(names[0])})")
 
 
 def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -> list[str]:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
 
+# U+FEFF, as the engine writes it.
+_MARK = "chr(65279)"
+
 
 def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options: Any) -> Any:
     """Return each line of files as one value (label), null where it is empty.
 
-    Lines end in a line feed, in a carriage return or in both, alike in the whole file. A byte order mark at its
-    beginning is skipped.
+    Lines end in a line feed, in a carriage return or in both, alike in the whole file. Byte order marks are skipped at
+    the beginning of every line, not the first alone: another row before it must not change how one is read.
     """
     # Every option is given: on a pipe, detection would swallow the rows it looked at.
-    return connection.read_csv(
+    lines = connection.read_csv(
         paths,
         header=False,
         columns={"label": "VARCHAR"},
@@ -27,3 +30,11 @@ def lines_relation(connection: duckdb.DuckDBPyConnection, paths: Any, **options:
         hive_partitioning=False,
         **options,
     )
+    return lines.project(without_marks("label"))
+
+
+def without_marks(column: str) -> str:
+    """Return SQL for a column of text without the byte order marks that it begins with, null where nothing is left."""
+    name = '"' + column.replace('"', '""') + '"'
+    # Few lines begin with one, and looking for it is cheap.
+    return f"CASE WHEN starts_with({name}, {_MARK}) THEN nullif(ltrim({name}, {_MARK}), '') ELSE {name} END AS {name}"
