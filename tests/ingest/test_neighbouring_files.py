@@ -170,6 +170,24 @@ def test_all_rows_of_a_user_are_so_many_items_at_most(
     assert sorted_l1(*profiles) <= (0 if left is None else bound)
 
 
+@_several(6)
+@given(data=st.data())
+def test_a_label_exchanged_for_none_takes_an_item_unless_it_is_counted(compress: Compress, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.tuples(broken, labels), min_size=1, max_size=20))
+    place = data.draw(st.integers(0, len(rows) - 1))
+    exchanged = [(None, "other") if number == place else row for number, row in enumerate(rows)]
+    profiles = []
+    for keep_null in (True, False):
+        for each in (rows, exchanged):
+            with TemporaryDirectory() as folder:
+                said = _write(Path(folder), "jsonl", ["label", "other"], [each], compress)
+                profiles.append(read_profile(**said, keep_null=keep_null))
+    assert profiles[0].n == profiles[1].n == len(rows)
+    assert sorted_l1(profiles[0], profiles[1]) <= 2
+    assert profiles[2].n - profiles[3].n == (rows[place][0] is not None)
+    assert sorted_l1(profiles[2], profiles[3]) <= 1
+
+
 RAW = {
     "csv": [
         b"",
