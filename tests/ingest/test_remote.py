@@ -57,6 +57,19 @@ def test_a_row_is_read_as_in_a_local_file(tmp_path: Path, rows: Rows, place: int
         assert found == rows(str(path)), row
 
 
+@pytest.mark.parametrize("place", [0, 300, 600])
+def test_a_row_of_one_column_is_no_comment(tmp_path: Path, rows: Rows, place: int) -> None:
+    path = tmp_path / "a.csv"
+    labels = [row.partition(",")[0] for row in ROWS]
+    for row in ("# c", "#", "%", "--", ""):
+        path.write_text("\n".join(["label", *labels[:place], row, *labels[place:], ""]))
+        assert len(rows(path.as_uri())) == 601, row
+        path.write_text("\n".join(["label,user", *ROWS[:place], row or "a", *ROWS[place:], ""]))
+        for source in (path.as_uri(), str(path)):
+            with pytest.raises(DataError, match="more or fewer columns"):
+                read_profile(source, label="label")
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet"])
 def test_every_ending_is_read(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
     write_table(tmp_path / name, {"label": ["b", "#a", "b", None], "other": list("1234")})
