@@ -138,7 +138,7 @@ def _several(examples: int) -> Any:
     return settings(repeatable, max_examples=examples)
 
 
-@_several(8)
+@_several(6)
 @given(data=st.data())
 @pytest.mark.parametrize("form", FORMATS)
 def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.DataObject) -> None:
