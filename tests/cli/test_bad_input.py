@@ -63,7 +63,18 @@ _ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
     "ragged, shorter row": (_file("x.csv", f"a,b\n{_SECRET},1\n1\n"), ("x.csv", "--label", "a"), _BAD_DATA, "row"),
     "not UTF-8": (_file("x.csv", b"label\n\xff\xfe\n"), ("x.csv",), _BAD_DATA, "not UTF-8"),
     "CSV called Parquet": (_file("x.parquet", _LARGE), ("x.parquet",), _BAD_DATA, "Parquet file"),
-    "CSV called JSON lines": (_file("x.jsonl", _LARGE), ("x.jsonl",), _BAD_DATA, "not made of JSON lines"),
+    "CSV called JSON lines": (
+        _file("x.jsonl", _LARGE),
+        ("x.jsonl", "--label", "label"),
+        _BAD_DATA,
+        "not made of JSON lines",
+    ),
+    "JSON lines without a key": (
+        _file("x.jsonl", f'{{"{_SECRET}": "{_SECRET_NUMBER}"}}'),
+        ("x.jsonl",),
+        _USAGE,
+        "JSON lines have no header: say which key holds the labels (--label).",
+    ),
     "CSV called gzip": (_file("x.csv.gz", _LARGE), ("x.csv.gz",), _BAD_DATA, "cannot be decompressed"),
     "CSV called zstd": (_file("x.csv.zst", _LARGE), ("x.csv.zst",), _BAD_DATA, "cannot be decompressed"),
     "truncated gzip": (

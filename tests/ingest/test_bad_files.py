@@ -92,10 +92,23 @@ def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refused
         assert "columns" in refused(DataError, path, label=label)
 
 
-def test_one_label_per_line_has_no_second_column(tmp_path: Path, refused: Refused) -> None:
-    path = tmp_path / "labels.txt"
-    path.write_bytes(b"a\x01hunter2\n")
-    assert refused(DataError, path, format="labels", secret=SECRET)
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.txt", b"a\n" + b"hunter2" * 300_000 + b"\n", "a line that is too long"),
+        ("a.csv", b"label\n" + b"hunter2" * 300_000 + b"\n", "a line that is too long"),
+        ("a.jsonl", b'{"label":"' + b"hunter2" * 6_000_000 + b'"}\n', "a line that is too long"),
+        ("a.txt", b"a\nhunter2\rb\n", "do not all end alike"),
+        ("a.txt", b"a\nhunter2\r\n", "do not all end alike"),
+        ("a.txt", b"a\nhunter2\xff\n", "not UTF-8"),
+    ],
+)
+def test_lines_are_refused_for_the_right_reason(
+    tmp_path: Path, refused: Refused, name: str, data: bytes, says: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    kind = "labels" if name == "a.txt" else "events"
+    assert says in refused(DataError, tmp_path / name, label="label", format=kind, secret=SECRET)
 
 
 @pytest.mark.parametrize("source", ["nowhere.csv", "nowhere.parquet", "nowhere-*.csv", "nowhere", "no/where.csv"])
@@ -148,7 +161,7 @@ def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[...
         (tmp_path / name).write_text('{"label":null}\n')
     else:
         write_table(tmp_path / name, {"label": []})
-    assert read_profile(tmp_path / name).n == 0
+    assert read_profile(tmp_path / name, label="label").n == 0
 
 
 def test_an_interrupted_query_is_an_interrupt() -> None:

@@ -242,7 +242,7 @@ def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("ending", "names"),
-    [(ending, ("from", "to")) for ending in (".csv.gz", ".tsv", ".jsonl", ".parquet")]
+    [(ending, ("from", "to")) for ending in (".csv.gz", ".tsv", ".parquet")]
     + [(".csv", names) for names in (("source", "target"), ("src", "dst"), ("left", "right"))],
 )
 def test_tables_are_read_by_the_names_of_their_columns(

@@ -118,7 +118,8 @@ def test_nobody_is_counted_as_nobody(tmp_path: Path, survey: Survey) -> None:
 def test_a_file_is_counted_once(tmp_path: Path) -> None:
     write(_reports(SURVEYS["whole"]), tmp_path / "a.csv")
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
-    for sources in (["a.csv", "a.csv"], ["*.csv"], ["a.csv", "[a].csv"], ["-", "-"]):
+    assert report_files([f"{tmp_path}/*.csv"]) == [f"{tmp_path}/a.csv"]
+    for sources in (["a.csv", "a.csv"], ["a.csv", "b.csv"], ["*.csv", "b.csv"], ["a.csv", "[a].csv"], ["-", "-"]):
         with pytest.raises(UsageError, match="named twice"):
             report_files(each if each == "-" else f"{tmp_path}/{each}" for each in sources)
     with pytest.raises(UsageError, match="one file"):

@@ -17,7 +17,7 @@ Refused = Callable[..., str]
 
 def rows(path: Path, **options: Any) -> list[tuple[Any, ...]]:
     """What the engine is given to count."""
-    reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True} | options
+    reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True, "keys": ["label"]} | options
     with duckdb.connect() as connection:
         return sorted(file_relation(connection, str(path), **reading).fetchall(), key=repr)
 
@@ -90,6 +90,9 @@ def test_json_values_as_written(tmp_path: Path, text: str, labels: list[str | No
         ("a.log", 'label\n"a"\n\n a,b\n', {"format": "labels"}, [(" a,b",), ('"a"',), ("label",), (None,)]),
         ("a.csv", "a\r\nb\r\n", {"format": "labels"}, [("a",), ("b",)]),
         ("a.csv", "\ufeffa\n", {"format": "labels"}, [("a",)]),
+        ("a.csv", "\ufeffa\n\ufeff\n\ufeff\ufeffb\ufeff\n", {"format": "labels"}, [("a",), ("b\ufeff",), (None,)]),
+        ("a.csv", "\ufeffa,\ufeffb\n\ufeffa,\n", {"header": False}, [("a", "\ufeffb"), ("a", None)]),
+        ("a.csv", "\ufeffa,b\n\ufeffa,b\n", {}, [("\ufeffa", "b")]),
     ],
 )
 def test_options_of_text(
@@ -198,3 +201,31 @@ def test_an_unknown_ending_needs_a_delimiter(tmp_path: Path, refused: Refused) -
 def test_unknown_formats_and_stray_tables(tmp_path: Path, refused: Refused) -> None:
     assert "events, labels, counts, prevalences" in refused(UsageError, "a.csv", format="csv")
     assert "table" in refused(UsageError, str(tmp_path / "a.csv"), table="t")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_names_of_folders_are_no_columns(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
+    folder = tmp_path / "label=folder" / "other=folder"
+    folder.mkdir(parents=True)
+    write_table(folder / name, {"label": ["a", "b", "b"]})
+    assert read_profile(folder / name, label="label").counts.tolist() == [1, 2]
+    assert read_profile(tmp_path / "label=*" / "*" / name, label="label").counts.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("values", [[1.5, 7.0], ["7", "8"], [True, False]])
+@pytest.mark.parametrize("names", ["12", "21"])
+def test_parquet_files_of_one_pattern_have_one_type(
+    tmp_path: Path, write_table: Callable[..., str], refused: Refused, values: list[Any], names: str
+) -> None:
+    write_table(tmp_path / f"{names[0]}.parquet", {"label": [7, 8]})
+    write_table(tmp_path / f"{names[1]}.parquet", {"label": values})
+    assert "columns of the same types" in refused(DataError, tmp_path / "*.parquet", label="label")
+
+
+@pytest.mark.parametrize(
+    "text", ["a\x01b", "\x01", "a\x00b", "\x00", "a\x0bb", "a\x0cb", "a\x85b", "a\u2028b", "\x1a", " ", '"']
+)
+def test_nothing_but_the_end_of_a_line_ends_a_label(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_text(f"x\n{text}\nx\n", encoding="utf-8")
+    assert rows(path, format="labels") == sorted([("x",), ("x",), (text,)], key=repr)

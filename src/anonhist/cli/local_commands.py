@@ -169,7 +169,11 @@ def new(**options: Any) -> None:
 @local.command(cls=SectionedCommand, sections={}, epilog=_RANDOMIZE_EXAMPLES)
 @click.argument("survey")
 @click.argument("values")
-@click.option("--column", metavar="COLUMN", help="Column of the values; not needed where there is only one column.")
+@click.option(
+    "--column",
+    metavar="COLUMN",
+    help="Column (or key of JSON lines) of values; not needed where there is only one column.",
+)
 @click.option("--delimiter", metavar="CHAR", help="What separates columns; by default the ending decides.")
 @click.option("--no-header", is_flag=True, help="The first line is data already; columns are column0, column1, ….")
 @click.option(

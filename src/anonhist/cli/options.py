@@ -24,7 +24,11 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 reading_options = all_options(
-    click.option("--label", metavar="COLUMN", help="Column of labels; not needed where there is only one column."),
+    click.option(
+        "--label",
+        metavar="COLUMN",
+        help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
+    ),
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(
         "--order-by",
@@ -39,7 +43,7 @@ reading_options = all_options(
         type=click.Choice(_FORMATS),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-        "events), and standard input is one label per line, without a header.",
+        "events), JSON lines are events, and standard input is one label per line, without a header.",
     ),
     click.option(
         "--delimiter",

@@ -127,7 +127,11 @@ def new(**options: Any) -> None:
 @sketch.command(cls=SectionedCommand, sections=_UPDATE_SECTIONS, epilog=_UPDATE_EXAMPLES)
 @click.argument("path", metavar="SKETCH")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
-@click.option("--column", metavar="COLUMN", help="Column of labels; not needed where there is only one column.")
+@click.option(
+    "--column",
+    metavar="COLUMN",
+    help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
+)
 @click.option("--count", metavar="COLUMN", help="Column that says how many items a row stands for; else each is one.")
 @click.option(
     "--user",

@@ -1,7 +1,8 @@
 """Columns that are not there, or not said: what anybody may read of it, and what only the operator may.
 
 The names of a table, a database or a Parquet file are schema. The first line of delimited text is taken for names, but
-where the file has none it is a row of data, so its words stay out of the sentence that everybody may read.
+where the file has none it is a row of data, so its words stay out of the sentence that everybody may read. JSON lines
+have no schema: their keys are data, so the keys to read are said, and none is ever listed.
 """
 
 from __future__ import annotations
@@ -42,6 +43,14 @@ def require(names: Sequence[str], wanted: str, *, role: str, first_line: bool) -
     """Refuse a column that is not there; ``first_line`` says that the names are the first line of a text."""
     if wanted not in names:
         raise _with_columns(MissingColumnError, f"There is no column {wanted!r} to use as {role}", names, first_line)
+
+
+def required_key(key: str | None, *, role: str = "label", option: str = "--label") -> str:
+    """Return the key of JSON lines that holds the labels, or another role; their rows must not decide it."""
+    if not key:
+        message = f"JSON lines have no header: say which key holds the {role}s ({option})."
+        raise UsageError(message)
+    return key
 
 
 def label_column(

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.lines import lines_relation, without_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import IO
 
     import duckdb
@@ -22,42 +23,38 @@ _LONGEST_HEADER = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
-def labels_relation(connection: duckdb.DuckDBPyConnection, path: Any) -> Any:
-    """Return the lines of a file, of several or of standard input as labels: no header, no quoting."""
-    if path == STDIN:
+def labels_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
+    """Return the lines of files, or of standard input, as labels: no header, no quoting."""
+    if paths == STDIN:
         _check_unread()
-    # Every option is given: on a pipe, detection would swallow the rows it looked at.
-    return connection.read_csv(
-        path,
-        header=False,
-        columns={"label": "VARCHAR"},
-        sep="\x01",
-        quotechar="",
-        escapechar="",
-        auto_detect=False,
-    )
+    return lines_relation(connection, paths)
 
 
-def delimited_relation(connection: duckdb.DuckDBPyConnection, paths: list[str], delimiter: str, *, header: bool) -> Any:
-    """Return the rows of local files with equal headers, every column as text."""
+def delimited_relation(
+    connection: duckdb.DuckDBPyConnection,
+    patterns: list[str],
+    first_lines: Mapping[str, bytes],
+    delimiter: str,
+    *,
+    header: bool,
+) -> Any:
+    """Return the rows of files with equal headers, every column as text.
+
+    Parameters
+    ----------
+    connection
+        The engine.
+    patterns
+        What the engine is to read.
+    first_lines
+        The first line of each file, by its name.
+    delimiter
+        One character.
+    header
+        Whether the first lines name the columns.
+    """
     _check_delimiter(delimiter)
-    names: list[str] | None = None
-    for path in paths:
-        here = _names(_first_line(path), delimiter, header=header, what=f"The file {path!r}")
-        if names is not None and here != names:
-            message = f"The file {path!r} does not have the same columns, in the same order, as {paths[0]!r}."
-            raise DataError(message)
-        names = here
-    # A name is taken for a pattern once more, so what would be read as one is escaped.
-    return _rows(connection, [escaped(path) for path in paths], names or [], delimiter, header=header)
-
-
-def remote_relation(connection: duckdb.DuckDBPyConnection, url: str, delimiter: str, *, header: bool) -> Any:
-    """Return the rows of a remote file; only the engine can reach it, so it must find the header itself."""
-    _check_delimiter(delimiter)
-    return connection.read_csv(
-        url, header=header, sep=delimiter, quotechar='"', escapechar='"', all_varchar=True, null_padding=False
-    )
+    return _rows(connection, patterns, _common_names(first_lines, delimiter, header=header), delimiter, header=header)
 
 
 def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, header: bool) -> Any:
@@ -76,13 +73,8 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
     return _rows(connection, [STDIN], names, delimiter, header=_is_regular(0))
 
 
-def escaped(path: str) -> str:
-    """Return a pattern that matches this path and no other."""
-    return re.sub(r"([*?[])", r"[\1]", path)
-
-
 def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], delimiter: str, *, header: bool) -> Any:
-    return connection.read_csv(
+    rows = connection.read_csv(
         paths,
         header=header,
         columns=dict.fromkeys(names, "VARCHAR"),
@@ -90,7 +82,21 @@ def _rows(connection: duckdb.DuckDBPyConnection, paths: Any, names: list[str], d
         quotechar='"',
         escapechar='"',
         auto_detect=False,
+        hive_partitioning=False,
     )
+    return rows if header else rows.project(f"* REPLACE ({without_marks(names[0])})")
+
+
+def _common_names(lines: Mapping[str, bytes], delimiter: str, *, header: bool) -> list[str]:
+    """Return the names of the columns that the first lines of all files have, or refuse files that differ."""
+    names: dict[str, list[str]] = {}
+    for path, line in lines.items():
+        names[path] = _names(line, delimiter, header=header, what=f"The file {path!r}")
+        first = next(iter(names))
+        if names[path] != names[first]:
+            message = f"The file {path!r} does not have the same columns, in the same order, as {first!r}."
+            raise DataError(message)
+    return next(iter(names.values()))
 
 
 def _check_delimiter(delimiter: str) -> None:
@@ -126,7 +132,8 @@ def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]
     return names
 
 
-def _first_line(path: str) -> bytes:
+def first_line(path: str) -> bytes:
+    """Return the first line of a local file, as far as names of columns may be long."""
     with _uncompressed(path) as file:
         line: bytes = file.readline(_LONGEST_HEADER)
     return line

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from anonhist.ingest.files import input_files
+from anonhist.ingest.local_files import is_remote
 
 _ENDINGS = {".txt", ".edges", ".edgelist"}
 _COMPRESSED = (".gz", ".zst")
@@ -23,7 +24,7 @@ def is_edge_text(source: str) -> bool:
     """
     if source == "-":
         return True
-    names = input_files(source) or [source.split("?", 1)[0] if "://" in source else source]
+    names = input_files(source) or [source.split("?", 1)[0] if is_remote(source) else source]
     return all(_ending(name) in _ENDINGS for name in names)
 
 

@@ -13,9 +13,10 @@ from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.normalise import normalised
 from anonhist.graphs.policy import SIMPLE, EdgePolicy
+from anonhist.ingest.columns import required_key
 from anonhist.ingest.edge_query import NAMELESS, LeftOut, degree_query, edge_columns, edge_rows, node_query
 from anonhist.ingest.edge_text import edges_of_lines, is_edge_text
-from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.files import is_json, names_are_a_line
 from anonhist.ingest.naming import check_batch, check_named
 from anonhist.ingest.node_list import node_names
 from anonhist.ingest.node_names import EndNames, ranks_among
@@ -57,10 +58,10 @@ def read_edges(
         columns, its delimiter or its header are said.
         *Edges in memory*: what :func:`as_graph` takes.
     origin, target
-        Columns of both ends. They may be left out if they are called source and target, from and to, or src and dst,
-        or if there are only two; of delimited text then say whether it has a header. Names are compared as text, as
-        written. Numbers must be whole: 7.0 in a column of floats is the node 7, and fractions and floats of 2^53 and
-        more are refused.
+        Columns of both ends, or keys of JSON lines. Columns may be left out if they are called source and target,
+        from and to, or src and dst, or if there are only two; of delimited text then say whether it has a header.
+        Names are compared as text, as written. Numbers must be whole: 7.0 in a column of floats is the node 7, and
+        fractions and floats of 2^53 and more are refused.
     nodes
         All nodes, with edges or without: a path of a text with one name a line or of a table with a column ``node``,
         a table in memory, or an iterable of names, such as ``graph.nodes`` of a networkx graph. Without it a node is
@@ -190,6 +191,13 @@ class _Asked:
     def _says_columns(self) -> bool:
         return any(each is not None for each in (self.origin, self.target, self.table, self.delimiter, self.header))
 
+    def _keys(self) -> tuple[str, str]:
+        """Return the keys of both ends, which JSON lines do not say themselves."""
+        return (
+            required_key(self.origin, role="source", option="--source"),
+            required_key(self.target, role="target", option="--target"),
+        )
+
     @contextmanager
     def opened_rows(self, source: Any, progress: Callable[[float], None] | None) -> Iterator[Any]:
         """Open a source as rows (source, target)."""
@@ -202,6 +210,7 @@ class _Asked:
             format=kind,
             delimiter=self.delimiter,
             header=header,
+            keys=self._keys() if is_json(source, format=kind) else (),
             twice=False,
             attach=follow.attach,
         )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError, masked
+from anonhist.errors import UsageError, masked
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
-    escaped,
+    first_line,
     labels_relation,
-    remote_relation,
     stdin_relation,
 )
-from anonhist.ingest.zstandard import is_whole
+from anonhist.ingest.json_lines import json_relation
+from anonhist.ingest.local_files import escaped, is_remote, matched, readable
+from anonhist.ingest.parquet import parquet_relation
+from anonhist.ingest.remote_files import remote_files, remote_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import duckdb
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -25,7 +28,7 @@ _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
-_LOCAL_URLS = ("duckdb:///", "sqlite:///", "file://localhost", "file://")
+_LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 
 
 def file_relation(
@@ -35,24 +38,27 @@ def file_relation(
     format: str | None,  # noqa: A002  # the name users know
     delimiter: str | None,
     header: bool,
+    keys: Iterable[str | None] = (),
 ) -> Any:
     """Open a path, glob, URL or ``-`` (standard input) as a relation.
 
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
-    JSON lines: every value is text, numbers in their shortest form that still tells 1 from 1.0.
+    JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see :func:`json_relation`.
     """
     if source == "-":
         if format in (None, "labels"):
             return labels_relation(connection, STDIN)
         return stdin_relation(connection, "," if delimiter is None else delimiter, header=header)
-    remote = "://" in source
-    paths = [source] if remote else _found(source)
-    patterns = paths if remote else [escaped(path) for path in paths]
+    remote = is_remote(source)
+    paths = [source] if remote else readable(source)
+    # A name is taken for a pattern once more, so what would be read as one is escaped.
+    patterns = remote_files(connection, source) if remote else [escaped(path) for path in paths]
     if format == "labels":
         return labels_relation(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
     if ending in (*_PARQUET, *_JSON):
-        return connection.read_parquet(patterns) if ending in _PARQUET else _json_relation(connection, patterns)
+        is_parquet = ending in _PARQUET
+        return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None:
         message = (
@@ -61,8 +67,10 @@ def file_relation(
         )
         raise UsageError(message)
     if remote:
-        return remote_relation(connection, source, delimiter, header=header)
-    return delimited_relation(connection, paths, delimiter, header=header)
+        lines = {url: remote_line(connection, url) for url in patterns}
+    else:
+        lines = {path: first_line(path) for path in paths}
+    return delimited_relation(connection, patterns, lines, delimiter, header=header)
 
 
 def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002
@@ -77,29 +85,34 @@ def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool: 
         return False
     if source == "-":
         return format is not None
-    if source.startswith(_DATABASES):
+    return not source.startswith(_DATABASES) and _ending_of(source) not in (*_PARQUET, *_JSON)
+
+
+def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
+    """Return whether a source is JSON lines: of these the keys to read must be said.
+
+    Examples
+    --------
+    >>> is_json("log.jsonl.gz", format=None), is_json("log.csv", format=None)
+    (True, False)
+    """
+    if not isinstance(source, str) or format == "labels" or source == "-":
         return False
-    paths = [source] if "://" in source else _matched(source)
-    return _common_ending(source, paths or [source], remote="://" in source) not in (*_PARQUET, *_JSON)
+    return not source.startswith(_DATABASES) and _ending_of(source) in _JSON
 
 
 def input_files(source: str) -> list[str]:
     """Return the local files that a source reads, as far as they are there."""
     if source == "-":
         return [STDIN]
-    local = next((source.removeprefix(url) for url in _LOCAL_URLS if source.startswith(url)), source)
-    return [] if "://" in local else [path for path in _matched(local) if Path(path).exists()]
+    local = next((source.removeprefix(url) for url in _LOCAL_DATABASES if source.startswith(url)), source)
+    return [] if is_remote(local) else [path for path in matched(local) if Path(path).exists()]
 
 
-def _matched(source: str) -> list[str]:
-    return [source] if Path(source).exists() else sorted(glob.glob(source, recursive=True))  # noqa: PTH207  # absolute patterns too
-
-
-def _json_relation(connection: duckdb.DuckDBPyConnection, paths: Any) -> Any:
-    # Only the names are taken from a first look: the types it guesses would make one label of 1 and 1.0.
-    guessed = connection.read_json(paths, format="newline_delimited", records="true", maximum_depth=1)
-    columns = dict.fromkeys(guessed.columns, "VARCHAR")
-    return connection.read_json(paths, format="newline_delimited", records="true", columns=columns)
+def _ending_of(source: str) -> str:
+    remote = is_remote(source)
+    paths = [] if remote else matched(source)
+    return _common_ending(source, paths or [source], remote=remote)
 
 
 def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
@@ -113,38 +126,3 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
         message = f"{masked(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
     return endings.pop()
-
-
-def _found(source: str) -> list[str]:
-    """Return the readable, whole, non-empty files that a path or pattern names."""
-    found = _matched(source)
-    if not found:
-        message = f"There is no file {masked(source)!r}."
-        raise DataError(message)
-    for name in found:
-        _check_readable(name)
-    return found
-
-
-def _check_readable(name: str) -> None:
-    path = Path(name)
-    if path.is_dir():
-        message = f"{name!r} is a folder; name its files, such as '{name}/*.parquet'."
-        raise DataError(message)
-    if not path.is_file():
-        # A pipe can be read once, and finding the columns would be that once.
-        message = f"{name!r} is not a plain file; pipe what it holds into standard input and read '-'."
-        raise DataError(message)
-    try:
-        with path.open("rb") as file:
-            empty = not file.read(1)
-            whole = empty or path.suffix.lower() != ".zst" or is_whole(file)
-    except OSError as error:
-        message = f"The file {name!r} cannot be read: {error.strerror}."
-        raise DataError(message) from None
-    if empty:
-        message = f"The file {name!r} is empty."
-        raise DataError(message)
-    if not whole:
-        message = f"The file {name!r} cannot be decompressed: it is cut off or not what its ending says."
-        raise DataError(message)

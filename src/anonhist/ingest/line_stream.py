@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -18,13 +19,14 @@ _BLOCK = 1 << 20
 LONGEST_LINE = 1 << 24
 _LINE_FEED, _RETURN = 10, 13
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MARKS = re.compile(rb"^(?:" + _BYTE_ORDER_MARK + rb")+", re.MULTILINE)
 
 
 def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
     r"""Read labels block by block, in the form in which they are hashed.
 
     Lines end in a line feed, or in a carriage return and a line feed; the last one need not. Empty lines are no
-    labels, and come out as labels of no length. A byte order mark at the beginning is skipped.
+    labels, and come out as labels of no length. Byte order marks at the beginning of a line are skipped.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
     [(b'catdog', [0, 3, 6, 6]), (b'emu', [0, 3])]
     """
     rest: list[bytes] = []
-    pending, is_first = 0, True
+    pending = 0
     for part in _parts(stream, block):
         # The second half of a line's end may be in the next part, so only line feeds end lines here.
         end = part.rfind(b"\n") + 1
@@ -62,10 +64,10 @@ def label_blocks(stream: BinaryIO, *, block: int = _BLOCK) -> Iterator[tuple[NDA
             rest.append(part)
             pending += len(part)
             continue
-        yield _split(b"".join((*rest, part[:end])), is_first=is_first)
-        rest, pending, is_first = [part[end:]], len(part) - end, False
+        yield _split(b"".join((*rest, part[:end])))
+        rest, pending = [part[end:]], len(part) - end
     if last := b"".join(rest):
-        yield _split(last + b"\n", is_first=is_first)
+        yield _split(last + b"\n")
 
 
 def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
@@ -86,10 +88,11 @@ def _parts(stream: BinaryIO, block: int) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def _split(lines: bytes, *, is_first: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Split whole lines."""
-    if is_first:
-        lines = lines.removeprefix(_BYTE_ORDER_MARK)
+    if _BYTE_ORDER_MARK in lines:
+        # At every line, not the first alone: another line before it must not change how one is read.
+        lines = _MARKS.sub(b"", lines)
     try:
         lines.isascii() or lines.decode()
     except UnicodeDecodeError:

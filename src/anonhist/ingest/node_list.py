@@ -23,8 +23,9 @@ def node_names(nodes: Any) -> Any:
     Parameters
     ----------
     nodes
-        A path or ``"-"``: text with one name a line, or a table (.csv, .parquet, …) with a column ``node`` or one
-        column alone; a table in memory, or an iterable of names. Names that are missing are left out.
+        A path or ``"-"``: text with one name a line, a table (.csv, .parquet, …) with a column ``node`` or one column
+        alone, or JSON lines with a key ``node``; a table in memory, or an iterable of names. Names that are missing
+        are left out.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def _read(source: Any) -> list[Any]:
 
     is_lines = isinstance(source, str) and is_edge_text(source)
     kind = "labels" if is_lines else None
-    with opened(source, table=None, format=kind, delimiter=None, header=True, twice=False) as table:
+    with opened(source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,), twice=False) as table:
         if is_lines:
             names = nodes_of_lines(table)
         else:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.ingest.columns import label_column, require
-from anonhist.ingest.files import names_are_a_line
+from anonhist.ingest.columns import label_column, require, required_key
+from anonhist.ingest.files import is_json, names_are_a_line
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
@@ -61,8 +61,9 @@ def read_profile(
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
-        Column of labels; may be left out where there is only one column. Labels are compared as text, as written; in a
-        column of floats 7.0 is the label 7, as beside a missing value whole numbers often become floats.
+        Column of labels, or key of JSON lines; may be left out where there is only one column. Labels are compared as
+        text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
+        floats.
     user, max_per_user
         Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
         Rows without a user are always left out. The profile's unit becomes that user.
@@ -74,8 +75,9 @@ def read_profile(
         Table of a database.
     format
         ``"events"`` (one row per item), ``"labels"`` (one label per line; the default on standard input), ``"counts"``
-        (columns label, count) or ``"prevalences"`` (columns count, prevalence). By default the header decides: a
-        table whose columns are exactly ``count,prevalence`` or ``label,count`` is already counted.
+        (columns label, count) or ``"prevalences"`` (columns count, prevalence). By default the schema decides: a
+        table whose columns are exactly ``count,prevalence`` or ``label,count`` is already counted. The header line of
+        delimited text is schema, and so public. JSON lines have none: they are events unless said otherwise.
     delimiter
         What separates columns; by the file's ending by default.
     header
@@ -122,6 +124,11 @@ def read_profile(
             raise UsageError("A list of labels has no columns; pass a table to name its columns or to give counts.")
         return _from_labels(labels, keep_null=keep_null, unit=unit, notify=notify)
     follow = followed(progress)
+    keys: tuple[str | None, ...] = ()
+    if is_json(source, format=format):
+        # Keys are data: they decide neither what the rows are nor where their labels are.
+        format = format or "events"  # noqa: A001
+        keys = _COUNTED[format] if format in _COUNTED else (required_key(label), user, order_by)
     with (
         opened(
             source,
@@ -129,6 +136,7 @@ def read_profile(
             format=format,
             delimiter=delimiter,
             header=header,
+            keys=keys,
             twice=user is not None and notify is not None,
             attach=follow.attach,
         ) as opened_table,
@@ -151,6 +159,7 @@ def read_profile(
 
 
 def _recognised(names: list[str], label: str | None) -> str:
+    """Return what the schema says of the rows."""
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
     if names == ["label", "count"] and label in (None, "label"):

@@ -22,6 +22,11 @@ _WHOLE_TYPES = {
 }
 
 
+def names_of(survey: Survey) -> list[str]:
+    """Return the columns, or keys of JSON lines, that reports of a survey have."""
+    return ["survey", *(column.name for column in survey.columns)]
+
+
 def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
     """Return by name what the engine is to compute: every column of the reports, and whether a row is foreign.
 
@@ -30,7 +35,7 @@ def expressions(survey: Survey, relation: Any, what: str) -> dict[str, str]:
     DataError
         If a column is missing or of another type.
     """
-    names = ["survey", *(column.name for column in survey.columns)]
+    names = names_of(survey)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     if not set(names) <= set(types):
         message = f"{what} does not hold reports of this survey, which have the columns {', '.join(names)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from contextlib import closing, contextmanager
 from math import prod
@@ -13,8 +12,9 @@ import numpy as np
 from anonhist.errors import DataError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
+from anonhist.ingest.local_files import identity, matched
 from anonhist.ingest.progress import followed
-from anonhist.ingest.report_columns import expressions, foreign_rows, reports_of, sound_rows
+from anonhist.ingest.report_columns import expressions, foreign_rows, names_of, reports_of, sound_rows
 from anonhist.ingest.sources import as_path, connected
 from anonhist.ingest.spool import spooled
 from anonhist.local.reports import WholeColumn
@@ -104,11 +104,10 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     """
     found: list[str] = []
     for source in map(as_path, sources):
-        is_there = source == "-" or os.path.exists(source)  # noqa: PTH110  # patterns need not be paths
-        found += [source] if is_there else sorted(glob.glob(source, recursive=True)) or [source]  # noqa: PTH207
+        found += [source] if source == "-" else matched(source) or [source]
     if not found:
         raise UsageError("Name one file of reports at least.")
-    if len({os.path.realpath(each) for each in found}) < len(found):
+    if len(set(map(identity, found))) < len(found):
         raise UsageError("A file is named twice, so that its reports would count twice; name each once.")
     return found
 
@@ -146,7 +145,7 @@ class _Allowance:
 def _tallies(survey: Survey, source: str, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
     what = "Standard input" if source == "-" else f"The file {masked(source)!r}"
     follow = followed(progress)
-    with _opened(source, what, follow) as (connection, relation), follow:
+    with _opened(survey, source, what, follow) as (connection, relation), follow:
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
         few = all(isinstance(each, WholeColumn) for each in survey.columns)
@@ -209,14 +208,15 @@ def batches(relation: Any, rows: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _opened(source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _opened(survey: Survey, source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+    keys = names_of(survey)
     with translated(what, path=source), connected() as connection:
         follow.attach(connection)
         if source == "-":
             with spooled() as path:
-                yield connection, file_relation(connection, path, format=None, delimiter=None, header=True)
+                yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
             return
-        yield connection, file_relation(connection, source, format=None, delimiter=None, header=True)
+        yield connection, file_relation(connection, source, format=None, delimiter=None, header=True, keys=keys)
 
 
 def _share(progress: Callable[[float], None] | None, place: int, files: int) -> Callable[[float], None] | None:

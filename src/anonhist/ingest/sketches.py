@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.columns import label_column, require
-from anonhist.ingest.files import input_files, names_are_a_line
+from anonhist.ingest.columns import label_column, require, required_key
+from anonhist.ingest.files import input_files, is_json, names_are_a_line
 from anonhist.ingest.line_stream import label_blocks
+from anonhist.ingest.local_files import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
@@ -53,12 +53,12 @@ def update_sketch(
         As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes. Standard input is one label
         per line, or CSV if a column of it is named.
     column
-        Column of labels; may be left out where there is only one. Labels are compared as text, as written. Labels that
-        are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and floats of 2^53 and more
-        are refused. Rows without a label are left out, and so are empty lines.
+        Column of labels, or key of JSON lines; may be left out where there is only one. Labels are compared as text, as
+        written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
+        floats of 2^53 and more are refused. Rows without a label are left out, and so are empty lines.
     count
         Column that says how many items a row stands for. A table whose columns are exactly ``label,count`` is counted
-        already, as for :func:`read_profile`.
+        already, as for :func:`read_profile`; JSON lines are so only if this is given.
     user
         Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
         the first by label, as the unit of the sketch says. That holds within one call: a user must not come again in
@@ -104,12 +104,14 @@ def update_sketch(
     else:
         kind = "events" if is_stdin else None
         follow = followed(progress)
+        keys = (required_key(column, option="--column"), count, user) if is_json(source, format=kind) else ()
         opening = opened(
             source,
             table=table,
             format=kind,
             delimiter=delimiter,
             header=header,
+            keys=keys,
             twice=False,
             attach=follow.attach,
             spilling=Spilling.FORBIDDEN,
@@ -137,7 +139,7 @@ def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
         raise UsageError(
             "This sketch protects users, who might be in several sources: name one, or a pattern such as 'logs/*.csv'."
         )
-    files = [os.path.realpath(path) for source in listed for path in input_files(source)]
+    files = [identity(path) for source in listed for path in input_files(source)]
     if len(set(files)) < len(files):
         raise UsageError("A file is named twice, so that its labels would count twice; name each once.")
 

@@ -72,13 +72,15 @@ def opened(
     delimiter: str | None,
     header: bool,
     twice: bool,
+    keys: Iterable[str | None] = (),
     attach: Any = None,
     spilling: Spilling = Spilling.TO_FOLDER,
 ) -> Iterator[Any]:
     """Open a source as a Narwhals table; engine errors inside come out as one sentence without data.
 
     ``twice`` says that more than one query will run: standard input is kept then, for it can be read only once.
-    Engines that are not ours, a database server or the connection of a relation, spill where they are told to.
+    ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
+    database server or the connection of a relation, spill where they are told to.
     """
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
@@ -90,36 +92,20 @@ def opened(
     elif is_database:
         opening = _duckdb_table(source, table, attach, spilling)
     else:
-        opening = _file(
-            source,
-            format=format,
-            delimiter=delimiter,
-            header=header,
-            twice=twice,
-            attach=attach,
-            spilling=spilling,
-        )
+        reading = {"format": format, "delimiter": delimiter, "header": header, "keys": keys}
+        opening = _file(source, reading, twice=twice, attach=attach, spilling=spilling)
     with opening as opened_table:
         yield opened_table
 
 
 @contextmanager
-def _file(
-    source: str,
-    *,
-    format: str | None,  # noqa: A002
-    delimiter: str | None,
-    header: bool,
-    twice: bool,
-    attach: Any,
-    spilling: Spilling,
-) -> Iterator[Any]:
+def _file(source: str, reading: dict[str, Any], *, twice: bool, attach: Any, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
     with translated("The input", path=source), connected(spilling=spilling) as connection:
         if attach is not None:
             attach(connection)
-        relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header)
+        relation = file_relation(connection, source, **reading)
         if source == "-" and twice:
             relation.create("input")
             relation = connection.table("input")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def spooled() -> Iterator[str]:
     """Copy standard input to a file that only this user can read, and that is removed afterwards.
 
-    Its ending says what it is: JSON lines where it begins with a brace, else CSV.
+    Its ending says what it is: JSON lines where it begins with a brace, else CSV. The first byte may decide that, since
+    reports are private before they come here.
     """
     with TemporaryDirectory(prefix="anonhist-", ignore_cleanup_errors=True) as folder:
         stream = sys.stdin.buffer

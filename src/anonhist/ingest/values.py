@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError
-from anonhist.ingest.columns import label_column
+from anonhist.ingest.columns import label_column, required_key
 from anonhist.ingest.failures import translated
-from anonhist.ingest.files import file_relation, names_are_a_line
+from anonhist.ingest.files import file_relation, is_json, names_are_a_line
 from anonhist.ingest.naming import as_text, check_batch, named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
@@ -37,7 +37,7 @@ def opened_values(
         As for :func:`read_profile`, but for databases. Standard input is one value per line, or CSV if a column of it
         is named.
     column
-        May be left out where there is only one.
+        Or key of JSON lines; may be left out where there is only one column.
     delimiter, header
         Of delimited text.
     progress
@@ -56,7 +56,8 @@ def opened_values(
         # What fails while the values are used is no matter of the input.
         with translated("The input", path=source):
             follow.attach(connection)
-            relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header)
+            keys = [required_key(column, role="value", option="--column")] if is_json(source, format=kind) else []
+            relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header, keys=keys)
             first_line = names_are_a_line(source, format=kind, header=header)
             name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
             table = nw.from_native(relation)

@@ -177,6 +177,6 @@ def test_weights_that_turn_late_are_looked_at_one_by_one() -> None:
 def test_a_third_of_the_budget_finds_the_number_of_items() -> None:
     promised = EntropyMechanism("0.9", method="plug-in").guarantee
     assert [float(spent) for _, spent in promised.spending] == [0.3, 0.6]
-    assert "not protected" in str(
-        EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee
-    )
+    exchanged = str(EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee)
+    assert "the number of items, which are the rows with a label" in exchanged
+    assert "not protected" in exchanged

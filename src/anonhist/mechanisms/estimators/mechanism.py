@@ -43,7 +43,9 @@ class StatisticMechanism(Setting, ABC):
     The weights depend on the number of items, and so must be told it:
 
     - one item exchanged for another (``SUBSTITUTE``, unit item): n is the same in neighbouring data sets and taken as
-      it is. The noise has scale ``Δ/ε``, ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
+      it is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
+      as one more label (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
+      ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
     - ``public_items``: n is that number; if it is not, the estimate is off and the promise is not;
     - else a third of the budget releases n first, and the weights are made for what was released.
 
@@ -128,7 +130,10 @@ class StatisticMechanism(Setting, ABC):
         if self.items_are_released:
             steps = (("the number of items", self._items_epsilon), (self.quantity, self._statistic_epsilon))
         elif self.public_items is None:
-            arithmetic = f"{arithmetic}; the number of items is the same in neighbouring data sets, and not protected"
+            arithmetic = (
+                f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighbouring data "
+                "sets and not protected"
+            )
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, arithmetic, steps)
 
     @property

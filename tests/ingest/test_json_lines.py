@@ -1,0 +1,149 @@
+"""JSON lines: the keys to read are said, so that no row decides how others are read."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile
+from anonhist.ingest.edges import read_degrees, read_edges
+from anonhist.ingest.files import file_relation
+from anonhist.ingest.sketches import update_sketch
+from anonhist.ingest.values import opened_values
+from anonhist.profiles import Profile
+from anonhist.sketches import DomainSketch
+
+ROWS = [{"label": f"w{number % 7}", "count": number + 1} for number in range(40)]
+# Rows that brought other columns, other types or another kind of table when keys were looked for.
+NASTY = [
+    {"count": 3, "prevalence": 2},
+    {"label": "x", "count": 5, "user": "u"},
+    {"Label": "x"},
+    {"LABEL": 1, "label": "x"},
+    {"label": 1.0},
+    {"label": {"a": 1}},
+    {"label": [1, 2]},
+    {"label": None},
+    {"": "x"},
+    {},
+    {"prevalence": 1},
+    {f"key{number}": number for number in range(300)},
+]
+
+
+def _written(folder: Path, rows: list[Any]) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("place", [0, 20, 40])
+def test_a_row_changes_what_is_read_by_itself_alone(tmp_path: Path, place: int) -> None:
+    expected = Counter(str(row["label"]) for row in ROWS)
+    for row in NASTY:
+        source = _written(tmp_path, [*ROWS[:place], row, *ROWS[place:]])
+        added = row.get("label")
+        text = added if isinstance(added, str) else json.dumps(added, separators=(",", ":"))
+        counts = expected + Counter(() if added is None else [text])
+        assert read_profile(source, label="label") == Profile.from_counts(counts.values()), row
+
+
+def test_rows_are_events_unless_they_are_said_to_be_counted(tmp_path: Path) -> None:
+    source = _written(tmp_path, ROWS)
+    assert read_profile(source, label="label").n == 40
+    assert read_profile(source, format="counts").n == 40 * 41 // 2
+    counted = _written(tmp_path, [{"count": 2, "prevalence": 3}, {"prevalence": 1, "count": 1, "other": "x"}])
+    assert read_profile(counted, format="prevalences").n == 7
+    with pytest.raises(DataError, match="'count' must hold whole numbers"):
+        read_profile(_written(tmp_path, [*ROWS, {"label": "x"}]), format="counts")
+
+
+def test_keys_must_be_said(tmp_path: Path) -> None:
+    source = _written(tmp_path, [{"hunter2": "a"}])
+    sketch = DomainSketch(labels=["a"], epsilon=1)
+    for read, option in (
+        (lambda: read_profile(source), "labels (--label)"),
+        (lambda: read_profile(tmp_path / "*.jsonl"), "labels (--label)"),
+        (lambda: read_profile("https://example.org/a.ndjson.gz?x=1"), "labels (--label)"),
+        (lambda: update_sketch(sketch, source), "labels (--column)"),
+        (lambda: opened_values(str(source), None).__enter__(), "values (--column)"),
+        (lambda: read_edges(source), "sources (--source)"),
+        (lambda: read_degrees(source, origin="hunter2"), "targets (--target)"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            read()
+        assert str(caught.value) == f"JSON lines have no header: say which key holds the {option}."
+        assert not hasattr(caught.value, "for_operator")
+
+
+def test_a_key_that_is_nowhere_leaves_all_rows_without_a_label(tmp_path: Path) -> None:
+    told: list[str] = []
+    assert read_profile(_written(tmp_path, ROWS), label="lable", notify=told.append).n == 0
+    assert told == ["40 items without a label were left out (--keep-null counts them as one label)."]
+
+
+def test_keys_are_compared_exactly(tmp_path: Path) -> None:
+    keys = ["a b", 'a"b', "a'b", "a.b", "é", "order", "A", "x" * 300]
+    for key in keys:
+        rows = [{other: "x" for other in keys if other != key}, {key: "y"}, {key.upper() + "?": "z"}]
+        assert read_profile(_written(tmp_path, rows), label=key).n == 1
+    with pytest.raises(UsageError, match="differ only in case"):
+        read_profile(_written(tmp_path, ROWS), label="label", user="Label", max_per_user=1)
+
+
+def test_users_and_orders_are_keys_too(tmp_path: Path) -> None:
+    rows = [{"label": "b", "user": 1, "at": "1"}, {"at": "2", "user": "1", "label": "a"}, {"label": "c"}]
+    source = _written(tmp_path, rows)
+    assert read_profile(source, label="label", user="user", max_per_user=1).n == 1
+    assert read_profile(source, label="label", user="user", max_per_user=1, order_by="at").n == 1
+    assert read_profile(source, label="label", user="label", max_per_user=1).n == 3
+
+
+def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
+    source = _written(tmp_path, [{"weight": 1}, {"u": "a", "v": "b", "w": 1}, {"v": "c", "u": "a"}])
+    assert read_degrees(source, origin="u", target="v").profile.counts.tolist() == [1, 2]
+    assert read_edges(source, origin="u", target="v").num_edges == 2
+    listed = tmp_path / "nodes.jsonl"
+    listed.write_text('{"name":"z"}\n{"node":"a"}\n{"node":"b"}\n{"node":"c","name":"q"}\n{"node":"d"}\n')
+    assert read_edges(source, origin="u", target="v", nodes=listed).num_nodes == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"label":"hunter2","label":"b"}\n',
+        "5\n",
+        '["hunter2"]\n',
+        "[]\n",
+        "true\n",
+        '"hunter2"\n',
+        '{"label":"hunter2"} {"label":"b"}\n',
+        '{"label":"hunter2"},\n',
+        '{"label":"\\ud800hunter2"}\n',
+        '{"label":"\x01hunter2"}\n',
+        '{"label":01}\n',
+        "# hunter2\n",
+        '{"label":\n"hunter2"}\n',
+    ],
+)
+def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None:
+    path = _written(tmp_path, ROWS)
+    path.write_text(path.read_text() + text)
+    with pytest.raises(DataError, match="not made of JSON lines") as caught:
+        read_profile(path, label="label")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "value"), [("null\n", None), ('{"label":"a","x":1,"x":2}\n', "a"), ("\r\n\t\n", ...)])
+def test_lines_that_are_read_for_themselves(tmp_path: Path, text: str, value: Any) -> None:
+    path = _written(tmp_path, [{"label": "first"}])
+    path.write_text(text + path.read_text())
+    with duckdb.connect() as connection:
+        relation = file_relation(connection, str(path), format=None, delimiter=None, header=True, keys=["label"])
+        assert sorted(relation.fetchall(), key=repr) == sorted(
+            [("first",)] + ([] if value is ... else [(value,)]), key=repr
+        )
