@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError, masked
 from anonhist.formats.document import from_document
 from anonhist.formats.json_text import content_of, parsed
-from anonhist.formats.parquet_footer import codecs_of
+from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _COLUMNS = ("count", "prevalence")
-# What is written has two columns of interest, a few more, and a group of rows for each million of them.
-_MOST_LISTED = 10_000
-# Snappy, which is written, unpacks to some twenty times the size at most; others to thousands of times.
-_UNCOMPRESSED, _SNAPPY = 0, 1
-_ROWS_AT_ONCE = 2**16
 
 
 def read_release(path: str | Path) -> Release:
@@ -73,26 +68,15 @@ def read_release(path: str | Path) -> Release:
 
 
 def _from_parquet(content: bytes) -> Release:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(
-            pa.BufferReader(content),
-            # Its own limit of 10^8 is passed by profiles of a million counts.
-            thrift_string_size_limit=max(1, min(len(content), 2**31 - 1)),
-            thrift_container_size_limit=_MOST_LISTED,
-        )
+    with damage_refused():
+        file = opened(content)
         document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a release")
         release = from_document(parsed(document))
-        if not codecs_of(content) <= {_UNCOMPRESSED, _SNAPPY}:
-            raise DataError("its columns are compressed otherwise than this program does it (Snappy)")
+        check_codecs(content)
         # Tools that filter a table keep its metadata: the two must still say the same.
         is_same = _holds(file, dict(zip(_COLUMNS, counts_and_prevalences(release), strict=True)))
-    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the last where the name of a column is no text
-        raise DataError("it is not a Parquet file, or a damaged one") from None
     if not is_same:
         raise DataError("its rows are not those that were released; they were changed later")
     return release
@@ -108,11 +92,11 @@ def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool
     if file.metadata.num_rows != rows:
         return False
     seen = 0
-    for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(expected), use_threads=False):
+    for batch in batches(file, list(expected)):
         end = seen + batch.num_rows
         for name, column in expected.items():
             found = batch.column(name)
             if found.null_count or not np.array_equal(found.to_numpy(), column[seen:end]):
                 return False
         seen = end
-    return seen == rows
+    return True

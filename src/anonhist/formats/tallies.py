@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, mapping, text, whole
 from anonhist.formats.json_text import content_of, document_text, parsed
+from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
 from anonhist.local.tally import Tally
 
 if TYPE_CHECKING:
@@ -128,37 +129,25 @@ def _tally(top: Mapping[str, Any], cells: NDArray[np.int64], counts: NDArray[np.
 
 def _from_parquet(content: bytes) -> Tally:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        schema, declared = file.schema_arrow, _declared_cells(file.metadata)
-    except (pa.ArrowException, OSError):
-        raise DataError("it is not a Parquet file, or a damaged one") from None
-    document = (schema.metadata or {}).get(METADATA_KEY)
-    if document is None:
-        raise DataError("it is a Parquet file, but not one of a tally")
-    # All that can be known beforehand is checked before any cell is read: a few bytes can stand for any number of them.
-    head = parsed(document)
-    check_version(head, FORMAT, VERSION)
-    mapping(head, _FIELDS, "a tally")
-    wrong = "its columns must be cell and count, whole numbers all of them"
-    if schema.names != ["cell", "count"] or any(kind != pa.int64() for kind in schema.types):
-        raise DataError(wrong)
-    if declared > max(_FEW_CELLS, len(content)):
-        raise DataError("it declares more cells than a file of its size can hold")
-    try:
-        table = file.read()
-    except (pa.ArrowException, OSError):
-        raise DataError("it is not a Parquet file, or a damaged one") from None
+    with damage_refused():
+        file = opened(content)
+        schema = file.schema_arrow
+        document = (schema.metadata or {}).get(METADATA_KEY)
+        if document is None:
+            raise DataError("it is a Parquet file, but not one of a tally")
+        # All that can be known is checked before any cell is read: a few bytes can stand for any number of them.
+        head = parsed(document)
+        check_version(head, FORMAT, VERSION)
+        mapping(head, _FIELDS, "a tally")
+        wrong = "its columns must be cell and count, whole numbers all of them"
+        if schema.names != ["cell", "count"] or any(kind != pa.int64() for kind in schema.types):
+            raise DataError(wrong)
+        if file.metadata.num_rows > max(_FEW_CELLS, len(content)):
+            raise DataError("it declares more cells than a file of its size can hold")
+        check_codecs(content)
+        table = pa.Table.from_batches(batches(file, schema.names), schema)
     if any(each.null_count for each in table.columns):
         raise DataError(wrong)
     cells, counts = (table.column(name).to_numpy() for name in ("cell", "count"))
     return _tally(mapping(head, _FIELDS, "a tally"), cells, counts)
-
-
-def _declared_cells(metadata: Any) -> int:
-    """Return the largest number of rows that any part of the metadata declares, in all."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    columns = [[group.column(place).num_values for group in groups] for place in range(metadata.num_columns)]
-    return int(max(metadata.num_rows, sum(group.num_rows for group in groups), *map(sum, columns)))
