@@ -16,6 +16,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -67,6 +68,13 @@ SPLICED = [
 ]
 KEYS = ["epsilon", "delta", "unit", "bound", "counts", "simulations", "shares", "noise", "method", "items", "zeros"]
 
+# What google/rappor collects: parameters, counts and the map of candidates.
+RAPPOR = {
+    "params.csv": b"k,h,m,p,q,f\n4,2,2,0.25,0.75,0.5\n",
+    "counts.csv": b"100,40,20,60,50\n90,30,50,40,20\n",
+    "map.csv": b"cat,1,2,5,8\ndog,2,4,6,7\n",
+}
+
 Reader = Callable[[Path], object]
 
 
@@ -77,6 +85,18 @@ def valid_files() -> Iterator[tuple[str, bytes, Reader]]:
             path = Path(folder) / name
             ah.write(written, path)
             yield name, path.read_bytes(), reader
+    for name, content in RAPPOR.items():
+        yield name, content, _read_rappor
+
+
+def _read_rappor(path: Path) -> object:
+    """Read one of three files with the other two as they should be."""
+    files = {name: path if path.name == name else path.with_name(f"whole-{name}") for name in RAPPOR}
+    for name, content in RAPPOR.items():
+        if path.name != name:
+            files[name].write_bytes(content)
+    counts, candidates = ah.read_rappor(*files.values())
+    return counts.estimate(candidates).raw
 
 
 def _written() -> Iterator[tuple[str, Any, Reader]]:
@@ -107,6 +127,9 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
         yield f"survey-{survey.name}.json", survey, ah.read_survey
         yield f"tally-{survey.name}.json", tally, ah.read_tally
         yield f"tally-{survey.name}.parquet", tally, ah.read_tally
+        reports = survey.randomize([0, 1, 2, 0], source=source)
+        for ending in ("csv", "jsonl", "parquet"):
+            yield f"reports-{survey.name}.{ending}", reports, partial(ah.tally_reports, survey)
 
 
 def _surveys() -> Iterator[Any]:
@@ -122,9 +145,9 @@ def damaged(content: bytes, name: str, draw: random.Random) -> bytes:
     ways = [_flipped, _cut, _spliced, _repeated]
     if name.endswith(".json"):
         ways += [_with_worse_values] * 6 + [_with_keys_twice, _nested]
-    elif name.endswith(".parquet"):
+    elif name.endswith(".parquet") and not name.startswith("reports"):
         ways += [_with_worse_metadata] * 4
-    else:
+    elif name.endswith(".sketch"):
         ways += [_with_worse_head] * 4
     found = draw.choice(ways)(content, draw)
     # Most damage to a sketch is seen by its digest: half the time it is made right again.
