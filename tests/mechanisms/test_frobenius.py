@@ -91,7 +91,7 @@ def test_every_coordinate_gets_noise_of_the_stated_law(
     partition = (9, 4, 4, 1)
     truth = of(partition)
     size, first_arm, first_leg, beyond = [], [], [], []
-    for sizes, arms, legs, _ in noisy(monkeypatch, mechanism, partition, range(1500)):
+    for sizes, arms, legs, _ in noisy(monkeypatch, mechanism, partition, range(1000)):
         size.append(int(sizes[0]) - truth.durfee_size)
         first_arm.append(int(arms[0, 0] - truth.arms[0]))
         first_leg.append(int(legs[0, 0] - truth.legs[0]))
@@ -177,9 +177,9 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
         hits = [sum(one.n == 0 for one in mechanism.simulate(x, size=draws, rng=rng)) for x in (more, fewer)]
         return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
 
-    assert 0.2 < bound(1, draws=12_000) <= 1
+    assert 0.2 < bound(1, draws=5_000) <= 1
     # Three times as far above 1 as it need be, so few draws show it.
-    assert bound(4, draws=1_000) > 1  # what a mechanism that claims 1 but draws a quarter of the noise looks like
+    assert bound(4, draws=500) > 1  # what a mechanism that claims 1 but draws a quarter of the noise looks like
 
 
 @pytest.mark.parametrize(

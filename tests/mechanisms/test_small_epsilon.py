@@ -22,8 +22,8 @@ from anonhist.testing.partitions import Partition
 SMALLEST = calibrate(Fraction(1, 1000))
 LENGTHS = {
     "none": np.zeros(0, dtype=np.int64),
-    "staircase": np.arange(3000, 0, -1),
-    "far": np.arange(6000, 4000, -1),
+    "staircase": np.arange(1500, 0, -1),
+    "far": np.arange(3000, 2000, -1),
     "scattered": np.unique(np.floor(1.003 ** np.arange(2500)).astype(np.int64))[::-1],
 }
 # Levels and transitions of a smaller share may be lost (docs/proofs/partition.md §5).
@@ -142,7 +142,7 @@ def test_blocks_change_nothing(
         monkeypatch.setattr(band_module, "band_shape", lambda _, count=count: (width, count))
         chain = DiagonalChain(coordinates, member)
         chains.append(chain)
-        drawn = chain.draw(5_000, SimulatedChoices(np.random.default_rng(17)))
+        drawn = chain.draw(1_000, SimulatedChoices(np.random.default_rng(17)))
         laws.append([one.profile() for one in drawn])
         assert chain.band.blocks == count
     np.testing.assert_allclose(logs(chains[0].left.future), logs(chains[1].left.future), rtol=1e-12, atol=1e-12)

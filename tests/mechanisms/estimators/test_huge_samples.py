@@ -22,7 +22,7 @@ from anonhist.testing.estimators import MECHANISMS
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, FIFTY = PrivacyUnit.item(), PrivacyUnit.user(max_items=50)
-SIZES = [1, 2, 3, 60, 999, 1000, 10**5, 10**9, 10**12, 10**15, 10**18, 2**52, 2**55, 2**62, 2**63 - 1]
+SIZES = [1, 2, 3, 999, 10**5, 10**9, 10**15, 2**52, 2**55, 2**62, 2**63 - 1]
 
 
 def check(mechanism: StatisticMechanism, items: int) -> None:
