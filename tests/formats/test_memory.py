@@ -115,6 +115,9 @@ def test_the_codecs_of_a_file_are_those_that_arrow_wrote(tmp_path: Path) -> None
     pq.write_table(table, path, compression={"a": "zstd", "c": "snappy"})
     assert 6 in codecs_of(path.read_bytes())
     whole = path.read_bytes()
-    for content in (b"", b"PAR1", whole[:-9], whole[:-8] + b"\xff" * 4 + b"PAR1", bytes(9) + b"PAR1", b"\xff" * 50):
+    lists_in_lists = b"\x19" * 10_000
+    deep = lists_in_lists + len(lists_in_lists).to_bytes(4, "little") + b"PAR1"
+    broken = (b"", b"PAR1", whole[:-9], whole[:-8] + b"\xff" * 4 + b"PAR1", bytes(9) + b"PAR1", b"\xff" * 50, deep)
+    for content in broken:
         with pytest.raises(DataError, match="damaged"):
             codecs_of(content)
