@@ -82,6 +82,14 @@ def test_one_changed_answer_comes_near_its_bound_after_a_long_history() -> None:
     assert 1.75 < last[-1] < max(ONE / ZERO, (1 - ZERO) / (1 - ONE)) == 2
 
 
+def test_every_bit_pays_for_a_change_not_those_of_the_answers_alone() -> None:
+    survey = RAPPOR(buckets=64, cohorts=1, hashes=2, permanent="1/2", zero="1/2", one="3/4")
+    assert survey.change_epsilon == 64 * logarithm(Fraction(2), 1)
+    # Four bits at most belong to one of two answers; what the other 60 tell is more than four could.
+    own = {"a": False, "b": False}
+    assert loss("aaabbbb", "aaabbba", own, (HALF, ZERO, ONE)) ** 60 > 2**4
+
+
 def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
     bound = (1 - HALF) / HALF
     own = {"a": True, "b": True, "c": False, "d": False}
