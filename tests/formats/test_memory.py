@@ -13,6 +13,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError
+from anonhist.formats.parquet_content import batches, opened
 from anonhist.formats.parquet_footer import codecs_of
 from anonhist.formats.tables import to_arrow
 from anonhist.releases import Release
@@ -121,3 +122,20 @@ def test_the_codecs_of_a_file_are_those_that_arrow_wrote(tmp_path: Path) -> None
     for content in broken:
         with pytest.raises(DataError, match="damaged"):
             codecs_of(content)
+
+
+def test_no_more_rows_are_read_than_a_file_says_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": pa.repeat(1, 200_000)}), path)
+    # The first in the footer is that of the file; those of its groups stay. Both are numbers of three bytes.
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    declared = content[start:].replace(_varint(400_000), _varint(6), 1)
+    seen = []
+    with pytest.raises(DataError, match="damaged"):
+        seen.extend(batches(opened(content[:start] + declared), ["a"]))
+    assert seen == []
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number & 127 | 128, number >> 7 & 127 | 128, number >> 14])
