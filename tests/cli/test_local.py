@@ -95,7 +95,7 @@ def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cl
     # 16 ln 2, rounded to three digits.
     assert "at most 11.1 for each changed answer" in cautions[0]
     assert "linked across periods" in cautions[1]
-    assert cautions[2].startswith("Caution: one forged report changes the estimate of a value by up to ")
+    assert cautions[2].startswith("Caution: one forged report changes the raw estimate of a value by up to ")
     assert read_survey(files / "survey.json").cautions == tuple(line.removeprefix("Caution: ") for line in cautions[:2])
 
 

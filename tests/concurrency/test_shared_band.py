@@ -51,6 +51,24 @@ def test_powers_made_by_two_threads_are_those_of_one(epsilon: str, monkeypatch: 
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+def test_threads_that_make_a_power_at_the_same_time_take_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rounded otherwise, a second one would not make futures again bit for bit.
+    squared, both = BlockMatrix.squared, Barrier(2)
+
+    def together(matrix: BlockMatrix, *, floor: int) -> BlockMatrix:
+        # A program in which only one of them squares is right, too.
+        with suppress(BrokenBarrierError):
+            both.wait(timeout=10)
+        return squared(matrix, floor=floor)
+
+    monkeypatch.setattr(BlockMatrix, "squared", together)
+    band = Band(PartitionMechanism("0.6").family)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(band.power, [1, 1])
+    assert first is second
+    assert first is band.power(1)
+
+
 def test_the_distribution_is_exact_after_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     # Z(λ) = Σ_μ q^{d(λ, μ)}; partitions of more than 22 items, 10 cells or more away, hold less than 10^−12 of it.
     member = FamilyParameters(4.0, 0.0)

@@ -13,6 +13,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError
+from anonhist.formats.parquet_content import batches, opened
 from anonhist.formats.parquet_footer import codecs_of
 from anonhist.formats.tables import to_arrow
 from anonhist.releases import Release
@@ -115,6 +116,26 @@ def test_the_codecs_of_a_file_are_those_that_arrow_wrote(tmp_path: Path) -> None
     pq.write_table(table, path, compression={"a": "zstd", "c": "snappy"})
     assert 6 in codecs_of(path.read_bytes())
     whole = path.read_bytes()
-    for content in (b"", b"PAR1", whole[:-9], whole[:-8] + b"\xff" * 4 + b"PAR1", bytes(9) + b"PAR1", b"\xff" * 50):
+    lists_in_lists = b"\x19" * 10_000
+    deep = lists_in_lists + len(lists_in_lists).to_bytes(4, "little") + b"PAR1"
+    broken = (b"", b"PAR1", whole[:-9], whole[:-8] + b"\xff" * 4 + b"PAR1", bytes(9) + b"PAR1", b"\xff" * 50, deep)
+    for content in broken:
         with pytest.raises(DataError, match="damaged"):
             codecs_of(content)
+
+
+def test_no_more_rows_are_read_than_a_file_says_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": pa.repeat(1, 200_000)}), path)
+    # The first in the footer is that of the file; those of its groups stay. Both are numbers of three bytes.
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    declared = content[start:].replace(_varint(400_000), _varint(6), 1)
+    seen = []
+    with pytest.raises(DataError, match="damaged"):
+        seen.extend(batches(opened(content[:start] + declared), ["a"]))
+    assert seen == []
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number & 127 | 128, number >> 7 & 127 | 128, number >> 14])

@@ -139,6 +139,31 @@ def test_cells_that_a_file_cannot_hold_are_refused_before_they_are_read(tmp_path
     _refused(path, "more cells than a file of its size")
 
 
+def test_tallies_that_may_unpack_to_any_size_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tight.parquet"
+    write(TALLIES["few"], path)
+    pq.write_table(pq.read_table(path), path, compression="zstd")
+    _refused(path, "compressed otherwise")
+
+
+@pytest.mark.parametrize(
+    ("place", "damage"),
+    [
+        # A column that has no missing values, with statistics of missing ones: Arrow ends the process if asked for it.
+        (b"\x02\x18\x04cell", b"\x00\x18\x04cell"),
+        (b"cell", b"\xffell"),
+    ],
+    ids=["statistics of another column", "a name that is no text"],
+)
+def test_damaged_footers_are_refused(tmp_path: Path, place: bytes, damage: bytes) -> None:
+    path = tmp_path / "bad.parquet"
+    write(TALLIES["few"], path)
+    whole = path.read_bytes()
+    assert place in whole
+    path.write_bytes(whole.replace(place, damage))
+    _refused(path, "not a Parquet file, or a damaged one")
+
+
 def test_as_many_cells_as_are_counted_are_read(tmp_path: Path) -> None:
     # Of all tallies these are the shortest in a file: cells next to each other, each met once.
     cells = np.arange(3 << 20)

@@ -27,6 +27,7 @@ from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import plain_estimates
 from anonhist.local.forgery import ForgedWeight
 from anonhist.local.open import CohortSurvey
+from anonhist.testing.sources import SeededSource
 
 # Small, so that all reports can be enumerated.
 CLOSED: list[Any] = [
@@ -124,9 +125,34 @@ def test_hashes_may_meet_in_one_bucket() -> None:
     assert weights.max() == pytest.approx(survey.forged_weight.each)
 
 
+def test_least_squares_may_give_more_weight_and_the_sentence_says_so() -> None:
+    labels = [f"l{number}" for number in range(40)]
+    survey = RAPPOR(alphabet=labels, cohorts=4, hashes=2, permanent="1/2", zero="1/2", one="3/4")
+    source = SeededSource(1)
+    honest, forged = (survey.randomize(labels * times, source=source) for times in (40, 1))
+
+    def people(reports: Reports) -> np.ndarray:
+        found = survey.estimate(survey.tally(reports), decoder="unbiased")
+        return np.asarray(found.frequencies) * len(reports)
+
+    most = max(
+        np.abs(people(joined) - people(honest)).max()
+        for number in range(20)
+        for one in [forged.rows(np.array([number]))]
+        for joined in [
+            Reports(survey.digest, {k: np.append(v, one.columns[k], axis=0) for k, v in honest.columns.items()})
+        ]
+    )
+    assert most > survey.forged_weight.each
+    assert "one by one" in str(survey.forged_weight)
+    assert "one by one" in str(ORR(buckets=16, cohorts=2, epsilon=1).forged_weight)
+    assert "one by one" not in str(KRR(alphabet=5, epsilon=1).forged_weight)
+
+
 def test_the_sentence_rounds_to_a_few_digits() -> None:
     assert str(ForgedWeight(3.16395, 1377.7)) == (
-        "one forged report changes the estimate of a value by up to 3.16 people, of all values together by up to 1,378"
+        "one forged report changes the raw estimate of a value by up to 3.16 people, "
+        "of all values together by up to 1,378"
     )
 
 

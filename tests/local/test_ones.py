@@ -52,6 +52,14 @@ def test_bounds_are_the_quantiles_of_the_exact_sums(size: int, own: int, p: Frac
     assert honest_ones(size, own, *given) == _exact(size, own, p, q)
 
 
+def test_a_survey_with_several_hashes_allows_for_all_bits_of_a_value() -> None:
+    survey = RAPPOR(buckets=60, cohorts=2, hashes=8, permanent="1/10", zero="1/1000", one="3/4")
+    p, q = (each.rational for each in (survey.true_support_probability, survey.false_support_probability))
+    assert p is not None
+    assert q is not None
+    assert survey.honest_ones == _exact(60, 8, p, q) != _exact(60, 1, p, q)
+
+
 def test_only_the_bits_of_the_report_are_counted() -> None:
     rows = np.array([[255, 255], [1, 0], [0, 0b1111_0100]], dtype=np.uint8)
     assert ones(rows, 16).tolist() == [16, 1, 5]

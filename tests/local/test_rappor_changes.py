@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import log, prod
 
 import pytest
@@ -82,6 +82,14 @@ def test_one_changed_answer_comes_near_its_bound_after_a_long_history() -> None:
     assert 1.75 < last[-1] < max(ONE / ZERO, (1 - ZERO) / (1 - ONE)) == 2
 
 
+def test_every_bit_pays_for_a_change_not_those_of_the_answers_alone() -> None:
+    survey = RAPPOR(buckets=64, cohorts=1, hashes=2, permanent="1/2", zero="1/2", one="3/4")
+    assert survey.change_epsilon == 64 * logarithm(Fraction(2), 1)
+    # Four bits at most belong to one of two answers; what the other 60 tell is more than four could.
+    own = {"a": False, "b": False}
+    assert loss("aaabbbb", "aaabbba", own, (HALF, ZERO, ONE)) ** 60 > 2**4
+
+
 def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
     bound = (1 - HALF) / HALF
     own = {"a": True, "b": True, "c": False, "d": False}
@@ -94,9 +102,14 @@ def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
 def test_reports_that_may_show_the_memory_have_no_bound_for_changes(zero: object, one: object) -> None:
     assert RAPPOR(buckets=2, cohorts=1, permanent="1/2", zero=zero, one=one).change_epsilon is None  # type: ignore[arg-type]
     own = {"a": True, "b": False}
-    laws = [law(each, own, HALF, Fraction(zero), Fraction(one)) for each in ("aa", "ab")]  # type: ignore[arg-type]
+    pairs = [(f"{'a' * past}a", f"{'a' * past}b") for past in (5, 7, 9)]
+    laws = [[law(each, own, HALF, Fraction(zero), Fraction(one)) for each in pair] for pair in pairs]  # type: ignore[arg-type]
     if (zero, one) == (0, 1):
-        assert any(left == 0 < right for left, right in zip(*laws, strict=True))
+        assert all(any(left == 0 < right for left, right in zip(*pair, strict=True)) for pair in laws)
+        return
+    # Two reports more multiply what one changed answer costs by about 1/(1 − q)² or 1/p², which is 4 or 16.
+    ratios = [max(right / left for left, right in zip(*pair, strict=True) if left) for pair in laws]
+    assert all(later > 3 * earlier for earlier, later in pairwise(ratios))
 
 
 def test_people_are_recognized_by_what_their_devices_remember() -> None:

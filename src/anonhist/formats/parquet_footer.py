@@ -71,12 +71,14 @@ class _Footer:
             length, at = self._unsigned(at)
             return None, at + length
         if kind in (_LIST, _SET):
-            return self._list(at, depth)
+            return self._list(at, depth + 1)
         if kind == _STRUCT:
             return self.struct(at, depth + 1)
         raise ValueError  # maps are in no footer
 
     def _list(self, at: int, depth: int) -> tuple[list[Any], int]:
+        if depth > _DEEPEST:
+            raise ValueError
         size, kind = divmod(self._content[at], 16)
         at += 1
         if size == 15:

@@ -16,6 +16,8 @@ class ForgedWeight:
     total
         The largest sum of all values' changes, each taken as positive (ℓ1); infinite where any text can be named as a
         candidate.
+    condition
+        Where it holds, in one clause; empty where it always does.
 
     Notes
     -----
@@ -25,11 +27,14 @@ class ForgedWeight:
 
     each: float
     total: float
+    condition: str = ""
 
     def __str__(self) -> str:
         has_bound = self.total < float("inf")
         together = f"all values together by up to {self.total:,.4g}" if has_bound else "any number of values"
-        return f"one forged report changes the estimate of a value by up to {self.each:,.3g} people, of {together}"
+        where = f", {self.condition}" if self.condition else ""
+        value = f"the raw estimate of a value by up to {self.each:,.3g} people"
+        return f"one forged report changes {value}, of {together}{where}"
 
 
 def forged_weight(
@@ -51,7 +56,7 @@ def forged_weight(
     Examples
     --------
     >>> forged_weight(3, (1, 1), inside=2, outside=-0.5)
-    ForgedWeight(each=2, total=3.0)
+    ForgedWeight(each=2, total=3.0, condition='')
     """
     # The sum is linear in how many are supported, so the worst is at an end.
     totals = [count * abs(inside) + (size - count) * abs(outside) for count in supported]

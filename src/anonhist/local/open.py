@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ _MOST_ROWS = 1 << 16
 _MOST_DECODED_PLACES = 1 << 25
 # Least squares go over all places some hundred times.
 _MOST_FITTED_PLACES = 1 << 22
+_ONE_BY_ONE = "where labels are estimated one by one; least squares over all of them may give it more"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,15 +150,17 @@ class CohortSurvey(Survey):
 
         It adds ``((1 − q)/(p − q) − κ)/(1 − κ)`` to a label all of whose places it supports, and
         ``(−q/(p − q) − κ)/(1 − κ)`` to one with none, and with an alphabet the shares of places that it supports add up
-        to as many labels as it supports places. Least squares give a report other weights of this order.
+        to as many labels as it supports places. Least squares over all labels give a report other weights, which may be
+        larger.
         """
         p, q = self.true_support_probability, self.false_support_probability
         kappa, gap = self._collision, float(p - q)
         inside = (float(1 - q) / gap - kappa) / (1 - kappa)
         outside = (-float(q) / gap - kappa) / (1 - kappa)
         if self.labels is None:
-            return ForgedWeight(max(abs(inside), abs(outside)), math.inf)
-        return forged_weight(self.labels.size, self._supported, inside=inside, outside=outside)
+            return ForgedWeight(max(abs(inside), abs(outside)), math.inf, _ONE_BY_ONE)
+        weight = forged_weight(self.labels.size, self._supported, inside=inside, outside=outside)
+        return replace(weight, condition=_ONE_BY_ONE)
 
     @abstractmethod
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:

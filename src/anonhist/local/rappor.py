@@ -166,7 +166,7 @@ class RAPPOR(BloomSurvey):
         """What one changed answer costs at most, among any number of reports; None if nothing bounds it.
 
         ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
-        report may show a remembered bit for certain, and two reports that the answer has changed.
+        report may show a remembered bit for certain, and the longer the history, the more one changed answer costs.
         """
         low, high = sorted((Fraction(self.zero), Fraction(self.one)))
         if low == 0 or high == 1:

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -107,6 +107,16 @@ def test_sensitivities_follow_the_formula_where_not_every_count_is_a_knot(items:
     # Far from loose on the side of adding, too.
     assert max(max(found) - weights.middle, weights.middle - min(found)) <= weights.added
     assert weights.added <= 1 + max(max(found) - weights.middle, weights.middle - min(found))
+
+
+@pytest.mark.parametrize("steps", [(-3, -3), (3, 3), (-3, -1), (1, 3), (-2, 1), (0, 0)])
+def test_counts_beyond_the_public_number_are_steps_of_zero(steps: tuple[int, int]) -> None:
+    at_knots = np.array([0, steps[0], sum(steps)])
+    whole = WholeWeights(2, 1.0, np.arange(3), at_knots, min(steps), max(steps))
+    # One label grows from nothing to beyond what was said to be there.
+    grown = [whole.value(Profile.from_counts([count] if count else [])) for count in range(5)]
+    changes = [abs(after - before - whole.middle) for before, after in pairwise(grown)]
+    assert max(changes) == whole.added
 
 
 def test_the_weights_at_knots_are_what_a_profile_is_given() -> None:
