@@ -296,6 +296,7 @@ def run(rounds: int, seed: int, folder: Path, kept: Path | None) -> list[str]:
             path.write_bytes(damaged(content, name, draw))
             if found := complaint(path, reader):
                 complaints.append(f"{name}, turn {turn}: {found}")
+                sys.stderr.write(complaints[-1] + "\n")  # should the next file end the process
                 if kept is not None:
                     (kept / f"{seed}-{turn}-{name}").write_bytes(path.read_bytes())
     return complaints

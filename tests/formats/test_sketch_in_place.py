@@ -234,5 +234,7 @@ def test_a_file_with_another_name_is_refused_as_that_would_keep_the_old_state(pa
 
     with pytest.raises(OutputError, match="has other names"):
         link_meanwhile()
+    with pytest.raises(OutputError, match="has other names"):
+        write(read_sketch(path), path, overwrite=True)
     assert _counters(path) == before
     assert sorted(each.name for each in path.parent.iterdir()) == ["a.sketch", "b.sketch"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import OutputError
 from anonhist.formats.atomic import check_free, written_whole
-from anonhist.formats.sketches import check_sketch_path, open_sketch, read_open_sketch, write_sketch
+from anonhist.formats.sketches import check_sketch_path, check_sole_name, open_sketch, read_open_sketch, write_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,14 +65,14 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     """
     target = _followed(check_sketch_path(path))
     with _locked(target, path, waiting) as file:
-        _check_sole_name(file, path)
+        check_sole_name(os.fstat(file.fileno()), path)
         sketch = read_open_sketch(file, path)
         check_free(target, overwrite=True)
         yield sketch
         with written_whole(target, overwrite=True) as replacement:
             _take_permissions(replacement, os.fstat(file.fileno()))
             write_sketch(sketch, replacement)
-            _check_sole_name(file, path)
+            check_sole_name(os.fstat(file.fileno()), path)
             if not _names(target, file):
                 message = f"{str(path)!r} was replaced by another program meanwhile; it was left as it is now."
                 raise OutputError(message)
@@ -115,16 +115,6 @@ def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) 
     except OSError as error:
         message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
         raise OutputError(message) from None
-
-
-def _check_sole_name(file: BinaryIO, path: str | Path) -> None:
-    """Refuse a file that has other names: they would keep the old state."""
-    if os.fstat(file.fileno()).st_nlink > 1:
-        message = (
-            f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
-            "first."
-        )
-        raise OutputError(message)
 
 
 def _names(target: Path, file: BinaryIO) -> bool:

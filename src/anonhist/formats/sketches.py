@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError, masked
+from anonhist.errors import DataError, OutputError, UsageError, masked
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.json_text import parsed
@@ -54,6 +54,16 @@ _BEGINNING = re.compile(rb'\{"format": "anonhist\.sketch", "version": (\d+), "sh
 _WHERE_IT_BEGINS = 4096
 _ARROW = b"ARROW1"
 _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
+
+
+def check_sole_name(found: os.stat_result, path: str | Path) -> None:
+    """Refuse a file that has other names: they would keep its old state when it is replaced."""
+    if found.st_nlink > 1:
+        message = (
+            f"{str(path)!r} has other names (hard links), which would keep its old state after an update; remove them "
+            "first."
+        )
+        raise OutputError(message)
 
 
 def write_sketch(sketch: Sketch, file: BinaryIO) -> None:

@@ -68,7 +68,8 @@ def write(
     UsageError
         If it is nothing that is written, the ending is none of its own, or the file exists.
     OutputError
-        If it cannot be written; nothing is left behind.
+        If it cannot be written; nothing is left behind. Also if a sketch would replace a file that has other names
+        (hard links), which would keep the old state.
 
     Examples
     --------
@@ -85,7 +86,11 @@ def write(
     if not isinstance(written, Release):
         what, encoders = _others(written)
     ending = check_ending(path, endings=tuple(encoders), what=what)
-    check_free(path, overwrite=overwrite)
+    target = check_free(path, overwrite=overwrite)
+    if ending == ".sketch" and target.exists():
+        from anonhist.formats.sketches import check_sole_name
+
+        check_sole_name(target.stat(), path)
     with written_whole(path, overwrite=overwrite) as file:
         encoders[ending](written, file)
 
