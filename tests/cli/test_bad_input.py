@@ -184,3 +184,11 @@ def test_standard_input_is_checked_too(process: Cli, folder: Path) -> None:
         _assert_one_sentence(done)
         assert done.returncode == _BAD_DATA
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [("estimate", "all"), ("curve", "rarefaction"), ("compare",)])
+def test_a_damaged_release_is_not_taken_for_json_lines(folder: Path, cli: Cli, command: tuple[str, ...]) -> None:
+    (folder / "cut.json").write_text('{\n  "format": "anonhist.release",\n  "version": 1,\n')
+    done = cli(*command, "cut.json", *(("--epsilon", "1") if command == ("compare",) else ()))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "'cut.json' is not a release that can be read: it is not valid JSON." in done.stderr

@@ -16,7 +16,7 @@ from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.sketches import DomainSketch, HashedSketch
+from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
 from anonhist.testing.sources import SeededSource
 
 # The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
@@ -34,7 +34,10 @@ def _of_degrees(privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, relation
 def _of_sketches() -> list[Release]:
     hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=USER, relation=SUBSTITUTE, sample_share="1/3")
     listed = DomainSketch(labels=["a", "b", "c"], epsilon=2)
-    return [sketch.reconstruct("three-tap", simulations=2) for sketch in (hashed, listed)]
+    share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
+    setting: dict[str, Any] = {"epsilon": 1, "key": b"week 47", "unit": USER, "noise_share": share}
+    merged = HashedSketch(buckets=50, **setting) + HashedSketch(buckets=50, **setting)
+    return [sketch.reconstruct("three-tap", simulations=2) for sketch in (hashed, listed, merged)]
 
 
 @pytest.fixture(scope="module")

@@ -143,6 +143,13 @@ def test_numbers_of_different_widths_and_of_any_width_are_their_text() -> None:
             assert_read(connection.sql(f"SELECT {selected}"), [(number, 1)])
 
 
+@pytest.mark.parametrize("kind", ["object", "category", "datetime64[ns]"])
+def test_the_ends_of_an_edge_may_be_columns_of_different_types(kind: str) -> None:
+    frame = pd.DataFrame({"source": pd.Series(["2020", "2021", "2020"], dtype=kind), "target": [1, 2, 2]})
+    assert_same_degrees(read_edges(frame).degree_profile(), read_degrees(frame))
+    assert read_edges(frame[["target", "source"]], origin="target", target="source").degrees().tolist() == [1, 2, 2, 1]
+
+
 def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
     expected, _ = reference(EDGES, SIMPLE)
     with held(table_of(EDGES)) as (source, said):

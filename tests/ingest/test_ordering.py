@@ -165,6 +165,13 @@ def test_columns_of_pandas_are_ordered_by_their_values(when: pd.Series, order: s
     assert _order(when) == order
 
 
+def test_both_zeros_are_one_number() -> None:
+    when = pd.Series([0.0, -0.0, 1.0], dtype=pd.ArrowDtype(pa.float64()))
+    table = pd.DataFrame({"who": ["u", "u", "u"], "what": ["b", "a", "a"], "when": when})
+    profile = read_profile(table, label="what", user="who", max_per_user=2, order_by="when")
+    assert profile == Profile.from_labels(["a", "b"], unit=PrivacyUnit.user(max_items=2))
+
+
 @pytest.mark.parametrize(
     "values", [[1, "1"], [1, dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), "x"], [(1,), (2,)]], ids=str
 )

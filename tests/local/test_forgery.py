@@ -105,6 +105,18 @@ def test_the_weight_of_bits_is_that_of_the_reports_that_are_possible() -> None:
     assert np.abs(one).sum() == pytest.approx(survey.forged_weight.total)
 
 
+@pytest.mark.parametrize(
+    "survey",
+    [OptimizedUnary(alphabet=3, epsilon=1), KRAPPOR(alphabet=11, epsilon=1), ORAPPOR(alphabet=5, cohorts=1, epsilon=1)],
+)
+def test_bits_behind_the_last_one_are_zero_in_every_report(survey: Any) -> None:
+    reports = survey.randomize([0] * 50)
+    assert survey.possible(reports).all()
+    columns = {name: column.copy() for name, column in reports.columns.items()}
+    columns["report"][:, -1] |= 0x80
+    assert not survey.possible(Reports(survey.digest, columns)).any()
+
+
 def test_any_text_may_be_named_where_the_survey_is_open() -> None:
     for survey in (
         LocalHashing(epsilon=1),

@@ -7,7 +7,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.local import KRAPPOR, ORAPPOR, RAPPOR, OptimizedUnary, Reports, SubsetSelection, Survey, Tally
-from anonhist.local.ones import honest_ones, ones
+from anonhist.local.ones import have_ones, honest_ones
 from anonhist.numeric import ExponentialQuotient
 from anonhist.testing.sources import SeededSource
 
@@ -60,10 +60,11 @@ def test_a_survey_with_several_hashes_allows_for_all_bits_of_a_value() -> None:
     assert survey.honest_ones == _exact(60, 8, p, q) != _exact(60, 1, p, q)
 
 
-def test_only_the_bits_of_the_report_are_counted() -> None:
+def test_ones_are_counted_and_none_may_be_behind_the_last_bit() -> None:
     rows = np.array([[255, 255], [1, 0], [0, 0b1111_0100]], dtype=np.uint8)
-    assert ones(rows, 16).tolist() == [16, 1, 5]
-    assert ones(rows, 11).tolist() == [11, 1, 1]
+    assert have_ones(rows, 16, 2, 16).tolist() == [True, False, True]
+    assert have_ones(rows, 16, 1, 5).tolist() == [False, True, True]
+    assert have_ones(rows, 11, 0, 16).tolist() == [False, True, False]
 
 
 SURVEYS: dict[str, Survey] = {

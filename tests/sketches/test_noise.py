@@ -71,7 +71,7 @@ def test_parts_are_sorted_and_shares_of_one_rate_add_up() -> None:
     assert NoiseLaw.of([(ONE, ONE), (ONE, ONE)]).parts == ((ONE, ONE), (ONE, ONE))
     assert NoiseLaw.of([(ONE, half), (ONE, half)]).parts == ((ONE, ONE),)
     assert NoiseLaw.of([(ONE, half), (Fraction(2), half)]).parts == ((ONE, half), (Fraction(2), half))
-    component = NoiseComponent("0" * 32, ONE, half, "s")
+    component = NoiseComponent("0" * 32, ONE, half, "s", participants=3)
     assert NoiseLaw.of([component] * 3).parts == ((ONE, Fraction(3, 2)),)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.releases import Release
+
+# Else whoever has a damaged release would be told to say which key of it holds the labels.
+_RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.release"')
 
 
 def profile_of_source(
@@ -46,7 +51,7 @@ def profile_of_source(
 
 
 def released_source(source: str) -> Release | None:
-    """Return the release in a file, or None where the source is none."""
+    """Return the release in a file, or None where the source is none; refuse one that is damaged."""
     if not source.lower().endswith((".json", ".parquet")):
         return None
     from anonhist.errors import DataError
@@ -55,7 +60,17 @@ def released_source(source: str) -> Release | None:
     try:
         return read_release(source)
     except DataError:
+        if _begins_as_release(source):
+            raise
         return None
+
+
+def _begins_as_release(source: str) -> bool:
+    try:
+        with Path(source).open("rb") as file:
+            return _RELEASE.match(file.read(100)) is not None
+    except (OSError, ValueError):
+        return False
 
 
 def profile_or_release(

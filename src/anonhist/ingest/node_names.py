@@ -79,8 +79,12 @@ class EndNames:
 
         if not self._sources:
             return pa.array([], type=pa.large_string()), []
-        ends = pa.chunked_array([*self._sources, *self._targets])
+        parts = [*self._sources, *self._targets]
         self._sources, self._targets = [], []
+        if len({part.type for part in parts}) > 1:
+            # Engines write names that were numbers or categories as another type of text than names that were text.
+            parts = [as_large_text(part) for part in parts]
+        ends = pa.chunked_array(parts)
         # All parts get one dictionary.
         chunks = ends.dictionary_encode().chunks
         return as_large_text(chunks[0].dictionary), [chunk.indices.to_numpy() for chunk in chunks]

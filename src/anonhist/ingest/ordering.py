@@ -34,6 +34,9 @@ def order_of(table: Any, name: str) -> Any:
         return _floats(table.to_native()[name])
     if kind.is_integer():
         column = column.cast(nw.Float64)
+    elif kind.is_float():
+        # pandas cannot sort columns of Arrow that hold both −0 and 0.
+        column = column + nw.lit(0.0)
     return nw.when(~is_missing(table, name)).then(column)
 
 

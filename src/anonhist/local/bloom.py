@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.local.bits import bit_counts, overwrite_bits
 from anonhist.local.cohort_counts import BitCounts
 from anonhist.local.matrices import check_entries
-from anonhist.local.ones import honest_ones, ones
+from anonhist.local.ones import have_ones, honest_ones
 from anonhist.local.open import CohortSurvey
 from anonhist.local.reports import BytesColumn, WholeColumn
 from anonhist.local.tally import met
@@ -149,9 +149,7 @@ class BloomSurvey(CohortSurvey):
         return honest_ones(self.places, own, self.true_support_probability, self.false_support_probability)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        least, most = self.honest_ones
-        count = ones(columns["report"], self.places)
-        return np.asarray((least <= count) & (count <= most))
+        return have_ones(columns["report"], self.places, *self.honest_ones)
 
     @property
     def _supported(self) -> tuple[int, int]:

@@ -63,12 +63,12 @@ def honest_ones(
     return size - fewest_zeros, most
 
 
-def ones(rows: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
-    """Return how many of the first ``size`` bits of each packed row are 1, shape (n,)."""
-    counts = np.bitwise_count(rows)
-    if size % 8:
-        counts[:, -1] = np.bitwise_count(rows[:, -1] & ((1 << size % 8) - 1))
-    return np.asarray(counts.sum(axis=1, dtype=np.int64))
+def have_ones(rows: NDArray[np.uint8], size: int, least: int, most: int) -> NDArray[np.bool_]:
+    """Say which packed rows of ``size`` bits have from ``least`` to ``most`` ones, and none behind, shape (n,)."""
+    counts = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
+    mask: NDArray[np.bool_] = (least <= counts) & (counts <= most)
+    # A report is whole bytes; devices leave the bits behind the last one 0.
+    return mask & (rows[:, -1] >> size % 8 == 0) if size % 8 else mask
 
 
 def _most(size: int, own: int, own_probability: int, other_probability: int) -> int:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anonhist.local.bits import bit_counts, overwrite_bits
 from anonhist.local.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.matrices import check_entries
-from anonhist.local.ones import honest_ones, ones
+from anonhist.local.ones import have_ones, honest_ones
 from anonhist.local.pure import PureSurvey
 from anonhist.local.reports import BytesColumn
 from anonhist.local.tally import met
@@ -21,6 +19,7 @@ from anonhist.randomness import bernoulli, bernoulli_bits
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel
@@ -90,9 +89,7 @@ class UnarySurvey(PureSurvey):
         return honest_ones(self.size, 1, self.true_support_probability, self.false_support_probability)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        least, most = self.honest_ones
-        count = ones(columns["report"], self.size)
-        return np.asarray((least <= count) & (count <= most))
+        return have_ones(columns["report"], self.size, *self.honest_ones)
 
     @property
     def _supported(self) -> tuple[int, int]:
