@@ -94,6 +94,7 @@ def test_help_loads_the_parser_alone(arguments: tuple[str, ...], tmp_path: Path)
 
 
 # One mechanism below 1.1, another above.
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "output"), [("1", "-"), ("1", "out.json"), ("2", "-"), ("2", "out.csv")])
 def test_a_plain_release_starts_the_engine_and_numpy_alone(epsilon: str, output: str, events: Path) -> None:
     bare = _loaded("", folder=events)
@@ -107,6 +108,7 @@ def test_a_plain_release_starts_the_engine_and_numpy_alone(epsilon: str, output:
     assert {"duckdb", "numpy"} <= loaded
 
 
+@pytest.mark.slow
 def test_what_is_heavy_is_loaded_where_it_is_used(events: Path) -> None:
     # The other side of the tests above: that they would see it.
     given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
@@ -114,6 +116,7 @@ def test_what_is_heavy_is_loaded_where_it_is_used(events: Path) -> None:
     assert "matplotlib" in _loaded(_RUN, *given, "-o", "-", "--report", "out.html", folder=events)
 
 
+@pytest.mark.slow
 def test_a_seedable_source_is_out_of_reach(events: Path) -> None:
     given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
     every = "import anonhist; [getattr(anonhist, name) for name in anonhist.__all__]; " + _RUN

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import anonhist as ah
 
 ROOT = Path(__file__).parent.parent
@@ -19,6 +21,7 @@ def make(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     shutil.copytree(ROOT / "data", tmp_path / "data")
@@ -46,6 +49,7 @@ def test_test_runs_every_check_and_every_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_quick_runs_every_check_and_the_first_case_of_each_quick_test() -> None:
     done = make("--dry-run", "quick", folder=ROOT)
     assert done.returncode == 0, done.stderr

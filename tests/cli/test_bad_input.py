@@ -142,6 +142,7 @@ def test_bad_data_end_in_one_sentence_and_nothing_written(row: str, cli: Cli, fo
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "row", ["missing file", "no such column", "truncated gzip", "unknown ending", "count 'nan' of a label"]
 )
@@ -163,6 +164,7 @@ def test_a_file_that_cannot_be_opened_is_bad_data(cli: Cli, folder: Path) -> Non
     assert done.returncode == _BAD_DATA
 
 
+@pytest.mark.slow
 def test_equal_counts_are_added_up_and_the_operator_is_told(process: Cli, terminal: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("count,prevalence\n5,400\n5,300\n")
     done = process("release", "x.csv", "--epsilon", "20")
@@ -173,6 +175,7 @@ def test_equal_counts_are_added_up_and_the_operator_is_told(process: Cli, termin
     assert "added up" in terminal("release", "x.csv", "--epsilon", "1").stdout
 
 
+@pytest.mark.slow
 def test_standard_input_is_checked_too(process: Cli, folder: Path) -> None:
     before = sorted(folder.iterdir())
     for content, format_ in (

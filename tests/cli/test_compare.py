@@ -49,6 +49,7 @@ def _tidy(text: str) -> None:
     assert all(0 < float(row["mean"]) < 60 for row in rows if row["metric"] == "seconds")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [(), ("-o", "-")])
 def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...], process: Cli, folder: Path) -> None:
     done = process(*_FEW, *asked)
@@ -62,6 +63,7 @@ def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...],
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "x.csv"]
 
 
+@pytest.mark.slow
 def test_the_warning_cannot_be_silenced(process: Cli, terminal: Cli) -> None:
     done = process(*_FEW, "--quiet")
     assert done.returncode == 0
@@ -107,6 +109,7 @@ def test_numbers_keep_their_digits(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [("-o", "t.csv"), ("--report", "page.html")])
 def test_what_is_there_is_kept_and_no_work_is_done_for_it(
     asked: tuple[str, str], cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -135,6 +138,7 @@ def test_nothing_is_left_where_a_page_cannot_be_made(cli: Cli, folder: Path, mon
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "x.csv"]
 
 
+@pytest.mark.slow
 def test_the_page_says_how_it_was_made_without_secrets(cli: Cli, folder: Path) -> None:
     done = cli(*_FEW, "--report", "page.html")
     assert done.returncode == 0
@@ -145,6 +149,7 @@ def test_the_page_says_how_it_was_made_without_secrets(cli: Cli, folder: Path) -
     assert "Comparing on private data is itself not private" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_person_gets_tables_that_fit(width: int, terminal: Cli, folder: Path) -> None:
     done = terminal("compare", "x.csv", "--epsilon", "0.1,0.5,1,2,4", "--repeats", "2", width=width)
@@ -212,6 +217,7 @@ def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:
     assert "--user COLUMN --max-per-user M" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])
 def test_a_released_file_is_compared_on(name: str, process: Cli) -> None:
     assert process("release", "events.csv", "--epsilon", "20", "-o", name).returncode == 0

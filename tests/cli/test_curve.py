@@ -36,6 +36,7 @@ def _columns(text: str) -> dict[str, list[str]]:
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
+@pytest.mark.slow
 @_KINDS
 def test_a_pipe_gets_every_point(kind: str, cli: Cli) -> None:
     done = cli("curve", kind, "x.csv")
@@ -58,6 +59,7 @@ def test_a_pipe_gets_every_point(kind: str, cli: Cli) -> None:
     assert high == pytest.approx(expected.high, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_written_as_such(cli: Cli) -> None:
     assert _columns(cli("curve", "rarefaction", "x.csv", "--points", "4", "--draws", "123456789012").stdout)["draws"][
         -1
@@ -67,6 +69,7 @@ def test_whole_numbers_are_written_as_such(cli: Cli) -> None:
     assert _columns(cli("curve", "hill", "x.csv", "--orders", "0, 1,2.5").stdout)["orders"] == ["0", "1", "2.5"]
 
 
+@pytest.mark.slow
 def test_options_reach_the_curve(cli: Cli) -> None:
     found = _columns(cli("curve", "rarefaction", "x.csv", "--draws", "1e3", "--points", "5").stdout)
     assert found["draws"] == ["1", "250", "500", "750", "1000"]
@@ -80,6 +83,7 @@ def test_options_reach_the_curve(cli: Cli) -> None:
         assert half == pytest.approx(quantile * float(found["standard_error"][0]), rel=1e-4)
 
 
+@pytest.mark.slow
 @_KINDS
 def test_of_a_release_there_is_a_promise_and_two_parts_of_the_error(kind: str, cli: Cli) -> None:
     assert cli("release", "x.csv", "--epsilon", "0.5", "-o", "r.json").returncode == 0
@@ -100,6 +104,7 @@ def test_the_warning_cannot_be_silenced(cli: Cli) -> None:
     assert done.stderr.startswith(_WARNING)
 
 
+@pytest.mark.slow
 def test_files_are_written_and_kept(cli: Cli, folder: Path) -> None:
     asked = ("curve", "rarefaction", "x.csv", "-o", "out.csv", "--report", "out.html")
     done = cli(*asked)
@@ -118,6 +123,7 @@ def test_files_are_written_and_kept(cli: Cli, folder: Path) -> None:
         assert cli(*asked, "--force").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_person_gets_a_small_table(terminal: Cli, folder: Path) -> None:
     done = terminal("curve", "rarefaction", "x.csv", "--draws", "9999")
     assert done.returncode == 0
@@ -140,6 +146,7 @@ def test_data_are_read_as_by_release(cli: Cli, folder: Path) -> None:
     assert found["draws"][found["kind"].index("observed")] == "6"
 
 
+@pytest.mark.slow
 @_KINDS
 @pytest.mark.parametrize("rows", ["", "7,1\n", "1,1\n", "1,9\n", "1,3\n1000000000000,1000\n"])
 def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> None:

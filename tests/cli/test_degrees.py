@@ -54,6 +54,7 @@ def _pairs(profile: Profile) -> dict[int, int]:
     return dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     done = cli(*_EDGE, "-o", "release.json", "--report", "degrees.html")
     assert (done.returncode, done.stderr) == (0, "")
@@ -91,6 +92,7 @@ def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -
     assert "when one node with all its edges is added or removed" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_a_table(process: Cli, graph: Path) -> None:
     text = gzip.decompress((graph / "edges.txt.gz").read_bytes())
     given = ("--privacy", "edge", "--epsilon", "60", "--simulations", "2", "--public-nodes", "4e1")
@@ -159,6 +161,7 @@ def test_a_release_of_degrees_is_planned_with_and_estimated_from(
     assert (estimated.returncode, estimated.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_node_methods_by_name(method: str, cli: Cli, graph: Path) -> None:
     done = cli(*_NODE, "--max-degree", "16", "--method", method, "--nodes", "nodes.txt", "-o", "out.json")
@@ -207,6 +210,7 @@ def test_the_truth_is_drawn_only_on_demand_and_loudly(
     assert set(json.loads((graph / "out.json").read_text())) == set(json.loads((graph / "out2.json").read_text()))
 
 
+@pytest.mark.slow
 def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> None:
     (graph / "loops.txt").write_text("".join(f"{s} {t}\n" for s, t in EDGES) + "n1 n1\nn1\n")
     given = ("--privacy", "edge", "--epsilon", "60", "--public-nodes", "40", "--simulations", "2")

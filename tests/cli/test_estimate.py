@@ -142,12 +142,14 @@ def test_quiet_silences_all_but_that_numbers_are_not_private(cli: Cli, data: str
     assert cli("estimate", "all", data, "--quiet").stderr == WARNING
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(process: Cli) -> None:
     done = process("estimate", "support-size", "-", "--method", "observed", stdin=b"a\nb\na\n")
     assert (done.returncode, done.stderr) == (0, WARNING)
     assert rows(done.stdout)[0]["value"] == "2"
 
 
+@pytest.mark.slow
 def test_all_is_one_table(cli: Cli, data: str) -> None:
     done = cli("estimate", "all", data, "-o", "-")
     assert (done.returncode, done.stderr) == (0, WARNING)
@@ -161,6 +163,7 @@ def test_all_is_one_table(cli: Cli, data: str) -> None:
     assert {row["unit"] for row in more if row["property"] == "entropy"} == {"bits"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 120])
 def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: str) -> None:
     for source, is_private in ((data, False), (release, True)):
@@ -187,6 +190,7 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
         assert ("2-differentially private" in flat) is is_private
 
 
+@pytest.mark.slow
 def test_a_bar_is_for_terminals_alone(terminal: Cli, process: Cli, data: str) -> None:
     assert "━" in terminal("estimate", "all", data).stdout
     quiet = terminal("estimate", "all", data, "--quiet")
@@ -196,6 +200,7 @@ def test_a_bar_is_for_terminals_alone(terminal: Cli, process: Cli, data: str) ->
     assert "━" not in piped.stderr + piped.stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, data: str) -> None:
     done = terminal("estimate", "entropy", data, piped=True)
     assert [row["property"] for row in rows(done.stderr)] == ["entropy"]

@@ -45,6 +45,7 @@ _WRITING = f"os.fsync = lambda _: {_SIGNAL}"
 _MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [
@@ -62,6 +63,7 @@ def test_an_interrupt_leaves_nothing(where: str, interrupted: Cli, folder: Path)
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [_WRITING, _SIMULATING], ids=["writing", "simulating"])
 def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupted: Cli, folder: Path) -> None:
     (folder / "out.csv").write_text("precious")
@@ -71,6 +73,7 @@ def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupted: Cli
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "out.csv"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupted: Cli, folder: Path) -> None:
     # Arrow looks for pandas when it is given its first array.
     where = _LOADING.format(name="late") + (
@@ -82,6 +85,7 @@ def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupt
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupted: Cli, folder: Path) -> None:
     where = _LOADING.format(name="matplotlib")
     done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "o.json", "--report", "o.html", where=where)
@@ -90,6 +94,7 @@ def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupted: Cli, fo
     assert "Wrote o.json." in done.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_engine_is_an_interrupt(folder: Path) -> None:
     # The engine is inside its query, waiting for the end of its input; it turns the exception into one of its own.
     with subprocess.Popen(
@@ -112,6 +117,7 @@ def test_an_interrupt_of_the_engine_is_an_interrupt(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_a_process_that_ignores_interrupts_goes_on(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"import os, signal, sys; {_WRITING}; from anonhist.cli import main; main()",
@@ -139,6 +145,7 @@ threading.Thread(target=watch, daemon=True).start()
 """
 
 
+@pytest.mark.slow
 def test_an_update_has_no_label_on_disk_at_any_moment(
     interrupted: Cli, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,7 @@ def test_reports_are_random(survey: Path, cli: Cli) -> None:
     assert survey.exists()
 
 
+@pytest.mark.slow
 def test_everything_works_in_a_pipe(survey: Path, process: Cli) -> None:
     values = b"cat\n" * 100 + b"dog\n" * 50
     piped = process("local", "randomize", "survey.json", "-", stdin=values)
@@ -163,6 +164,7 @@ def test_tallies_and_reports_are_added(tallied: Path, cli: Cli) -> None:
     assert (read_tally(tallied / "all.json").dense(4) == 3 * first + [0, 0, 0, 1]).all()
 
 
+@pytest.mark.slow
 def test_an_estimate_is_written_and_told(tallied: Path, cli: Cli) -> None:
     done = cli(
         "local", "estimate", "survey.json", "tally.json", "-o", "a.csv", "--report", "out.html", "--delta", "1e-6"
@@ -215,6 +217,7 @@ def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
     assert "level must be a number between 0 and 1" in bad.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli) -> None:
     done = terminal("local", "estimate", "survey.json", "tally.json", "--top", "3", width=90)
     assert done.returncode == 0
@@ -227,6 +230,7 @@ def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli)
     assert tallied.exists()
 
 
+@pytest.mark.slow
 def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cli) -> None:
     (folder / "words.txt").write_text("a\x1b[2Jb\n[bold]x[/bold]\n")
     (folder / "values.txt").write_text("word\n" + "[bold]x[/bold]\n" * 50)
@@ -241,6 +245,7 @@ def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cl
     assert "[bold]x[/bold]" in shown
 
 
+@pytest.mark.slow
 def test_defaults_on_a_terminal_are_files(files: Path, terminal: Cli) -> None:
     for step, told in (
         (("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "1"), "survey.json"),

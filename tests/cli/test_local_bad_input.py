@@ -129,6 +129,7 @@ def test_force_replaces_what_is_there(files: Path, cli: Cli) -> None:
     assert files.exists()
 
 
+@pytest.mark.slow
 def test_interrupts_leave_nothing_behind(files: Path, interrupted: Cli) -> None:
     (files / "values.txt").write_text("word\n" + "cat\n" * 1000)
     where = "from anonhist.local.krr import KRR\nKRR._draw = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
@@ -137,6 +138,7 @@ def test_interrupts_leave_nothing_behind(files: Path, interrupted: Cli) -> None:
     assert not [path for path in files.iterdir() if path.name.startswith((".anonhist", "out"))]
 
 
+@pytest.mark.slow
 def test_candidates_may_be_a_million(files: Path, cli: Cli) -> None:
     survey = OptimizedUnary(alphabet=2_000_000, epsilon=1)
     write(survey, files / "large.json")

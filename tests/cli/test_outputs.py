@@ -52,6 +52,7 @@ def test_a_csv_file_and_a_pipe_hold_the_same_table(cli: Cli, folder: Path) -> No
     assert cli(*_GOOD).stdout.splitlines()[0] == header
 
 
+@pytest.mark.slow
 def test_reports_are_written_beside_the_release(cli: Cli, folder: Path) -> None:
     done = cli(*_GOOD, "-o", "out.json", "--report", "out.html")
     assert (done.returncode, done.stderr) == (0, "")
@@ -61,6 +62,7 @@ def test_reports_are_written_beside_the_release(cli: Cli, folder: Path) -> None:
     assert "anonhist release events.csv --epsilon 1 -o out.json --report out.html" in page
 
 
+@pytest.mark.slow
 def test_reports_can_go_with_a_pipe(cli: Cli, folder: Path) -> None:
     done = cli(*_GOOD, "--report", "out.html")
     assert (done.returncode, done.stderr) == (0, "")
@@ -69,6 +71,7 @@ def test_reports_can_go_with_a_pipe(cli: Cli, folder: Path) -> None:
     assert _names(folder) == ["out.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.csv", "out.parquet", "out.html"])
 def test_existing_outputs_are_kept_without_force(name: str, cli: Cli, folder: Path) -> None:
     (folder / name).write_text("precious")
@@ -107,6 +110,7 @@ def test_a_folder_that_may_not_be_written_to_is_told(cli: Cli, monkeypatch: pyte
     assert _names(folder) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "existing"),
     [

@@ -21,6 +21,7 @@ def _rows(text: str) -> list[dict[str, str]]:
     return [dict(zip(_HEADER, row, strict=True)) for row in rows[1:]]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_csv(process: Cli, folder: Path) -> None:
     done = process("plan", "--items", "1e7", "--epsilon", "0.1,1,2")
     assert (done.returncode, done.stderr) == (0, "")
@@ -105,6 +106,7 @@ def test_a_plan_like_a_missing_file_is_bad_data(cli: Cli) -> None:
     assert done.stderr.startswith("anonhist: The file 'nowhere.json' cannot be read")
 
 
+@pytest.mark.slow
 def test_a_person_gets_a_table(terminal: Cli) -> None:
     done = terminal("plan", "--items", "1e6", "--epsilon", "0.5,2")
     assert done.returncode == 0

@@ -42,6 +42,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kairouz_settings, "MANY", 2000)
 
 
+@pytest.mark.slow
 def test_csv_and_figures_are_written_and_a_table_is_shown(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "inspectre", "--trials", "3", "-o", "out")
     assert done.returncode == 0
@@ -58,6 +59,7 @@ def test_csv_and_figures_are_written_and_a_table_is_shown(cli: Cli, folder: Path
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_kairouz_writes_errors_and_figures_and_shows_both_kinds_of_alphabet(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "kairouz")
     assert (done.returncode, done.stderr) == (0, "")
@@ -82,6 +84,7 @@ def test_kairouz_writes_errors_and_figures_and_shows_both_kinds_of_alphabet(cli:
     assert "O-RR more than 2,000; O-RAPPOR more than 2,000." in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "kairouz", "--full", "--trials", "3", "-o", "out", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -90,12 +93,14 @@ def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
     assert {row["runs"] for row in rows} == {"3"}
 
 
+@pytest.mark.slow
 def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "inspectre", "--trials", "2", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert sorted(path.name for path in (folder / "inspectre").iterdir()) == _FILES
 
 
+@pytest.mark.slow
 def test_nothing_is_replaced_unless_asked_for(cli: Cli, folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "texts.png").write_text("mine")

@@ -33,6 +33,7 @@ secrets = (
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=300, database=None)
 @given(place=st.sampled_from(PLACES), option=st.sampled_from(OPTIONS), hidden=secrets)
 @example(place="https://S@host/a.csv", option="{}", hidden="Z//Q")

@@ -43,6 +43,7 @@ def _counters(path: Path) -> np.ndarray:
     return read_sketch(path).counters.copy()
 
 
+@pytest.mark.slow
 def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     (folder / "events.csv").write_text("query,n\n" + "".join(f"label {n % 300},1\n" for n in range(3000)))
     assert cli("sketch", "new", "--buckets", "1e3", "--epsilon", "20", "-o", "day1.sketch").returncode == 0
@@ -152,6 +153,7 @@ def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> No
     assert read_sketch(files / "c.sketch").guarantee.epsilon == 1
 
 
+@pytest.mark.slow
 def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) -> None:
     share = ("--honest-parties", "2", "--session", "week 47", "--adversary", "outsider")
     assert cli("sketch", "new", "--labels", "words.txt", "--epsilon", "0.1", *share, "-o", "a.sketch").returncode == 0
@@ -219,6 +221,7 @@ def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cl
     assert (files / "day.sketch").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_tables_come_through_standard_input_if_a_column_is_named(files: Path, process: Cli) -> None:
     before = _counters(files / "day.sketch")
     content = (files / "pets.csv").read_bytes()
@@ -259,6 +262,7 @@ def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pyt
     assert (_counters(files / "day.sketch") - before).tolist() == [4, 2, 0, 0]
 
 
+@pytest.mark.slow
 def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal: Cli) -> None:
     (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
     done = terminal("sketch", "update", "day.sketch", "gap.csv", "--column", "pet")
@@ -303,6 +307,7 @@ def test_many_parts_of_noise_are_counted(folder: Path, cli: Cli) -> None:
     assert sum(line.startswith("Noise: ") for line in shown) == 21
 
 
+@pytest.mark.slow
 def test_a_profile_goes_down_a_pipe(files: Path, process: Cli) -> None:
     done = process("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
     assert (done.returncode, done.stderr) == (0, "")
@@ -310,6 +315,7 @@ def test_a_profile_goes_down_a_pipe(files: Path, process: Cli) -> None:
     assert not list(files.glob("release*"))
 
 
+@pytest.mark.slow
 def test_on_a_terminal_a_profile_is_a_file(files: Path, terminal: Cli) -> None:
     done = terminal("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap", width=90)
     assert done.returncode == 0, done.stdout
@@ -328,6 +334,7 @@ def test_the_method_is_a_choice(files: Path, cli: Cli) -> None:
     assert all(name in wrong.stderr for name in DECODERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [
@@ -343,6 +350,7 @@ def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, inter
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_stream(files: Path) -> None:
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     with subprocess.Popen(
@@ -361,6 +369,7 @@ def test_an_interrupt_ends_a_stream(files: Path) -> None:
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_buckets_are_recommended(folder: Path, cli: Cli) -> None:
     given = ("sketch", "recommend", "--expected-labels", "40", "--epsilon", "3", "--max-bytes", "320")
     ran = cli(*given, "--quiet")

@@ -32,6 +32,7 @@ def _assert_clean_csv(text: str) -> list[list[str]]:
     return rows[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("-o", "-"), ("--quiet",)], ids=["pipe", "dash", "quiet"])
 def test_a_pipe_gets_csv_and_nothing_else(arguments: tuple[str, ...], process: Cli, folder: Path) -> None:
     done = process("release", "events.csv", "--epsilon", "20", *arguments)
@@ -40,6 +41,7 @@ def test_a_pipe_gets_csv_and_nothing_else(arguments: tuple[str, ...], process: C
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_labels_come_through_standard_input(process: Cli, folder: Path) -> None:
     lines = b'a"b\n' * 900 + b"007\n" * 700 + b"7\n" * 500 + b"x,y\n" * 300
     done = process("release", "-", "--epsilon", "30", "-o", "-", stdin=lines)
@@ -49,6 +51,7 @@ def test_labels_come_through_standard_input(process: Cli, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_tables_come_through_standard_input(process: Cli) -> None:
     done = process(
         "release", "-", "--format", "counts", "--epsilon", "30", stdin=b"label,count\nzebra,900\nheron,300\n"
@@ -58,6 +61,7 @@ def test_tables_come_through_standard_input(process: Cli) -> None:
     assert [round(count, -2) for count in near] == [300, 900]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
 def test_stderr_of_a_release_to_a_file_is_empty(ending: str, process: Cli, folder: Path) -> None:
     done = process("release", "events.csv", "--epsilon", "1", "-o", f"out{ending}")
@@ -68,12 +72,14 @@ def test_stderr_of_a_release_to_a_file_is_empty(ending: str, process: Cli, folde
     assert (folder / f"out{ending}").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(process: Cli, folder: Path) -> None:
     done = process("release", "events.csv", "--epsilon", "1", "-o", "out.json", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (folder / "out.json").exists()
 
 
+@pytest.mark.slow
 def test_user_bounds_leave_stderr_clean(process: Cli, folder: Path) -> None:
     # The engine's types are held longest here: three queries, users ranked.
     (folder / "log.csv").write_text("label,user\na,1\nb,2\nc,3\n")
@@ -82,6 +88,7 @@ def test_user_bounds_leave_stderr_clean(process: Cli, folder: Path) -> None:
     _assert_clean_csv(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -111,6 +118,7 @@ def _in_a_shell(command: str, folder: Path) -> CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "told"),
     [
@@ -128,12 +136,14 @@ def test_an_output_that_takes_nothing_is_an_error(command: str, code: int, told:
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_closed_stderr_is_no_error(folder: Path) -> None:
     done = _in_a_shell("release events.csv --epsilon 1 2>&-", folder)
     assert done.returncode == 0
     _assert_clean_csv(done.stdout)
 
 
+@pytest.mark.slow
 def test_streams_without_utf8_show_what_they_can(process: Cli) -> None:
     done = process("release", "events.csv", "--epsilon", "1", "-o", "out.json", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
@@ -141,6 +151,7 @@ def test_streams_without_utf8_show_what_they_can(process: Cli) -> None:
     assert process("release", "--help", PYTHONIOENCODING="ascii").returncode == 0
 
 
+@pytest.mark.slow
 def test_warnings_do_not_reach_the_user(process: Cli) -> None:
     script = "import warnings, anonhist.cli as cli, anonhist.mechanisms as m\n"
     script += "m.release = lambda *a, r=m.release, **k: (warnings.warn('zebra'), r(*a, **k))[1]\ncli.main()\n"
@@ -156,6 +167,7 @@ def test_the_script_and_the_module_are_one_program(process: Cli) -> None:
     assert done.stdout.startswith("Usage: anonhist release ")
 
 
+@pytest.mark.slow
 def test_what_the_interpreter_says_at_its_end_does_not_reach_the_user(process: Cli) -> None:
     script = (
         "import atexit, sys, anonhist.cli as cli\natexit.register(sys.stderr.write, 'leaked types: 7')\ncli.main()\n"
@@ -165,6 +177,7 @@ def test_what_the_interpreter_says_at_its_end_does_not_reach_the_user(process: C
     _assert_clean_csv(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_the_plots_log_does_not_reach_the_user(process: Cli) -> None:
     script = "import logging, anonhist.cli as cli, anonhist.report as r\n"
     script += (
@@ -174,6 +187,7 @@ def test_what_the_plots_log_does_not_reach_the_user(process: Cli) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
     script = "import anonhist.cli as cli, anonhist.mechanisms as m\n"
     script += "def broken(*a, **k): raise ArithmeticError('zebra')\nm.release = broken\ncli.main()\n"
@@ -194,6 +208,7 @@ def test_memory_that_is_not_there_is_told(process: Cli) -> None:
     assert "not enough memory" in done.stderr
 
 
+@pytest.mark.slow
 def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> None:
     # Noise on dozens of whole numbers: twice the same by chance is out of the question.
     (folder / "x.csv").write_text("count,prevalence\n" + "".join(f"{count},50\n" for count in range(1, 100)))
@@ -204,6 +219,7 @@ def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> No
     assert first != second
 
 
+@pytest.mark.slow
 def test_a_number_of_items_released_on_its_own_is_told(process: Cli) -> None:
     done = process("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
     (told,) = re.findall(r"The number of items, released on its own: ([\d,]+)\.", done.stdout)

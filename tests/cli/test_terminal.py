@@ -19,6 +19,7 @@ def _shown(text: str) -> str:
     return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("count,prevalence\n" + "".join(f"{r},{5000 // r**2 + 1}\n" for r in range(1, 200)))
@@ -47,6 +48,7 @@ def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: P
     assert (folder / "release.json").read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_csv_on_a_terminal_is_asked_for_by_a_dash(terminal: Cli, folder: Path) -> None:
     done = terminal("release", "events.csv", "--epsilon", "1", "-o", "-")
     assert done.returncode == 0
@@ -54,6 +56,7 @@ def test_csv_on_a_terminal_is_asked_for_by_a_dash(terminal: Cli, folder: Path) -
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_long_work_shows_a_bar(terminal: Cli) -> None:
     shown = terminal("release", "events.csv", "--epsilon", "1").stdout
     assert "Reading" in shown
@@ -61,12 +64,14 @@ def test_long_work_shows_a_bar(terminal: Cli) -> None:
     assert "Simulating" in terminal("plan", "--items", "1000", "--epsilon", "1").stdout
 
 
+@pytest.mark.slow
 def test_quiet_on_a_terminal_shows_nothing(terminal: Cli, folder: Path) -> None:
     done = terminal("release", "events.csv", "--epsilon", "1", "--quiet")
     assert (done.returncode, done.stdout) == (0, "")
     assert (folder / "release.json").exists()
 
 
+@pytest.mark.slow
 def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal: Cli, folder: Path) -> None:
     done = terminal("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
     assert done.returncode == 0
@@ -79,6 +84,7 @@ def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal: Cli, f
     assert (folder / "out.html").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "number"),
     # 641 − 7 rows beyond the bound, 59 without a label, 83 without a user; else those without a label alone.
@@ -103,6 +109,7 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
 )
@@ -126,6 +133,7 @@ def test_wrong_calls_look_the_same_on_a_terminal(terminal: Cli, folder: Path) ->
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_show_draws_a_release_again(terminal: Cli, cli: Cli) -> None:
     cli("release", "events.csv", "--epsilon", "9", "-o", "out.json")
     screen = terminal("show", "out.json").stdout

@@ -104,6 +104,7 @@ def test_impossible_epsilons_are_refused(epsilon: str, command: tuple[str, ...],
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["1", "0.5", "1/3", "1e-1", "2.50"])
 def test_epsilon_is_exact(epsilon: str, cli: Cli, folder: Path) -> None:
     assert cli("release", "events.csv", "--epsilon", epsilon, "--simulations", "2", "-o", "out.json").returncode == 0

@@ -73,6 +73,7 @@ def test_sources_are_read_as_typed(typed: str, cli: Cli, sources: Path) -> None:
     assert _near(_released(sources)) == [100, 500, 900]
 
 
+@pytest.mark.slow
 def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> None:
     typed = (
         "release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5 --report out.html -o r.json"
@@ -129,6 +130,7 @@ def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
     assert _near(_released(folder)) == [500, 900]
 
 
+@pytest.mark.slow
 def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
     typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --epsilon 30 -o -"
     done = run(["sh", "-c", typed], capture_output=True, check=False, text=True, cwd=sources)

@@ -178,6 +178,7 @@ def check_frozen(thing: Any) -> None:
         check_frozen(getattr(thing, "__dict__", {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_eight_threads_find_what_one_finds(name: str) -> None:
     before = sys.getswitchinterval()

@@ -106,10 +106,12 @@ def printed(program: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_parent_and_child_draw_different_noise() -> None:
     assert printed(FORKS) == ""
 
 
+@pytest.mark.slow
 def test_threads_that_load_the_package_together_get_the_same_names() -> None:
     assert printed(LOADS) == ""

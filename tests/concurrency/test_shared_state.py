@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import anonhist
 
 # Threads that ask for one of these at the same time may each compute it, and one result stays: all must be equal, and
@@ -179,6 +181,7 @@ def found() -> tuple[set[str], set[str], set[str]]:
     return kinds
 
 
+@pytest.mark.slow
 def test_all_that_lasts_and_changes_is_reviewed() -> None:
     caches, outside, objects = found()
     assert caches == {f"{room}.{name}" for room, (_, names) in REVIEWED_CACHES.items() for name in names.split()}

@@ -260,6 +260,7 @@ def test_parquet_whose_rows_were_changed(tmp_path: Path, releases: dict[str, Rel
             read_release(path)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150, database=None)
 @given(places=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_files_are_read_or_refused(

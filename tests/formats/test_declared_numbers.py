@@ -66,6 +66,7 @@ def written(
     return write
 
 
+@pytest.mark.slow
 def test_profiles_that_fill_any_memory_are_refused_before_they_do(written: Callable[..., Path]) -> None:
     few = Profile([3], [2])
     refused = [

@@ -85,6 +85,7 @@ def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: 
     assert len(read.resimulate_zeros()) == 2
 
 
+@pytest.mark.slow
 def test_these_are_all_mechanisms() -> None:
     edges = {f"edge-{name}" for name in MECHANISM_NAMES if name != "auto"}
     assert {_release(name).mechanism.name for name in MADE} == edges | {

@@ -102,6 +102,7 @@ def test_columns_that_may_unpack_to_any_size_are_refused(told: Callable[[str], s
     assert "compressed otherwise" in told("tight.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zstd.sketch", "lz4.sketch"])
 def test_compressed_counters_are_not_unpacked(told: Callable[[str], str], name: str) -> None:
     assert "compressed" in told(name)

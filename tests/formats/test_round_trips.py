@@ -56,6 +56,7 @@ positive = st.fractions(min_value=Fraction(1, 2), max_value=30, max_denominator=
 profiles = st.dictionaries(st.integers(1, 2**40), st.integers(1, 2**15), max_size=12).map(Profile.from_prevalences)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=80, database=None)
 @given(
     profile=profiles,

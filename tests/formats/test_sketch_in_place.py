@@ -75,6 +75,7 @@ def test_a_sketch_is_changed_where_it_is(path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["a.sketch"]
 
 
+@pytest.mark.slow
 def test_updates_of_several_processes_are_never_lost(path: Path) -> None:
     before = np.array(_counters(path))
     often = 40
@@ -98,6 +99,7 @@ def test_updates_of_several_processes_are_never_lost(path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["a.sketch"]
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_changes_nothing_and_locks_nobody_out(path: Path) -> None:
     before = _counters(path)
     with _started(_STOPPING, path) as started:
@@ -115,6 +117,7 @@ def test_nobody_is_told_to_wait_for_nothing(path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_who_waited_begins_from_what_was_written(path: Path) -> None:
     before = _counters(path)
     with _started(_STOPPING, path) as started:

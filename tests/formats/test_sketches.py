@@ -113,6 +113,7 @@ def test_others_can_read_it_as_arrow(tmp_path: Path) -> None:
     assert table.column("label").to_pylist() == list(LABELS)
 
 
+@pytest.mark.slow
 def test_the_file_stays_while_what_was_read_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.sketch"
     write(SKETCHES["hashed"], path)

@@ -164,6 +164,7 @@ def test_damaged_footers_are_refused(tmp_path: Path, place: bytes, damage: bytes
     _refused(path, "not a Parquet file, or a damaged one")
 
 
+@pytest.mark.slow
 def test_as_many_cells_as_are_counted_are_read(tmp_path: Path) -> None:
     # Of all tallies these are the shortest in a file: cells next to each other, each met once.
     cells = np.arange(3 << 20)

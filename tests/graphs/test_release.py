@@ -85,6 +85,7 @@ def test_auto_takes_what_is_predicted_to_err_least() -> None:
             assert mechanism.predicted_error <= min(other.predicted_error for other in others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) -> None:  # noqa: FBT001  # a case
     for epsilon in ("0.5", "4"):

@@ -186,6 +186,7 @@ def test_numbers_of_a_release_are_those_it_states_itself() -> None:
     assert float((curve.high - curve.value)[1:-1].min()) > 0
 
 
+@pytest.mark.slow
 def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
     bounded = released("nodes")
     assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).named())
@@ -193,6 +194,7 @@ def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
     assert not any("left out" in each.assumes for _, each in degree_statistics(released("edges")).named())
 
 
+@pytest.mark.slow
 def test_a_release_that_is_mostly_noise_says_so_in_every_number() -> None:
     drowned = release_degrees(
         graph_of(80), privacy=EdgePrivacy(mechanism="partition"), epsilon="0.05", simulations=4, source=SeededSource(7)
@@ -344,6 +346,7 @@ def hits() -> dict[str, NDArray[np.bool_]]:
 
 # With a chance of 0.93, what a normal interval from 32 runs covers, 60 releases hit fewer than 44 times with a
 # probability of 5e-7; the generators are seeded.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*(name for name, _ in HELD), "exponent", *(f"ccdf {level}" for level in LEVELS)])
 def test_intervals_hold_the_truth_as_often_as_they_say(name: str) -> None:
     held = hits()[name]

@@ -299,6 +299,7 @@ def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path, write_
     assert "two columns" in refused(DataError, one)
 
 
+@pytest.mark.slow
 def test_lists_of_nodes_come_in_many_forms(tmp_path: Path, write_table: WriteTable) -> None:
     lines = tmp_path / "nodes.txt"
     lines.write_text("# all nodes\na\nb and its remarks\n\nc\nb\n")

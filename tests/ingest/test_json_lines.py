@@ -16,6 +16,7 @@ from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
+from anonhist.testing.sources import SeededSource
 
 ROWS = [{"label": f"w{number % 7}", "count": number + 1} for number in range(40)]
 # Rows that brought other columns, other types or another kind of table when keys were looked for.
@@ -41,13 +42,14 @@ def _written(folder: Path, rows: list[Any]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 20, 40])
 def test_a_row_changes_what_is_read_by_itself_alone(tmp_path: Path, place: int) -> None:
     expected = Counter(str(row["label"]) for row in ROWS)
     for row in NASTY:
         source = _written(tmp_path, [*ROWS[:place], row, *ROWS[place:]])
         added = row.get("label")
-        text = added if isinstance(added, str) else json.dumps(added, separators=(",", ":"))
+        text = added if isinstance(added, str) else "1" if added == 1.0 else json.dumps(added, separators=(",", ":"))
         counts = expected + Counter(() if added is None else [text])
         assert read_profile(source, label="label") == Profile.from_counts(counts.values()), row
 
@@ -147,3 +149,26 @@ def test_lines_that_are_read_for_themselves(tmp_path: Path, text: str, value: An
         assert sorted(relation.fetchall(), key=repr) == sorted(
             [("first",)] + ([] if value is ... else [(value,)]), key=repr
         )
+
+
+def test_nodes_keep_their_names_when_a_row_lacks_an_end(tmp_path: Path) -> None:
+    # As pandas writes them: one missing value makes floats of a whole column.
+    edges = [{"a": number, "b": (number + 1) % 50} for number in range(50)]
+    floats = [{"a": float(number["a"]), "b": number["b"]} for number in edges]
+    whole = read_edges(_written(tmp_path, edges), origin="a", target="b")
+    assert (whole.num_nodes, whole.num_edges) == (50, 50)
+    one_more = read_edges(_written(tmp_path, [*floats, {"a": None, "b": 3}]), origin="a", target="b")
+    assert sorted(one_more.identities) == sorted(whole.identities)
+    assert one_more.num_edges == 50
+    sketch, other = (DomainSketch(labels=list(map(str, range(50))), epsilon=20, source=SeededSource(1)) for _ in "ab")
+    update_sketch(sketch, _written(tmp_path, edges), column="a")
+    update_sketch(other, _written(tmp_path, [*floats, {"a": None}]), column="a")
+    assert (sketch.counters == other.counters).all()
+
+
+@pytest.mark.parametrize("number", ["9007199254740992.0", "-1e300", "1e400"])
+def test_floats_that_may_be_different_whole_numbers_are_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"label":1}}\n{{"label":{number}}}\n')
+    with pytest.raises(DataError, match=r"^The input holds floats of 2\^53 and more, .* or text\.$"):
+        read_profile(path, label="label")

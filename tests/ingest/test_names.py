@@ -93,6 +93,7 @@ def test_nodes_keep_their_names_when_a_row_lacks_an_end(held: Held) -> None:
         assert read_degrees(source, nodes=listed, **said).num_zeros == 1
 
 
+@pytest.mark.slow
 @a_few_engines
 def test_numbers_without_a_name_are_no_nodes(held: Held) -> None:
     with held({"source": [2, 3], "target": [1.0, 7.25]}) as (source, said):
@@ -118,6 +119,7 @@ def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(held: Held) ->
                 counted(source, labels, **options)
 
 
+@pytest.mark.slow
 @typed
 def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(held: Held) -> None:
     table: Table = {
@@ -226,6 +228,7 @@ def test_lists_and_structures_are_no_names(column: Any) -> None:
             read(column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
 def test_decimals_of_databases_are_named_as_whole_numbers(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str

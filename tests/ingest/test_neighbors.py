@@ -117,6 +117,7 @@ def _both(
     return None if None in results else (results[0], results[1])
 
 
+@pytest.mark.slow
 @typed
 def test_one_user_changes_a_profile_by_the_bound(held: Held) -> None:
     for seed, *kinds in (
@@ -137,6 +138,7 @@ def test_one_user_changes_a_profile_by_the_bound(held: Held) -> None:
             assert sorted_l1(*found) <= (min(BOUND, made.num_added) if made.has_user else 0)
 
 
+@pytest.mark.slow
 @typed
 def test_rows_change_nodes_and_degrees_by_their_ends(held: Held) -> None:
     for seed, kind, other in ((4, "small", "text"), (6, "floats", "small")):
@@ -162,6 +164,7 @@ def _edges(graph: Graph) -> set[frozenset[int]]:
     return {frozenset((names[u], names[v])) for u, v in zip(graph.sources, graph.targets, strict=True)}
 
 
+@pytest.mark.slow
 @typed
 def test_one_user_changes_a_sketch_by_the_bound(held: Held) -> None:
     for seed, *kinds in ((5, "small", "small"), (8, "text", "floats")):

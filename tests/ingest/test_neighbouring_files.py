@@ -138,6 +138,7 @@ def _several(examples: int) -> Any:
     return settings(repeatable, max_examples=examples)
 
 
+@pytest.mark.slow
 @_several(6)
 @given(data=st.data())
 @pytest.mark.parametrize("form", FORMATS)
@@ -152,6 +153,7 @@ def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.D
     assert sorted_l1(*profiles) <= 1
 
 
+@pytest.mark.slow
 @_several(4)
 @given(data=st.data(), bound=st.integers(1, 3))
 @pytest.mark.parametrize("form", ["csv.gz", "tsv", "jsonl", "parquet"])
@@ -170,6 +172,7 @@ def test_all_rows_of_a_user_are_so_many_items_at_most(
     assert sorted_l1(*profiles) <= (0 if left is None else bound)
 
 
+@pytest.mark.slow
 @_several(6)
 @given(data=st.data())
 def test_a_label_exchanged_for_none_takes_an_item_unless_it_is_counted(compress: Compress, data: st.DataObject) -> None:
@@ -235,6 +238,7 @@ RAW = {
 }
 
 
+@pytest.mark.slow
 @_several(6)
 @given(data=st.data())
 @pytest.mark.parametrize("form", list(RAW))
@@ -297,6 +301,7 @@ def _ends(line: str) -> tuple[str, str] | None:
     return None if len(words) < 2 or words[0][0] in "#%" or words[0] == words[1] else (min(words[:2]), max(words[:2]))
 
 
+@pytest.mark.slow
 @_several(8)
 @given(lines=neighbours(_edge_lines))  # type: ignore[arg-type]  # a row is a line here
 def test_one_line_of_edges_more_is_one_edge_more(compress: Compress, lines: Any) -> None:

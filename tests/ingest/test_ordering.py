@@ -108,6 +108,7 @@ def categorical(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return hold
 
 
+@pytest.mark.slow
 def test_a_user_does_not_decide_which_rows_of_others_count(categorical: Any) -> None:
     profiles = []
     for rows in (OTHERS, [NEW, *OTHERS]):

@@ -57,6 +57,7 @@ def test_a_row_is_read_as_in_a_local_file(tmp_path: Path, rows: Rows, place: int
         assert found == rows(str(path)), row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 300, 600])
 def test_a_row_of_one_column_is_no_comment(tmp_path: Path, rows: Rows, place: int) -> None:
     path = tmp_path / "a.csv"

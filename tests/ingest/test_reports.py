@@ -59,6 +59,7 @@ def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
     assert all(0 <= share <= 1 for share in shares)
 
 
+@pytest.mark.slow
 def test_reports_that_are_too_many_to_group_are_streamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey
 ) -> None:

@@ -60,7 +60,7 @@ def test_labels_as_written(tmp_path: Path, text: str, labels: list[str | None]) 
     ("text", "labels"),
     [
         ('{"label":"007"}\n{"label":"1.0"}\n{"label":"1"}\n', ["007", "1", "1.0"]),
-        ('{"label":7}\n{"label":1.0}\n{"label":1}\n', ["1", "1.0", "7"]),
+        ('{"label":7}\n{"label":1.0}\n{"label":-0.0}\n{"label":1.5}\n{"label":1e3}\n', ["0", "1", "1.5", "1000", "7"]),
         ('{"label":"2024-01-01"}\n{"label":"2024-01-02"}\n', ["2024-01-01", "2024-01-02"]),
         ('{"label":"A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"}\n', ["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]),
         ('{"label":123456789012345678901234567890}\n', ["123456789012345678901234567890"]),

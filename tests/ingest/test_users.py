@@ -52,6 +52,7 @@ def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_n
     return Profile.from_counts(list(kept.values()), unit=PrivacyUnit.user(max_items=bound))
 
 
+@pytest.mark.slow
 @given(rows=ROWS, bound=st.integers(1, 4), order_by=st.sampled_from([None, "when"]), keep_null=st.booleans())
 @few
 def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: str | None, keep_null: bool) -> None:  # noqa: FBT001
@@ -60,6 +61,7 @@ def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: 
     assert profile == expected(rows, bound=bound, **options)
 
 
+@pytest.mark.slow
 @given(rows=ROWS, own=st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1), bound=st.integers(1, 4))
 @few
 def test_one_user_moves_at_most_the_bound(

@@ -57,6 +57,7 @@ def test_p_values_are_binomial_given_the_reports_of_the_block(survey: BlockSurve
     np.testing.assert_allclose(survey.estimate(tally).p_values, expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("survey", "users", "published"),
     [

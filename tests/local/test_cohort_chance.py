@@ -38,6 +38,7 @@ def test_random_tails_are_those_of_all_places_tried() -> None:
     assert random_tails(np.ones((3, 8)), counts, np.array([5.0])).tolist() == [1]
 
 
+@pytest.mark.slow
 def test_many_cohorts_have_normal_tails() -> None:
     survey = ORR(buckets=16, cohorts=512, key="k", epsilon=1)
     tally = survey.tally(survey.randomize(["a", "b"] * 10_000, source=SeededSource(7)))

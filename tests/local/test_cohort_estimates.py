@@ -30,6 +30,7 @@ def make(kind: str, key: str) -> CohortSurvey:
     }[kind]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fitted", "plain", "bits"])
 def test_raw_estimates_are_unbiased_over_keys_and_errors_and_tests_hold(kind: str) -> None:
     scores, tails, found = [], [], []

@@ -60,6 +60,7 @@ def test_fits_solve_the_normal_equations_of_the_whole_matrix() -> None:
     assert np.allclose(fitted.raw, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "survey",
     [
@@ -85,6 +86,7 @@ def test_errors_of_a_fit_are_those_of_many_rounds(survey: CohortSurvey) -> None:
     assert (np.abs(raw.mean(axis=0) - truth) < 5 * raw.std(axis=0) / np.sqrt(150)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "survey",
     [

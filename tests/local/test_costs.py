@@ -62,6 +62,7 @@ def _limited() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_few_reports_take_little_memory(name: str) -> None:
     program, told = CASES[name]

@@ -78,6 +78,7 @@ def _weights(survey: Any, reports: Reports) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", [*CLOSED, *COHORTS], ids=lambda survey: survey.name)
 def test_no_report_has_more_weight_and_one_has_as_much(survey: Any) -> None:
     weights = np.abs(_weights(survey, _every_report(survey)))
@@ -129,6 +130,7 @@ def test_any_text_may_be_named_where_the_survey_is_open() -> None:
     assert HeavyHitters(epsilon=1, max_bytes=3).forged_weight is None
 
 
+@pytest.mark.slow
 def test_hashes_may_meet_in_one_bucket() -> None:
     survey = LocalHashing(alphabet=4, epsilon=1)
     reports = survey.randomize([0, 1, 2, 3] * 200)

@@ -14,6 +14,7 @@ def population() -> list[str]:
     return ["apple"] * 8000 + ["apply"] * 5000 + ["é"] * 3000 + [""] * 2000 + rare
 
 
+@pytest.mark.slow
 def test_frequent_values_are_found_without_a_list() -> None:
     survey = HeavyHitters(epsilon=4, max_bytes=6)
     tally = survey.tally(survey.randomize(population(), source=SeededSource(7)))
@@ -34,6 +35,7 @@ def test_frequent_values_are_found_without_a_list() -> None:
     assert seen == [pytest.approx(step / 6) for step in range(1, 7)]
 
 
+@pytest.mark.slow
 def test_what_was_tested_in_vain_takes_nothing_from_what_was_found() -> None:
     # Decoded with the thousands that were tested, half of the others were given to values that nobody has.
     rng = np.random.default_rng(3)

@@ -60,6 +60,7 @@ def test_raw_estimates_err_as_the_closed_form_says(mechanism: str, epsilon: int,
         assert abs(row.l1_mean - math.sqrt(2 / math.pi) * deviations.sum()) <= 5.5 * _error(row)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_means(closed_rows: list[ErrorRow]) -> None:
     rows = [row for name in ("none", "k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 4)]
     rows += [row for name in ("k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 1)]
@@ -119,6 +120,7 @@ def test_every_reference_is_met_by_the_full_grid() -> None:
     assert {users for _, users, _ in found} == {30_000, MANY}
 
 
+@pytest.mark.slow
 def test_hashing_errs_as_it_did_elsewhere() -> None:
     rows = run(replace(NONE, epsilons=(4,), users=MANY, cohorts=(16,), bits=(4, 2)))
     row = only(rows, mechanism="O-RR", alphabet=OPEN, decoder="projected")
@@ -127,6 +129,7 @@ def test_hashing_errs_as_it_did_elsewhere() -> None:
     assert row.l1_mean == pytest.approx(0.074, rel=0.2)
 
 
+@pytest.mark.slow
 def test_without_noise_only_the_draw_of_people_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kairouz, "_BATCH", 700)
     grid = replace(
@@ -159,6 +162,7 @@ def _drawn_error(seed: int, users: int) -> float:
     return float(np.abs(np.random.default_rng(seed).multinomial(users, p) / users - p).sum())
 
 
+@pytest.mark.slow
 def test_more_hashes_and_a_single_cohort_err_more() -> None:
     grid = replace(NONE, epsilons=(4,), users=100_000, cohorts=(1, 2), hashes=(1, 4), bits=(512, 2))
     rows = run(grid)
@@ -173,6 +177,7 @@ def test_more_hashes_and_a_single_cohort_err_more() -> None:
         assert one > 1.2 * two
 
 
+@pytest.mark.slow
 def test_every_point_has_its_rows_and_advance_is_called_as_often_as_said() -> None:
     grid = replace(
         NONE, open_epsilons=(3,), symbol_settings=((16, 4),), bit_settings=((16, 4),), coming=(100, 200), users=200,

@@ -34,6 +34,7 @@ def test_the_sampler_follows_the_matrix_of_its_seed() -> None:
     assert abs(hits / 301 - kept) < 5 * (kept * (1 - kept) / 301) ** 0.5
 
 
+@pytest.mark.slow
 def test_supports_of_other_values_come_as_often_as_said() -> None:
     for buckets in (3, 4, 5):
         survey = LocalHashing(alphabet=50, epsilon=1, buckets=buckets)

@@ -42,6 +42,7 @@ def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(survey: Any) -> 
     assert worst == ExponentialQuotient.exponential(Fraction(survey.epsilon))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS, ids=repr)
 def test_the_sampler_follows_the_matrix(survey: Any) -> None:
     matrix = np.array([[float(entry) for entry in row] for row in survey.matrix()])
@@ -127,6 +128,7 @@ def _all_bits(value: int, size: int, own: Any, other: Any) -> list[Any]:
     return row
 
 
+@pytest.mark.slow
 def test_subset_selection_with_independent_bits_is_caught() -> None:
     odds = ExponentialQuotient.exponential(Fraction("1.2"))
     survey = SubsetSelection(alphabet=7, epsilon="1.2", chosen=2)

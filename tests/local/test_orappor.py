@@ -49,6 +49,7 @@ def test_bits_at_full_epsilon_would_be_caught() -> None:
     ) > ExponentialQuotient.exponential(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
 def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
     survey = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon=3, **domain)  # type: ignore[arg-type]
@@ -107,6 +108,7 @@ def test_the_number_of_hashes_is_part_of_the_survey() -> None:
             ORAPPOR(buckets=8, cohorts=2, hashes=wrong, key="k", epsilon=1)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_what_is_left_for_others_errs_no_more_than_said_where_many_candidates_share_few_bits() -> None:
     names = [f"label {number}" for number in range(200)]
     values = names[:10] * 300

@@ -37,6 +37,7 @@ def test_entries_are_those_of_the_formula() -> None:
     assert survey.matrix(["apple"]) == (expected,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
 def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
     survey = ORR(cohorts=3, key="k", epsilon=2, **domain)  # type: ignore[arg-type]

@@ -62,6 +62,7 @@ def test_the_variance_is_hardly_above_the_least_known() -> None:
         assert survey.variance() <= 1.03 * 4 * odds / (odds - 1) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spike", [True, False])
 def test_simulated_errors_are_those_published(spike: bool) -> None:  # noqa: FBT001
     survey = ProjectiveGeometry(alphabet=22_000, epsilon=5)

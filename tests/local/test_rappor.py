@@ -100,6 +100,7 @@ def test_the_matrix_is_that_of_one_report() -> None:
     assert survey.matrix(["x"])[0][0] == (1 - q) * (1 - p) ** 3
 
 
+@pytest.mark.slow
 def test_reports_follow_the_law_and_memories_theirs() -> None:
     survey = survey_of(cohorts=2, hashes=2)
     labels = np.array(["a", "b"])

@@ -37,6 +37,7 @@ def loss(answers: str, others: str, own: Mapping[str, bool], probabilities: tupl
     return max(max(left / right, right / left) for left, right in zip(*laws, strict=True))
 
 
+@pytest.mark.slow
 def test_an_answer_that_alternates_loses_more_than_epsilon_for_each_value() -> None:
     own = {"a": True, "b": False}
     ratios = [loss("ab" * (times // 2), "a" * times, own, (HALF, ZERO, ONE)) for times in (4, 8, 12)]

@@ -10,6 +10,7 @@ from anonhist.local.recommendation import TOLERANCE
 from anonhist.testing.sources import SeededSource
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4])
 def test_predicted_errors_are_those_that_happen(epsilon: int) -> None:
     size, users, runs = 40, 2000, 40

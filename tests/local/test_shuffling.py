@@ -191,6 +191,7 @@ def _log_factorial(k: int) -> Decimal:
     return x * x.ln() - x + (2 * Decimal(PI) * x).ln() / 2 + 1 / (12 * x) - 1 / (360 * x**3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "users", "standard", "stronger"),
     [(4, 100_000, "0.1698", "0.1182"), (1, 10_000, "0.0530", "0.0432")],
@@ -264,6 +265,7 @@ def test_a_thousand_million_users_are_as_private_as_the_normal_law_says(epsilon:
     assert expected == pytest.approx(delta, rel=0.036)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.002", "1e-20"), ("0.7", "1e-3"), (3, "1e-6"), (8, "1e-9")])
 def test_more_users_are_never_less_private(epsilon: object, delta: str) -> None:
     found = [shuffled_epsilon(epsilon, users=users, delta=delta) for users in (1, 30, 1000, 1001, 30_000, 10**8)]
@@ -271,6 +273,7 @@ def test_more_users_are_never_less_private(epsilon: object, delta: str) -> None:
     assert Fraction(epsilon) >= found[0] > found[-1] > 0
 
 
+@pytest.mark.slow
 def test_the_stronger_bound_is_the_smaller_one() -> None:
     for epsilon in ("0.01", 1, 6):
         strong, standard = (
@@ -280,6 +283,7 @@ def test_the_stronger_bound_is_the_smaller_one() -> None:
         assert strong < standard
 
 
+@pytest.mark.slow
 def test_beyond_the_largest_number_of_users_nothing_more_is_gained() -> None:
     most = shuffled_epsilon(1, users=MOST_USERS, delta="1e-6")
     assert shuffled_epsilon(1, users=2**62, delta="1e-6") == most
@@ -320,6 +324,7 @@ def test_delta_is_nothing_from_the_local_epsilon_on_and_one_where_nothing_can_be
     assert shuffled_delta(100, 1, users=5) == 1
 
 
+@pytest.mark.slow
 def test_the_guarantee_is_for_one_user_exchanged_for_another() -> None:
     guarantee = shuffled_guarantee(4, users=100_000, delta="1e-6")
     assert guarantee.unit == PrivacyUnit.user(max_items=1)

@@ -160,6 +160,7 @@ def test_tallies_that_cannot_be_are_refused() -> None:
         subsets.estimate(Tally(subsets.digest, 3, np.array([0, 1]), np.array([3, 2])))
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_the_closed_form(survey: Any) -> None:
     shares = np.array([0.5, 0.3, 0.2, 0.0, 0.0])
     values = np.repeat(WORDS, (shares * 1000).astype(int))
@@ -177,6 +178,7 @@ def test_errors_are_those_of_the_closed_form(survey: Any) -> None:
     assert np.mean(errors, axis=0) == pytest.approx(predicted, rel=0.05)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_say(survey: Any) -> None:
     shares = np.array([0.5, 0.3, 0.2, 0.0, 0.0])
     values = np.repeat(WORDS, (shares * 1000).astype(int))
@@ -301,6 +303,7 @@ def test_errors_where_all_have_one_value_are_those_of_the_closed_form(survey: An
     np.testing.assert_allclose(estimate.standard_errors, predicted, rtol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 10, 50, 1000])
 @pytest.mark.parametrize("epsilon", ["0.1", 1, "2.5", 4])
 def test_defaults_err_least(size: int, epsilon: Any) -> None:

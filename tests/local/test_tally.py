@@ -18,6 +18,7 @@ def tally(counts: dict[int, int], users: int | None = None, survey: str = "s") -
 TALLIES = st.dictionaries(st.integers(0, 2**54), st.integers(1, 2**50), max_size=6).map(tally)
 
 
+@pytest.mark.slow
 @given(TALLIES, TALLIES, TALLIES)
 def test_adding_is_associative_and_commutative(a: Tally, b: Tally, c: Tally) -> None:
     assert (a + b) + c == a + (b + c)

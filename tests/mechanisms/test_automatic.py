@@ -154,6 +154,7 @@ def test_planned_shapes_have_the_size_asked_for(items: int) -> None:
     assert zipf_profile(items).k_plus(1) >= zipf_profile(items).k_plus(2)
 
 
+@pytest.mark.slow
 def test_errors_of_a_release_match_what_fresh_releases_show() -> None:
     profile = Profile.from_prevalences({1: 4000, 2: 900, 3: 300, 5: 60, 20: 8, 150: 2, 900: 1})
     made = release(profile, epsilon=1, simulations=60, source=SeededSource(0))

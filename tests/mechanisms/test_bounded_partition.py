@@ -94,6 +94,7 @@ def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
         assert capped_chain(reference, 0.4, 2**40).log_normalizer == pytest.approx(free, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 5, 40, 10**4, 2**40])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
 def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) -> None:
@@ -105,6 +106,7 @@ def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) 
             assert sorted_l1(profile, released) <= 2
 
 
+@pytest.mark.slow
 def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
     profiles, rng = (Profile([], []), Profile([1], [1])), np.random.default_rng(4)
 

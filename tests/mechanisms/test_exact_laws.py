@@ -29,6 +29,7 @@ def drawn_law(chain: DiagonalChain, *, unexplored: float) -> OutputLaw:
     return output_law(run, unexplored=unexplored)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "member", [FamilyParameters(1.6, 0.0), FamilyParameters(1.2, 0.2), PartitionMechanism(2).family]
 )
@@ -113,6 +114,7 @@ def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
     return output_law(run, unexplored=0.25)
 
 
+@pytest.mark.slow
 def test_exact_losses_of_the_frobenius_mechanism_on_all_neighbours() -> None:
     mechanism = FrobeniusMechanism(2)
     laws = {partition: seen_law(mechanism, partition) for partition in partitions_up_to(4)}

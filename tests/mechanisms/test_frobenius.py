@@ -32,6 +32,7 @@ def padded(coordinates: FrobeniusCoordinates, length: int) -> NDArray[np.int64]:
     return np.concatenate(([coordinates.durfee_size], *filled))
 
 
+@pytest.mark.slow
 def test_one_cell_changes_one_coordinate_by_one() -> None:
     pairs = [(fewer, more) for n in range(12) for fewer in partitions(n) for more in larger_neighbors(fewer)]
     assert len(pairs) > 500
@@ -40,6 +41,7 @@ def test_one_cell_changes_one_coordinate_by_one() -> None:
         assert change.sum() == 1
 
 
+@pytest.mark.slow
 def test_coordinates_are_an_isometry() -> None:
     profiles = [Profile.from_partition(one) for one in partitions_up_to(8)]
     vectors = [padded(FrobeniusCoordinates.of(one), 9) for one in profiles]
@@ -74,6 +76,7 @@ def noisy(
     return recorder.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "relation", "per_cell"),
     [
@@ -103,6 +106,7 @@ def test_every_coordinate_gets_noise_of_the_stated_law(
     assert np.std(beyond) > 0
 
 
+@pytest.mark.slow
 def test_stopping_looks_at_released_values_only(monkeypatch: pytest.MonkeyPatch) -> None:
     # The same noise on neighbours: as long as the changed cell is not where K is read off, K is the same.
     mechanism = FrobeniusMechanism(Fraction(1, 2))
@@ -115,6 +119,7 @@ def test_stopping_looks_at_released_values_only(monkeypatch: pytest.MonkeyPatch)
             assert np.abs(arms - other_arms).sum() + np.abs(legs - other_legs).sum() == 1
 
 
+@pytest.mark.slow
 def test_length_follows_the_noisy_size_and_long_arms_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = FrobeniusMechanism(1)
     for size, arms, legs, _ in noisy(monkeypatch, mechanism, (3, 2), range(300)):
@@ -167,6 +172,7 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
     assert published[0] == published[1]
 
 
+@pytest.mark.slow
 def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     fewer, more = Profile.from_partition((1,)), Profile.from_partition(())
     rate = 1e-6
@@ -182,6 +188,7 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     assert bound(4, draws=500) > 1  # what a mechanism that claims 1 but draws a quarter of the noise looks like
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "unit"), [("0.2", ITEM), ("1", ITEM), ("5", ITEM), ("5", PrivacyUnit.user(max_items=5))]
 )
@@ -194,6 +201,7 @@ def test_simulation_and_release_have_the_same_law(epsilon: str, unit: PrivacyUni
     assert abs(np.mean(simulated) - np.mean(released)) < 5 * spread + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "30"])
 @pytest.mark.parametrize(
     "profile",
@@ -251,6 +259,7 @@ def zipf_prior(partition: Partition, scale: float) -> float:
     return float(np.prod(scale**2 / (scale**2 + rows**2)) * np.prod(1 + (scale / k) ** 2) ** 2)
 
 
+@pytest.mark.slow
 def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", 0.0)
     epsilon, size = 1.1, 2

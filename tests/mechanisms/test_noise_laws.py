@@ -163,6 +163,7 @@ def decided_law(mechanism: Simple, partition: Partition) -> OutputLaw:
     return output_law(run, unexplored=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
 def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> None:
     mechanism = made(kind, 3, ITEM, ADDED, public=3)
@@ -209,6 +210,7 @@ RATES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)
 def test_every_number_gets_noise_of_the_stated_law(
@@ -267,6 +269,7 @@ AUDITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "public", "happens", "pair", "draws"), AUDITS, ids=[kind for kind, *_ in AUDITS])
 def test_audit_stays_below_epsilon_and_catches_half_the_noise(
     kind: str, public: int, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], draws: int

@@ -17,6 +17,7 @@ from anonhist.testing.partitions import Partition, distance, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "draws"), [("1", 12_000), ("1.2", 9_000), ("3", 7_000)])
 def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str, draws: int) -> None:
     rate = 1e-6
@@ -28,6 +29,7 @@ def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str, draws: int) ->
     assert 0.85 * float(epsilon) < bound <= float(epsilon)
 
 
+@pytest.mark.slow
 def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
     # Far above what is claimed: fewer draws show it as surely.
     draws = 3_000
@@ -107,6 +109,7 @@ def test_the_domain_is_that_of_capped_counts() -> None:
     assert mechanism.release(wide, source=SeededSource(2)).profile.counts.max() <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.004", "0.05", "0.5", "1", "2", "10"])
 def test_extremes_give_valid_profiles(epsilon: str) -> None:
     for profile in map(Profile.from_prevalences, ({}, {2**63 - 1: 1}, {1: 2**63 - 1})):

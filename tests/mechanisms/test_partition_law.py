@@ -49,6 +49,7 @@ def law(reference: Partition, member: FamilyParameters, size: int) -> dict[Parti
     return dict(zip(outputs, weights, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
@@ -74,6 +75,7 @@ def test_empty_reference_has_the_product_formula() -> None:
         assert log_normalizer((), member) == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "member",
     [
@@ -180,6 +182,7 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
         assert _flag_weights(1, 0.1) == pytest.approx((2 - first / second, first / second - 1), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 @pytest.mark.parametrize("reference", [(), (1,), (2, 1), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
 def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
@@ -191,6 +194,7 @@ def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, r
         assert_pmf_differs(samples, _pmf(reference, wrong), false_fail_rate=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1], GEOMETRIC])
 def test_exact_draws_follow_the_law(member: FamilyParameters) -> None:
     reference = (3, 1, 1)
@@ -239,6 +243,7 @@ def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, byt
     return [(one.start, one.exponent, one.future.values.tobytes()) for runs in blocks for run in runs for one in run]
 
 
+@pytest.mark.slow
 def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", 1)
     reference, member = (5, 3, 3, 1), MEMBERS[1]

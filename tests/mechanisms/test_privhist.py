@@ -47,6 +47,7 @@ def test_cut_follows_its_definition() -> None:
         assert large.tolist() == expected[::-1]
 
 
+@pytest.mark.slow
 def test_one_item_more_changes_one_number_or_the_border_noise_by_one() -> None:
     crossed = 0
     for fewer in partitions_up_to(8):
@@ -80,6 +81,7 @@ def log_likelihoods(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [Fraction(1, 2), Fraction(2)])
 @pytest.mark.parametrize("threshold", [1, 2])
 def test_exact_loss_of_the_cut_on_all_neighbours(threshold: int, gamma: Fraction) -> None:
@@ -289,6 +291,7 @@ def test_the_number_of_items_is_released_on_its_own() -> None:
     assert own < of_profile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.02", "1", "1.5", "30"])
 def test_extremes_give_valid_profiles(epsilon: str) -> None:
     for profile in map(Profile.from_prevalences, ({}, {2**63 - 1: 1}, {1: 2**63 - 1}, {2**31: 2**20}, {1: 1})):
@@ -307,6 +310,7 @@ def test_labels_beyond_the_largest_number_are_left_out_one_cell_at_a_time() -> N
             assert both[0].num_labels <= 2
 
 
+@pytest.mark.slow
 def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     # The empty profile against one item, told apart by N: a step that is given nearly everything here.
     shares = BudgetShares("0.9", "0.1", 0)

@@ -19,6 +19,7 @@ rising = st.lists(st.integers(1, 2**63 - 1), min_size=12, max_size=12, unique=Tr
 gaps = st.lists(st.integers(1, 30), min_size=12, max_size=12).map(np.cumsum)
 
 
+@pytest.mark.slow
 @repeatable
 @given(levels=gaps, reaching=falling)
 def test_a_fit_is_rounded_block_by_block(levels: np.ndarray, reaching: list[float]) -> None:
@@ -30,6 +31,7 @@ def test_a_fit_is_rounded_block_by_block(levels: np.ndarray, reaching: list[floa
     assert not profile.k_plus(int(used[-1]) + 1)
 
 
+@pytest.mark.slow
 @repeatable
 @given(counts=falling)
 def test_sorted_counts_are_rounded_one_by_one(counts: list[float]) -> None:
@@ -37,6 +39,7 @@ def test_sorted_counts_are_rounded_one_by_one(counts: list[float]) -> None:
     assert profile.partition().tolist() == [round(count) for count in counts if round(count) > 0]
 
 
+@pytest.mark.slow
 @repeatable
 @given(levels=rising, reaching=huge)
 def test_however_large_a_fit_is_its_profile_can_be_counted(levels: list[int], reaching: list[float]) -> None:
@@ -56,6 +59,7 @@ def test_however_large_a_fit_is_its_profile_can_be_counted(levels: list[int], re
     assert (profile.n > 0) == (wanted > 0)
 
 
+@pytest.mark.slow
 @repeatable
 @given(counts=huge)
 def test_however_large_sorted_counts_are_their_profile_can_be_counted(counts: list[float]) -> None:
@@ -106,6 +110,7 @@ def test_small_profiles_are_cut_to_every_number_of_items() -> None:
             assert (kept.n, sorted_l1(profile, kept)) == (min(profile.n, items), max(profile.n - items, 0))
 
 
+@pytest.mark.slow
 @repeatable
 @given(profile=profiles(), items=st.integers(0, 2**63 - 1))
 def test_what_is_kept_has_so_many_items_and_lies_below(profile: Profile, items: int) -> None:

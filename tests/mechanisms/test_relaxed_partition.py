@@ -79,6 +79,7 @@ def test_exact_epsilon_and_delta_on_all_neighbours(epsilon: Fraction) -> None:
     assert worst > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])
 def test_the_radius_holds_all_but_the_share_that_delta_pays_for(epsilon: str) -> None:
     mechanism = RelaxedPartitionMechanism(epsilon, public_items=30, delta="0.001")
@@ -96,6 +97,7 @@ def test_the_radius_holds_all_but_the_share_that_delta_pays_for(epsilon: str) ->
     assert mechanism.radius > RelaxedPartitionMechanism(epsilon, public_items=3, delta="0.001").radius
 
 
+@pytest.mark.slow
 def test_it_errs_like_the_exponential_mechanism_it_approximates() -> None:
     profile, rng = zipf_profile(2000), np.random.default_rng(5)
     relaxed = RelaxedPartitionMechanism(1, public_items=2000)

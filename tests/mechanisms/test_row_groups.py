@@ -35,6 +35,7 @@ def groups(rows: NoisyRows) -> list[slice]:
     return [slice(start, end) for start, end in zip(starts, np.append(starts[1:], LENGTH), strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", sides(), ids=["Zipf", "staircase", "equal"])
 def test_sums_are_those_of_the_rows_with_one_noise_each(lengths: Ints) -> None:
     padded = np.pad(lengths, (0, LENGTH - lengths.size))

@@ -46,6 +46,7 @@ def medians(epsilon: float) -> list[list[int]]:
     return [side.tolist() for pair in found for side in pair]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_blocks_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
@@ -55,6 +56,7 @@ def test_blocks_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) 
     assert len(whole[0]) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**12)

@@ -63,6 +63,7 @@ def log_shares(band: Band, futures: list[NDArray[np.float64]]) -> NDArray[np.flo
     return np.asarray(joint - np.logaddexp.reduce(joint))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", LENGTHS)
 @pytest.mark.parametrize("epsilon", ["0.001", "0.004", "0.01"])
 def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> None:
@@ -79,6 +80,7 @@ def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> Non
     np.testing.assert_allclose(found[kept], expected[0][kept], rtol=1e-11, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [0, 1, 2, 5, 8, 11, 14, 30])
 def test_powers_are_gaussian_binomials(exponent: int) -> None:
     band = band_of(calibrate(Fraction("0.003")))
@@ -105,6 +107,7 @@ def test_powers_are_gaussian_binomials(exponent: int) -> None:
     assert (missing < bound).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [1, 6, 12, 18])
 def test_pieces_without_a_drop_are_as_exact_as_the_proof_says(exponent: int) -> None:
     # By squaring alone the error would double each time: to 2^18 roundings, where about 4c|u|·2^18 are allowed.
@@ -128,6 +131,7 @@ def dense(matrix: BlockMatrix) -> NDArray[np.float64]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "reference"), [(3, ()), (3, (4, 2, 1)), (9, (6, 3, 3, 1)), (9, (2, 2, 2, 2))])
 @pytest.mark.parametrize("member", [FamilyParameters(1.0, 0.0), FamilyParameters(0.9, 0.25)])
 def test_blocks_change_nothing(
@@ -163,6 +167,7 @@ def test_draws_around_the_empty_profile_are_random_partitions() -> None:
     assert deviation / 2 < sizes.std() < 2 * deviation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
 def test_draws_keep_their_distance(epsilon: str) -> None:
     # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.

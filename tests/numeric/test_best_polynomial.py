@@ -26,6 +26,7 @@ def test_errors_are_the_published_ones(degree: int, error: float) -> None:
     assert float(best_polynomial(degree).error) == pytest.approx(error, rel=6e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3, 7, 18, 40])
 def test_errors_alternate_at_one_place_more_than_there_are_coefficients(degree: int) -> None:
     best = best_polynomial(degree)

@@ -137,6 +137,7 @@ def test_division_by_zero_is_that_of_fractions() -> None:
             call()
 
 
+@pytest.mark.slow
 def test_a_rate_beyond_all_digits_costs_nothing() -> None:
     huge = ExponentialQuotient.exponential(Fraction(10) ** 30)
     keep = huge / (huge + 5)

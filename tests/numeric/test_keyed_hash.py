@@ -180,6 +180,7 @@ def test_numbers_are_hashed_as_their_eight_bytes(monkeypatch: pytest.MonkeyPatch
     assert hexadecimal(hash_words(np.array(numbers, dtype=np.uint64), key=b"k")) == expected
 
 
+@pytest.mark.slow
 def test_one_long_label_does_not_make_room_for_all_others() -> None:
     lengths = np.full(100_000, 14)
     lengths[500] = 30_000

@@ -82,6 +82,7 @@ def test_sums_are_exact(field: int, length: int) -> None:
     np.testing.assert_allclose(space.spread(weights / 2**53), expected / 2**53, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "length"), [(149, 3), (2, 17), (3, 11), (47, 3), (22_027, 2)])
 def test_sums_of_large_spaces_are_exact(field: int, length: int) -> None:
     space, draws = ProjectiveSpace(field, length), np.random.default_rng(7)
@@ -91,6 +92,7 @@ def test_sums_of_large_spaces_are_exact(field: int, length: int) -> None:
         assert sums[item] == weights[space.supports(np.arange(space.points), np.array(item))].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "length"), [(2, 3), (3, 3), (2, 5), (3, 4), (5, 3), (17, 3)])
 def test_sums_of_the_first_items_are_those_of_all(field: int, length: int) -> None:
     space, draws = ProjectiveSpace(field, length), np.random.default_rng(7)

@@ -189,6 +189,7 @@ def test_a_float_means_its_shortest_decimal(value: float) -> None:
     assert parsed == Fraction(repr(value)) == parse_epsilon(repr(value)) == parse_epsilon(np.float64(value))
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.fractions(Fraction(1, 10**60), 10**60).filter(lambda value: value > 0))
 def test_what_is_written_is_read_again(value: Fraction) -> None:

@@ -70,6 +70,7 @@ def test_the_sentence(guarantee: Guarantee, sentence: str) -> None:
     assert str(guarantee) == sentence
 
 
+@pytest.mark.slow
 @repeatable
 @given(
     units(),

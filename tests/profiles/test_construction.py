@@ -55,6 +55,7 @@ def test_all_small_partitions_by_every_way_in() -> None:
         assert len(profile) == len(expected)
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles(unit=units()))
 def test_large_profiles_survive_every_round_trip(profile: Profile) -> None:
@@ -68,6 +69,7 @@ def test_large_profiles_survive_every_round_trip(profile: Profile) -> None:
     assert profile.unit == unit
 
 
+@pytest.mark.slow
 @repeatable
 @given(partitions(), st.randoms(use_true_random=False))
 def test_order_of_counts_and_labels_does_not_matter(partition: tuple[int, ...], order: Any) -> None:

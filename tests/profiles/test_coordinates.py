@@ -78,6 +78,7 @@ def test_every_pair_of_decreasing_sequences_is_one_partition() -> None:
         assert (tuple(again.arms.tolist()), tuple(again.legs.tolist())) == (arms, legs)
 
 
+@pytest.mark.slow
 def test_coordinates_are_an_isometry_on_all_pairs_up_to_nine() -> None:
     small = partitions_up_to(9)
     vectors = np.array([padded(partition, 9) for partition in small])
@@ -96,6 +97,7 @@ def test_one_item_more_changes_one_coordinate_by_one() -> None:
             assert np.abs(change).sum() == 1
 
 
+@pytest.mark.slow
 @repeatable
 @given(partitions(max_items=300))
 def test_round_trip_and_number_of_counts(partition: tuple[int, ...]) -> None:
@@ -107,6 +109,7 @@ def test_round_trip_and_number_of_counts(partition: tuple[int, ...]) -> None:
     assert len(profile) ** 2 <= 2 * profile.n
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles(max_items=10**10))
 def test_round_trip_of_large_profiles(profile: Profile) -> None:

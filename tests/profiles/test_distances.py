@@ -50,6 +50,7 @@ def row_distances(first: Profile, second: Profile) -> tuple[int, int, int]:
     )
 
 
+@pytest.mark.slow
 def test_all_pairs_up_to_seven_against_the_definition() -> None:
     small = partitions_up_to(7)
     made = [Profile.from_partition(partition) for partition in small]
@@ -62,6 +63,7 @@ def test_all_pairs_up_to_seven_against_the_definition() -> None:
             assert sorted_l2(profile, other) == math.sqrt(sum(gap**2 for gap in rows))
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles(), profiles())
 def test_large_profiles_against_pythons_integers(first: Profile, second: Profile) -> None:
@@ -71,6 +73,7 @@ def test_large_profiles_against_pythons_integers(first: Profile, second: Profile
     assert sorted_linf(first, second) == linf
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles(), profiles(), profiles())
 def test_they_are_distances(first: Profile, second: Profile, third: Profile) -> None:
@@ -86,6 +89,7 @@ def test_they_are_distances(first: Profile, second: Profile, third: Profile) -> 
     assert linf**2 <= squared <= linf * l1
 
 
+@pytest.mark.slow
 @repeatable
 @given(partitions(max_items=40), partitions(max_items=40))
 def test_split_at_any_count(first: tuple[int, ...], second: tuple[int, ...]) -> None:
@@ -97,6 +101,7 @@ def test_split_at_any_count(first: tuple[int, ...], second: tuple[int, ...]) -> 
         assert sorted_l1(*whole) == low + sorted_l1(*high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize(
     "unit", [PrivacyUnit.item(), PrivacyUnit.user(max_items=4), PrivacyUnit.label(max_count=5)], ids=str

@@ -37,6 +37,7 @@ def test_huge_counts_and_prevalences_take_no_memory(run: Callable[[], object]) -
     assert peak_of(run) < 100_000
 
 
+@pytest.mark.slow
 def test_a_million_distinct_counts_take_megabytes() -> None:
     counts = np.arange(1, 2**20 + 1)
     ones = np.ones(2**20, dtype=np.int64)

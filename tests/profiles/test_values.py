@@ -31,6 +31,7 @@ def test_lookups_agree_with_the_definition() -> None:
         ]
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles())
 def test_cumulative_prevalences_add_up(profile: Profile) -> None:
@@ -118,6 +119,7 @@ def test_coordinates_are_read_only_copies() -> None:
         coordinates.arms = arms  # type: ignore[misc]  # it is frozen
 
 
+@pytest.mark.slow
 @repeatable
 @given(profiles(unit=units()))
 def test_copies_and_pickles_are_equal_and_hash_alike(profile: Profile) -> None:

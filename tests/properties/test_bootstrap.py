@@ -43,6 +43,7 @@ def test_samples_follow_the_assemblage(profile: Profile) -> None:
     assert abs(items.mean() - profile.n) <= 4 * math.sqrt(means.sum() / size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [10, 3000], ids=["one by one", "taken together"])
 def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "_FEW", 0)

@@ -41,6 +41,7 @@ def check_all(profile: Profile, *, slow: bool) -> None:
                 raise
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=80)
 @example(Profile([1], [2**63 - 1]))
 @example(Profile([2], [2**62 - 1]))
@@ -54,6 +55,7 @@ def test_every_estimator_is_finite_whatever_the_profile(profile: Profile) -> Non
     check_all(profile, slow=False)
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=8)
 @example(Profile([1], [2**62]))
 @example(Profile([2**63 - 1], [1]))

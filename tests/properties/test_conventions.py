@@ -130,6 +130,7 @@ def every() -> list[tuple[str, dict[str, Any]]]:
     return sorted(rows, key=lambda each: list(PROPERTIES).index(each[0]))
 
 
+@pytest.mark.slow
 def test_the_manual_has_this_very_table() -> None:
     assert documented() == [row(name, options) for name, options in every()]
 

@@ -89,6 +89,7 @@ def test_band_is_the_normal_one_around_the_bootstrap_error() -> None:
     assert bool(np.all(curve.standard_error[1:] > 0))
 
 
+@pytest.mark.slow
 def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
     from scipy import stats
 

@@ -49,6 +49,7 @@ class Seeded:
         return self.mechanism.simulate(self.profile, size=32, rng=np.random.default_rng(self.seed))
 
 
+@pytest.mark.slow
 @BOTH
 def test_every_estimator_takes_a_release(epsilon: str) -> None:
     release = released(epsilon)
@@ -88,6 +89,7 @@ def test_intervals_of_an_alphabet_smaller_than_the_release_hold_the_value(epsilo
 
 # Of each the ratio of the privacy part, root mean square over 40 releases, to what 300 releases really are off. Both
 # are good to 4 and 3 % (normal errors); kurtosis and the difference between data and release leave 25 %.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -118,6 +120,7 @@ def _releases(epsilon: str) -> tuple[Profile, ...]:
     return tuple(mechanism.simulate(zipf(), size=300, rng=np.random.default_rng(1)))
 
 
+@pytest.mark.slow
 def test_intervals_from_releases_hold_what_the_data_say() -> None:
     """The 95 % interval from the privacy part alone: 200 releases, held 180 times at least (5 below: p < 0.001)."""
     epsilon, name = "2", "entropy"
@@ -129,6 +132,7 @@ def test_intervals_from_releases_hold_what_the_data_say() -> None:
     assert held >= 180
 
 
+@pytest.mark.slow
 def test_a_release_of_mostly_noise_says_so() -> None:
     little = Profile.from_counts([2, 1, 1])
     loud = ah.release(little, epsilon="0.1", simulations=8, source=SeededSource(1))

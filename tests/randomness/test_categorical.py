@@ -60,6 +60,7 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_every_boundary_is_exact(weights: list[float]) -> None:
     array = np.array(weights)
@@ -67,6 +68,7 @@ def test_every_boundary_is_exact(weights: list[float]) -> None:
         check(array, word)
 
 
+@pytest.mark.slow
 def test_every_boundary_of_uneven_sums_is_exact() -> None:
     # Sums of many random terms are off by many units in the last place: words right at the boundaries of the exact law.
     weights = np.random.default_rng(3).random(700) ** 8
@@ -77,6 +79,7 @@ def test_every_boundary_of_uneven_sums_is_exact() -> None:
             assert categorical(weights, source=TapeSource([near, 7, 1])) == index_at(weights, [near, 7])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     st.lists(st.floats(0, 1.79e308), min_size=1, max_size=12).filter(any),

@@ -45,6 +45,7 @@ LAWS = [
 IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in LAWS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "pmf", "parameter"), LAWS, ids=IDS)
 def test_the_right_law_is_accepted_and_wrong_scales_are_not(
     sampler: Callable[..., np.ndarray], pmf: Callable[..., np.ndarray], parameter: Fraction

@@ -25,6 +25,7 @@ def test_all_subsets_are_equally_likely(population: int, chosen: int) -> None:
     assert_pmf_equal(map(tuple, subsets.tolist()), law)
 
 
+@pytest.mark.slow
 def test_every_way_to_draw_three_of_six_is_counted() -> None:
     # All 216 first draws and all that can follow where one is repeated, up to two draws more: as many of them have come
     # to an end at each of the 20 subsets.

@@ -46,6 +46,7 @@ def hits(setting: str) -> dict[str, Any]:
     return {name: np.array(seen) for name, seen in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", ["prevalence", "k_plus"])
 def test_intervals_hold_the_truth_as_often_as_they_say(setting: str, name: str) -> None:
@@ -55,6 +56,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(setting: str, name: str) 
     assert held.sum(axis=0).min() >= LEAST_AT_A_LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", ["prevalence", "k_plus"])
 def test_intervals_are_not_wide_for_nothing(setting: str, name: str) -> None:

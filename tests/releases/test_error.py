@@ -40,6 +40,7 @@ def runs_on(released: Profile, scripted: Any, *runs: Profile) -> Any:
     return scripted(*runs) if released.n else scripted(*runs, of_nothing=runs)
 
 
+@pytest.mark.slow
 @given(counts_of_labels, st.lists(counts_of_labels, min_size=1, max_size=4), st.integers(2, 9))
 def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     scripted: Any, released: list[int], runs: list[list[int]], simulations: int
@@ -115,6 +116,7 @@ def test_errors_between_levels(level: int, prevalence: float, k_plus: float) -> 
     assert (error._at(error.prevalence_errors, level), error._at(error.k_plus_errors, level)) == (prevalence, k_plus)
 
 
+@pytest.mark.slow
 @given(counts_of_labels, st.lists(counts_of_labels, min_size=2, max_size=2), st.integers(1, 12))
 def test_no_run_errs_more_between_levels_than_is_said(
     scripted: Any, released: list[int], runs: list[list[int]], level: int
@@ -251,6 +253,7 @@ def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any
     assert quiet.k_plus_errors.tolist() == [10, 0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "epsilon", "unit"), [(7, "0.1", PrivacyUnit.item()), (19, "0.2", PrivacyUnit.user(max_items=2))]
 )
@@ -268,6 +271,7 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
     assert missed <= 3
 
 
+@pytest.mark.slow
 def test_large_data_are_not_mostly_noise() -> None:
     released = FrobeniusMechanism("0.1").release(staircase_profile(10**6), source=SeededSource(1))
     assert not released.mostly_noise

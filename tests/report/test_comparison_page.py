@@ -45,12 +45,14 @@ def made(rows: list[tuple[str, str, float, float]], **other: Any) -> Comparison:
     )
 
 
+@pytest.mark.slow
 def test_the_warning_comes_before_any_number(comparison_page: str) -> None:
     text = comparison_page.partition("</style>")[2]
     assert text.index(escape(NOT_PRIVATE)) < text.index('class="numbers"') < text.index("<svg") < text.index("<table")
     assert '<p class="warning" role="alert">' in text
 
 
+@pytest.mark.slow
 def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_page: str, reader_of: Any) -> None:
     read = reader_of(comparison_page)
     assert "".join(read.texts["title"]) == "Mechanisms compared by anonhist"
@@ -61,6 +63,7 @@ def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_pag
     assert all("tabindex" in each for each in read.all("div") if each.get("class") == "compared")
 
 
+@pytest.mark.slow
 def test_every_number_stands_in_its_table(comparison: Comparison, comparison_page: str) -> None:
     tables = re.findall(r"<h3>([^<]*)</h3><div class=\"compared\".*?<tbody>(.*?)</tbody>", comparison_page)
     assert [title for title, _ in tables] == [f"{metric.title}, in {units()[metric.name]}" for metric in METRICS]
@@ -86,6 +89,7 @@ def test_cells_say_mean_error_and_whether_it_is_best() -> None:
     assert units()["guessing"] == "% of items"
 
 
+@pytest.mark.slow
 def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> None:
     for note in notes(comparison):
         assert f"<li>{escape(note)}</li>" in comparison_page
@@ -110,6 +114,7 @@ def test_notes_say_what_was_picked_taken_and_skipped() -> None:
     assert notes(made([("privhist", "2", 1.0, 1.0)])) == []
 
 
+@pytest.mark.slow
 def test_commands_are_escaped_or_left_out(
     compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -118,6 +123,7 @@ def test_commands_are_escaped_or_left_out(
     assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_same_comparison_makes_the_same_page(
     compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -126,6 +132,7 @@ def test_the_same_comparison_makes_the_same_page(
     assert again.split("<h2>Make")[0] == compared_page("labels").split("<h2>Make")[0]
 
 
+@pytest.mark.slow
 def test_a_page_is_written_whole_and_not_twice(
     compared: Callable[[str], Comparison], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +158,7 @@ def test_a_page_is_written_whole_and_not_twice(
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.slow
 def test_lines_show_means_and_bars_two_standard_errors(compared: Callable[[str], Comparison]) -> None:
     found = compared("all")
     for metric in METRICS:
@@ -172,6 +180,7 @@ def test_lines_show_means_and_bars_two_standard_errors(compared: Callable[[str],
             assert (feet[seen] >= np.maximum(2 * means - reach, 0)[seen] * (1 - 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_every_point_is_inside_and_every_budget_is_marked(comparison: Comparison) -> None:
     for metric in METRICS:
         figure = comparison_figure(comparison, metric, legend=False)

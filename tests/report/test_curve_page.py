@@ -54,6 +54,7 @@ def test_what_is_not_private_is_called_so_before_any_number(tmp_path: Path) -> N
     assert "privacy noise" not in page
 
 
+@pytest.mark.slow
 def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(released: Release, tmp_path: Path) -> None:
     curve = rarefaction_curve(released, points=12, rng=_rng(), bootstraps=5)
     page = _page(curve, tmp_path)
@@ -69,6 +70,7 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(rele
     assert dict(facts(curve))["Promise"] == str(released.guarantee)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
 @pytest.mark.parametrize("profile", [TREES, SKEWED], ids=["trees", "skewed"])
 def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, profile: Profile, tmp_path: Path) -> None:
@@ -130,6 +132,7 @@ def test_the_band_is_the_interval() -> None:
         assert set(zip(curve.x.tolist(), ends.tolist(), strict=True)) <= seen
 
 
+@pytest.mark.slow
 def test_scales_are_those_that_people_expect() -> None:
     drawn = {
         draw: plot(draw(TREES, rng=_rng(), bootstraps=5)).axes[0]
@@ -146,6 +149,7 @@ def test_scales_are_those_that_people_expect() -> None:
     assert "(log scale)" in far.get_ylabel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
 @pytest.mark.parametrize(
     "profile",
@@ -192,6 +196,7 @@ def test_warnings_are_on_the_page(tmp_path: Path) -> None:
     assert "<b>Note.</b> Beyond twice the items the curve is too low." in _page(curve, tmp_path)
 
 
+@pytest.mark.slow
 def test_hill_numbers_that_rise_are_called_doubtful() -> None:
     rising = hill_curve(Profile([1], [9]), rng=_rng(), bootstraps=5)
     assert np.diff(rising.value).max() > 0

@@ -50,6 +50,7 @@ def test_released_degrees_are_plotted_as_shares_of_nodes(released_degrees: Relea
         assert all(end <= start for (_, end), (start, _) in pairwise(ends))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["edge", "public", "node"])
 def test_the_curve_is_what_was_released(released_degrees: ReleaseOf, name: str) -> None:
     released = released_degrees(name)

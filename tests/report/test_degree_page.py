@@ -31,6 +31,7 @@ def words(page: str) -> str:
     return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))).replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_speaks_of_nodes_and_edges(degrees_page: PageOf, name: str) -> None:
     said = words(degrees_page(name))
@@ -39,6 +40,7 @@ def test_it_speaks_of_nodes_and_edges(degrees_page: PageOf, name: str) -> None:
     assert "ends of edges" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_statistic_is_told_with_its_interval(
     degrees_page: PageOf, released_degrees: ReleaseOf, name: str
@@ -87,6 +89,7 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
     assert "var(--alarm)" not in private.partition("<svg")[2]
 
 
+@pytest.mark.slow
 def test_nothing_is_promised_for_a_page_with_the_truth(degrees_page: PageOf) -> None:
     private, said = words(degrees_page("edge")), words(degrees_page("edge and truth"))
     for sentence in ("Whatever is done with this page, that stays true.", "everything here would be nearly as likely"):
@@ -109,6 +112,7 @@ def test_a_truth_belongs_to_true_degrees_and_to_released_ones(
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_a_release_that_no_graph_was_read_for_has_the_page_of_profiles(tmp_path: Path, true_degrees: Profile) -> None:
     plain = FrobeniusMechanism(1, PrivacyUnit.edge()).release(true_degrees, source=SeededSource(7))
     assert not is_of_degrees(plain)

@@ -14,12 +14,14 @@ def read(any_page: str, reader_of: Callable[[str], Any]) -> Any:
     return reader_of(any_page)
 
 
+@pytest.mark.slow
 def test_is_well_formed(any_page: str, read: Any) -> None:
     assert any_page.startswith("<!doctype html>")
     assert [len(read.all(tag)) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
     assert "$" not in any_page.partition("</style>")[2]
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_and_nothing_runs(any_page: str, read: Any) -> None:
     for tag, attributes in read.elements:
         assert tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
@@ -36,6 +38,7 @@ def test_nothing_is_loaded_and_nothing_runs(any_page: str, read: Any) -> None:
     assert policies[0]["content"].startswith("default-src 'none'")
 
 
+@pytest.mark.slow
 def test_names_are_unique_and_references_lead_somewhere(any_page: str, read: Any) -> None:
     names = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(names) == len(set(names))

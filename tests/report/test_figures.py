@@ -74,6 +74,7 @@ def test_no_two_labels_of_an_axis_overlap(release: Release, draw: Draw) -> None:
         assert all(end <= start for (_, end), (start, _) in pairwise(boxes))
 
 
+@pytest.mark.slow
 @draws
 def test_nothing_global_changes(release: Release, draw: Draw) -> None:
     before = dict(mpl.rcParams)
@@ -82,6 +83,7 @@ def test_nothing_global_changes(release: Release, draw: Draw) -> None:
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.slow
 def test_pyplot_is_never_loaded() -> None:
     program = (
         "import sys, anonhist as ah, tempfile, pathlib\n"
@@ -96,6 +98,7 @@ def test_pyplot_is_never_loaded() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_settings_of_the_user_do_not_reach_the_page(named: Callable[[str], Release]) -> None:
     release = named("item")
     plain = inline_svg(lambda: plot(release), name="x", description="y")
@@ -172,6 +175,7 @@ def test_thinning_near_the_end_of_int64() -> None:
     assert (np.diff(at) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("largest", "names", "between"),
     [

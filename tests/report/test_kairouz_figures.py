@@ -62,6 +62,7 @@ def test_the_best_setting_after_most_people_is_drawn_and_how_many_are_needed() -
     assert "10,000 people" in opened.get_ylabel()
 
 
+@pytest.mark.slow
 def test_panels_of_parameters_say_what_is_varied_and_what_is_not() -> None:
     rows = [_row("buckets", "O-RR", "open", 1 / k, k=k, c=16, decoder="least-squares") for k in (4, 2)]
     rows += [_row("buckets", "O-RR", "open", 5.0, k=4, c=16)]
@@ -85,6 +86,7 @@ def test_bars_are_two_standard_errors_and_never_reach_zero() -> None:
     assert long[:, 1].tolist() == pytest.approx([0.25, 8.5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KAIROUZ_FIGURES)
 def test_figures_with_hardly_any_rows_are_drawn(name: str) -> None:
     figure = kairouz_figure(name, [_row("closed", "k-RR", "closed", 0.5)])

@@ -142,10 +142,12 @@ def test_the_empty_profile_says_so(page_named: Callable[[str], str]) -> None:
     assert not {"nan", "inf"} & set(words)
 
 
+@pytest.mark.slow
 def test_the_same_release_makes_the_same_page(release: Release, page: str, page_of: Callable[..., str]) -> None:
     assert page_of(release) == page
 
 
+@pytest.mark.slow
 def test_many_counts_make_no_large_page(make_release: Callable[..., Release], page_of: Any, reader_of: Any) -> None:
     class Still(FrobeniusMechanism):
         """Simulating 10^5 diagonals takes seconds; what is tested is the page."""
@@ -198,6 +200,7 @@ def test_nothing_is_left_where_it_cannot_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_number_of_items_released_on_its_own_is_shown(
     release: Release, page: str, page_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +222,7 @@ def test_a_page_of_a_release_speaks_of_no_states_of_a_sketch(page: str) -> None:
     assert "between two states" not in page
 
 
+@pytest.mark.slow
 def test_a_page_of_a_sketch_says_that_reading_is_free_and_two_states_are_not(page_of: Any) -> None:
     sketch = HashedSketch(buckets=100, epsilon=1, key=b"week 47", source=SeededSource(7))
     sketch.update(f"label {number}" for number in range(40))

@@ -95,6 +95,7 @@ def test_percent_keeps_two_digits(share: float) -> None:
     assert math.isclose(shown, share, rel_tol=0.051)
 
 
+@pytest.mark.slow
 def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
     noise = FrobeniusMechanism("0.05").release(Profile.from_counts([2, 1]), source=SeededSource(1))
     assert re.fullmatch(r", [\d.,]+ % of the items: mostly noise", share_of_items(noise))

@@ -31,6 +31,7 @@ def made(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShar
     return sketch
 
 
+@pytest.mark.slow
 @repeatable
 @given(
     st.sampled_from(["hashed", "listed"]),

@@ -13,6 +13,7 @@ from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.strategies import repeatable
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.dictionaries(st.integers(0, 2**40), st.floats(0, 1000), max_size=30))
 def test_every_number_of_labels_reaching_a_count_is_rounded_to_the_nearest(estimated: dict[int, float]) -> None:

@@ -105,6 +105,7 @@ def check_one_sketch(name: str) -> None:
     assert_promised(loss, counted(data[0], unit, relation, "1.5").guarantee.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_one_sketch_loses_exactly_epsilon(name: str) -> None:
     check_one_sketch(name)
@@ -135,6 +136,7 @@ def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Law:
     return law_of(run, draws=4, reach=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [ITEM, PrivacyUnit.user(max_items=1)], ids=str)
 def test_two_sketches_one_of_them_seen_before_they_are_merged(unit: PrivacyUnit) -> None:
     """An item is in one of them; a user may be in both, for which epsilons add up."""

@@ -11,6 +11,7 @@ from anonhist.sketches.decoding.fourier import FourierDecompounding
 from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, recommend_buckets
 
 
+@pytest.mark.slow
 def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> None:
     found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert [row.buckets for row in found.rows] == [round(200 / load) for load in LOADS[:4]]
@@ -25,6 +26,7 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> No
     assert recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 100).rows == found.rows[:2]
 
 
+@pytest.mark.slow
 def test_users_and_small_budgets_err_more() -> None:
     item = recommend_buckets(labels=500, epsilon=2, max_bytes=2_000)
     user = recommend_buckets(labels=500, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=1_000)
@@ -41,6 +43,7 @@ def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest
         assert other.buckets == 100 * one.buckets
 
 
+@pytest.mark.slow
 def test_no_more_bytes_are_taken_than_allowed() -> None:
     found = recommend_buckets(labels=100, epsilon=1, max_bytes=450)
     assert [row.size for row in found.rows] == [200, 400]
@@ -49,6 +52,7 @@ def test_no_more_bytes_are_taken_than_allowed() -> None:
         recommend_buckets(labels=100, epsilon=1, max_bytes=100)
 
 
+@pytest.mark.slow
 def test_progress_ends_at_one() -> None:
     told: list[float] = []
     recommend_buckets(labels=20, epsilon=3, max_bytes=80, progress=told.append)

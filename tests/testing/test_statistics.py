@@ -29,6 +29,7 @@ def laplace_samples(rng: np.random.Generator, gamma: float, size: int) -> np.nda
     return one - two
 
 
+@pytest.mark.slow
 def test_good_samplers_pass_a_thousand_seeds() -> None:
     for seed in np.random.SeedSequence(1).spawn(1000):
         rng = np.random.default_rng(seed)
@@ -64,6 +65,7 @@ def test_typical_mistakes_are_caught(spoil) -> None:  # noqa: ANN001 - the table
         assert_pmf_equal(spoil(samples), LAPLACE)
 
 
+@pytest.mark.slow
 def test_false_alarms_are_no_more_than_stated() -> None:
     """At a rate of one in ten, 2,000 good samples raise far fewer than the stated 200 alarms, and at some they do."""
     rng, alarms = np.random.default_rng(4), 0
@@ -75,6 +77,7 @@ def test_false_alarms_are_no_more_than_stated() -> None:
     assert 0 < alarms <= int(binom.isf(1e-9, 2000, 0.1))
 
 
+@pytest.mark.slow
 def test_misses_are_no_more_than_stated() -> None:
     """With the number of samples for a miss rate of one in ten, a loaded die is missed in far fewer cases."""
     size = min_samples_for(pmf_discrepancy(LOADED, DIE), false_fail_rate=1e-3, false_pass_rate=0.1)
@@ -113,6 +116,7 @@ def test_the_message_names_the_event() -> None:
         assert_pmf_differs([1, 2, 3, 4, 5, 6], DIE)
 
 
+@pytest.mark.slow
 def test_laws_on_many_values_are_grouped() -> None:
     pmf = partial(geometric_pmf, Fraction(1, 5000))
     rng = np.random.default_rng(7)

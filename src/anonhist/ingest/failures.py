@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = (
+    (
+        r"floats of 2\^53 and more",
+        "holds floats of 2^53 and more, which no longer tell whole numbers apart: write whole numbers or text.",
+    ),
     ("not a valid duckdb database", "is not a DuckDB database, whatever its name says."),
     ("file is not a database|database disk image is malformed", "is not a whole SQLite database."),
     ("could not set lock", "is being written by another program; close that first."),

@@ -34,6 +34,7 @@ def test_one_node_moves_the_number_of_every_graph_with_four_nodes_by_the_cap() -
         assert cap > 1 or Fraction(1, 2) in moved
 
 
+@pytest.mark.slow
 def test_one_node_moves_a_number_of_arcs_by_twice_the_cap() -> None:
     rng = np.random.default_rng(5)
     pairs = [(u, v) for u in range(7) for v in range(7) if u != v]

@@ -19,6 +19,7 @@ def random_supplies(rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:
     return left, right, supplies, rng.integers(-3, 12, 7)
 
 
+@pytest.mark.slow
 def test_rooms_that_are_left_are_the_most_even_and_prices_show_it() -> None:
     # Shares that agree with one price for each supply minimise the sum of squares, a convex function.
     rng = np.random.default_rng(2)

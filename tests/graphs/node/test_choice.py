@@ -40,6 +40,7 @@ def law(
 NOISE = {1: 5.0, 2: 9.5, 4: 20.0, 8: 60.0}
 
 
+@pytest.mark.slow
 def test_draws_follow_the_law() -> None:
     choice = DegreeChoice(Fraction(2), (1, 2, 4, 8))
     kept = {1: 20, 2: 40, 4: 62, 8: 90}
@@ -50,6 +51,7 @@ def test_draws_follow_the_law() -> None:
         assert abs(drawn[bound] / 4000 - chance) < 5 * (chance * (1 - chance) / 4000) ** 0.5 + 1e-9
 
 
+@pytest.mark.slow
 def test_an_exchange_halves_the_rate() -> None:
     choice = DegreeChoice(Fraction(2), (1, 8))
     kept = {1: 0, 8: 100}

@@ -136,6 +136,7 @@ def losses(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_fit")
 @pytest.mark.parametrize("made", [CumulativeDegrees, SurvivalDegrees, "listed", "not listed"])
 @pytest.mark.parametrize("max_degree", [1, 2])
@@ -346,6 +347,7 @@ def test_another_direction_is_refused() -> None:
         SurvivalDegrees(Fraction(1), 2, IN).release(graph_of([(0, 1)], 2))
 
 
+@pytest.mark.slow
 def test_no_graph_at_all_is_released() -> None:
     empty = graph_of([], 0)
     for mechanism in (CumulativeDegrees(Fraction(1), 4), HistogramDegrees(Fraction(1), 4, nodes_listed=True)):
@@ -361,6 +363,7 @@ def test_nodes_that_noise_makes_up_are_no_more_than_can_be_counted() -> None:
     assert profile.n <= 2**62
 
 
+@pytest.mark.slow
 def test_simulations_release_what_releases_do() -> None:
     mechanism = CumulativeDegrees(Fraction(4), 8)
     public = Profile.from_counts([1] * 300 + [4] * 50 + [20])

@@ -14,6 +14,7 @@ from anonhist.testing.sources import SeededSource
 ARCS = [(node, (node * node + 1) % 50) for node in range(50) if (node * node + 1) % 50 != node]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [Direction.UNDIRECTED, Direction.OUT])
 @pytest.mark.parametrize("relation", NeighboringRelation)
 def test_noise_is_as_wide_as_one_node_moves_the_number(direction: Direction, relation: NeighboringRelation) -> None:

@@ -120,6 +120,7 @@ def allowed(caps: range, direction: Direction) -> dict[tuple[int, str], int]:
     return {(cap, name): value for cap in caps for name, value in constants(cap, direction).items()}
 
 
+@pytest.mark.slow
 def test_without_directions_all_graphs_of_six_nodes_attain_the_constants_and_none_exceeds_them() -> None:
     rng = np.random.default_rng(7)
     rows, caps = all_graphs(6, UNDIRECTED), range(1, 6)
@@ -148,6 +149,7 @@ def test_with_directions_no_graph_of_four_nodes_exceeds_the_constants(direction:
     assert [found[3, name] for name in STATISTICS] == [6, 0, 6, 6, 7, 7, 6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [IN, OUT])
 def test_with_directions_no_random_graph_of_six_or_seven_nodes_exceeds_the_constants(direction: Direction) -> None:
     rng = np.random.default_rng(7)

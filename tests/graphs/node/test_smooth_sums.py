@@ -32,6 +32,7 @@ def law(name: str, bins: int) -> NDArray[np.float64]:
     }[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["power", "wave", "peak", "even"])
 @pytest.mark.parametrize("from_above", [False, True])
 def test_smooth_sums_err_less_than_isotonic_ones(name: str, from_above: bool) -> None:  # noqa: FBT001  # a case

@@ -87,6 +87,7 @@ def test_the_gradient_proves_the_maximum(name: str) -> None:
     np.testing.assert_allclose(gradient[decoded.frequencies > 1e-6], 1.0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_never_falls_from_step_to_step(name: str) -> None:
     channel = CASES[name]
@@ -101,6 +102,7 @@ def test_likelihood_never_falls_from_step_to_step(name: str) -> None:
     assert likelihoods[-1] > likelihoods[0]
 
 
+@pytest.mark.slow
 def test_plain_em_creeps_to_the_same_maximum() -> None:
     channel = CASES["hashes"]
     counts = drawn(channel.forward(zipf(40)), 20_000)
@@ -158,6 +160,7 @@ def test_differences_of_likelihood_keep_their_digits_however_small() -> None:
     assert surprise.excess(expected, np.array([-0.6, 0.6])) == np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_stopping_early_ends_where_it_says(name: str) -> None:
     channel = CASES[name]

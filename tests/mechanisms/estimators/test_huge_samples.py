@@ -44,6 +44,7 @@ def check(mechanism: StatisticMechanism, items: int) -> None:
     assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_any_number_of_items_gives_noise(name: str, items: int) -> None:
@@ -52,6 +53,7 @@ def test_any_number_of_items_gives_noise(name: str, items: int) -> None:
             check(MECHANISMS[name](epsilon, unit, relation), items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("relation", NeighboringRelation)
 def test_any_number_of_draws_and_labels_gives_noise(items: int, relation: NeighboringRelation) -> None:

@@ -41,6 +41,7 @@ def only(rows: Sequence[ErrorRow], data: str, x: float, estimator: str, epsilon:
     return row
 
 
+@pytest.mark.slow
 def test_private_entropy_errs_no_more_than_it_should(entropy_rows: list[ErrorRow]) -> None:
     for items, most in PUBLISHED_ENTROPY.items():
         row = only(entropy_rows, "uniform", items, "private polynomial", 1)
@@ -55,6 +56,7 @@ def test_private_coverage_errs_no_more_than_it_should(coverage_rows: list[ErrorR
         assert row.rmse > 0.5 * most
 
 
+@pytest.mark.slow
 def test_noise_adds_in_squares(
     entropy_rows: list[ErrorRow], coverage_rows: list[ErrorRow], text_rows: list[ErrorRow]
 ) -> None:
@@ -72,6 +74,7 @@ def test_noise_adds_in_squares(
     assert compared == 24 + 90 + 14
 
 
+@pytest.mark.slow
 def test_private_estimates_of_texts_err_less_than_with_the_published_noise(text_rows: list[ErrorRow]) -> None:
     # The same noise, drawn out: where it is drawn out by little, it may by chance make good for an error.
     for text in ("hamlet", "surnames"):
@@ -96,6 +99,7 @@ def test_distributions_are_distributions() -> None:
         assert p.min() >= 0
 
 
+@pytest.mark.slow
 def test_advance_is_called_as_often_as_said() -> None:
     calls = []
     rng = np.random.default_rng(5)

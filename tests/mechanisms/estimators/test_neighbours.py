@@ -131,6 +131,7 @@ def test_no_neighbour_differs_by_more_than_the_sensitivity(name: str, items: int
         assert abs(weights.value(after) - weights.middle * after.n - centred) <= USER * weights.added
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("name", MADE)
 def test_the_weight_of_a_count_does_not_depend_on_the_others(name: str, items: int) -> None:

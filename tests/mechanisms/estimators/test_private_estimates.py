@@ -74,6 +74,7 @@ def test_methods_with_an_alphabet_are_their_statistics() -> None:
     assert entropy.estimate(PROFILE).value == pytest.approx(statistic.of(PROFILE), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "least", "most"),
     [
@@ -132,6 +133,7 @@ def test_intervals_hold_at_least_the_noise() -> None:
     assert found.level == 0.9
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth() -> None:
     # Of 300 samples, at a true rate of 0.95 fewer than 265 happen with a probability below 1e-5.
     rng = np.random.default_rng(3)
@@ -273,6 +275,7 @@ def test_the_interval_of_a_private_collision_entropy_is_of_use() -> None:
     assert found.interval[1] - found.interval[0] < 0.1
 
 
+@pytest.mark.slow
 def test_what_is_cut_keeps_its_interval_and_says_why() -> None:
     # 500 singletons cannot come from two labels.
     found = ah.private_entropy(Profile([1], [500]), epsilon=1, alphabet_size=2, relation=SUBSTITUTE)

@@ -70,6 +70,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
     return whole - known - shift, rates[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize(
     ("unit", "relation", "public"),
@@ -112,6 +113,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
     assert 0.3 * epsilon < worst <= float(epsilon) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
     mechanism = MECHANISMS[name](1, ITEM, SUBSTITUTE)
@@ -153,6 +155,7 @@ def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
         assert least == {1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["entropy-polynomial-published", "sample-coverage", "coverage-good-toulmin"])
 def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A coarse grid, whose multiples can be counted one by one.
@@ -180,6 +183,7 @@ def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatc
     assert_pmf_differs(bins, binned(gamma * Fraction(13, 10)))
 
 
+@pytest.mark.slow
 def test_audit_stays_below_epsilon_and_catches_the_published_scale() -> None:
     # With as many draws again the published program noised by t/ε, t = 1: a quarter of what is needed.
     before, after = Profile.from_counts([2] * 20), Profile.from_counts([3, 1] + [2] * 18)

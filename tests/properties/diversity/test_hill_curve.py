@@ -11,6 +11,7 @@ from anonhist.properties.diversity.hill_curve import hill_curve
 GIRDLED = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["chao-jost", "plug-in"])
 def test_each_point_is_a_hill_number(method: str) -> None:
     curve = hill_curve(GIRDLED, method=method, rng=np.random.default_rng(4))

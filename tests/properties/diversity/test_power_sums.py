@@ -33,6 +33,7 @@ LOGGED = Profile.from_prevalences(
 HUGE = Profile.from_prevalences({1: 10**8, 2: 3 * 10**7, 3: 999, 10**7 + 1: 5, 10**15 + 7: 2})
 
 
+@pytest.mark.slow
 @given(COUNTS, st.sampled_from([0, 0.5, 0.999999, 1, 1.000001, 1.5, 2, 3.7, 12]))
 def test_plug_in_is_that_of_scikit_bio(counts: list[int], order: float) -> None:
     profile, array = Profile.from_counts(counts), np.array(counts)
@@ -47,6 +48,7 @@ def test_plug_in_is_that_of_scikit_bio(counts: list[int], order: float) -> None:
         assert hill_number(profile, **options).value == pytest.approx(float(alpha.hill(array, order=order)), rel=1e-11)
 
 
+@pytest.mark.slow
 @given(COUNTS.filter(lambda counts: sum(counts) > 1))
 def test_unbiased_order_two_is_that_of_scikit_bio(counts: list[int]) -> None:
     profile, array = Profile.from_counts(counts), np.array(counts)
@@ -113,6 +115,7 @@ def published(counts: list[int], order: Fraction) -> float:
         return float(decimal(seen) + rest)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=7),
     st.sampled_from([Fraction(q, 10) for q in (0, 1, 5, 9, 11, 15, 20, 25, 30, 37)]),
@@ -172,6 +175,7 @@ def test_labels_not_seen_are_found_at_any_size() -> None:
     assert excess[0] == pytest.approx(excess[2], abs=1e-3)
 
 
+@pytest.mark.slow
 @given(st.floats(0.1, 12), st.integers(13, 400))
 def test_falling_shares_are_products(order: float, n: int) -> None:
     counts = np.arange(n + 1)

@@ -48,6 +48,7 @@ def drawn(probabilities: np.ndarray, *, items: int = SOME, runs: int = RUNS) -> 
 SAMPLES = {"zipf": (ZIPF, drawn(ZIPF)), "steps": (STEPS, drawn(STEPS, items=20_000))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SAMPLES)
 @pytest.mark.parametrize(("estimate", "truth"), ESTIMATORS.values(), ids=ESTIMATORS)
 def test_errors_and_intervals(
@@ -65,6 +66,7 @@ def test_errors_and_intervals(
     assert 0.9 <= held < 1
 
 
+@pytest.mark.slow
 def test_richness_error_is_that_of_labels_seen_once_and_twice() -> None:
     probabilities, samples = SAMPLES["zipf"]
     estimates = [hill_number(profile, order=0) for profile in samples]

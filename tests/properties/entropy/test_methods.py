@@ -44,6 +44,7 @@ def test_an_empty_profile_says_nothing(method: str) -> None:
     assert len(estimate.warnings) == 1
 
 
+@pytest.mark.slow
 def test_the_polynomial_warns_where_its_alphabet_is_a_guess_or_too_large() -> None:
     (guess,) = entropy(PROFILE, method="polynomial").warnings
     assert "no labels but those seen" in guess

@@ -57,6 +57,7 @@ def is_probability(found: int, probability: float) -> bool:
     return bool(min(tails) >= FALSE_FAIL_RATE / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", CLOSED)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_standard_errors_are_the_spread(name: str, method: str) -> None:
@@ -76,6 +77,7 @@ def holding(found: list[Estimate], name: str) -> int:
 
 
 # Where nearly all labels were seen, bias is small beside the spread, for those that take it off much sooner.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "name", "n"),
     [
@@ -96,6 +98,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(method: str, name: str, n
     assert not is_probability(middle, 0.5)
 
 
+@pytest.mark.slow
 def test_bias_is_taken_off_where_labels_are_missing() -> None:
     """Root mean squared errors in bits for 1,000 equally frequent labels and 500 items, published to two digits."""
     rng = np.random.default_rng(8)

@@ -92,6 +92,7 @@ def test_agrees_with_the_plain_definition(
     assert estimator.point(Profile.from_counts(counts)).value == pytest.approx(naive(counts), rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.slow
 @STEADY
 @given(COUNTS, st.integers(0, 40), st.integers(0, 14), st.floats(0.5, 60), st.integers(0, 15))
 def test_polynomial_agrees_with_powers(
@@ -194,6 +195,7 @@ def test_huge_counts_lose_no_digits(method: str, prevalences: dict[int, int]) ->
     assert point.value == pytest.approx(in_many_digits(method, prevalences), rel=1e-12, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_polynomial_of_huge_counts_and_alphabets() -> None:
     counts = [10**15] * 3 + [10**15 - 7] * 2
     found = Polynomial(5).point(Profile.from_counts(counts)).value
@@ -213,6 +215,7 @@ def test_polynomial_of_high_degree_agrees_with_powers() -> None:
     assert found == pytest.approx(by_powers(counts, 60, 26, 57.0, 40), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_more_labels_seen_than_an_alphabet_may_be_said_to_have() -> None:
     # Settings end at 2^62; what was seen may not.
     profile = Profile([1], [2**63 - 1])
@@ -247,6 +250,7 @@ def test_weights_of_chao_and_shen_are_derivatives() -> None:
     assert point.weights(np.array([0])).tolist() == [0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [method for method in CLOSED if method != "chao-shen"])
 @STEADY
 @given(counts=COUNTS)

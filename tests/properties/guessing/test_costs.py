@@ -40,6 +40,7 @@ def test_success_is_the_share_of_the_largest_counts(counts: list[int], guesses: 
     assert bits.interval[0] <= bits.value <= bits.interval[1]
 
 
+@pytest.mark.slow
 @given(COUNTS, SHARES)
 def test_costs_are_those_of_the_definitions(counts: list[int], share: float) -> None:
     profile = Profile.from_counts(counts)
@@ -53,6 +54,7 @@ def test_costs_are_those_of_the_definitions(counts: list[int], share: float) -> 
     assert guesswork(profile, share=share, unit="bits").value == pytest.approx(in_bits, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 10**15), SHARES)
 def test_bits_of_labels_all_alike_are_those_of_their_number(labels: int, share: float) -> None:
     profile = Profile([9], [labels])
@@ -125,6 +127,7 @@ def about_right(estimates: list[Estimate]) -> bool:
     return bool(0.84 < ratio < 1.16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimate", "truth"), ESTIMATORS.values(), ids=ESTIMATORS)
 def test_errors_and_intervals(estimate: Callable[[Profile], Estimate], truth: float) -> None:
     estimates = [estimate(profile) for profile in SAMPLES]
@@ -134,12 +137,14 @@ def test_errors_and_intervals(estimate: Callable[[Profile], Estimate], truth: fl
     assert held >= (0.85 if truth in WORKS else 0.9)
 
 
+@pytest.mark.slow
 def test_guesswork_of_all_is_too_low_and_its_error_that_of_chance() -> None:
     estimates = [guesswork(profile, share=1) for profile in SAMPLES]
     assert about_right(estimates)
     assert np.mean([made.value for made in estimates]) < float(np.arange(1, 301) @ ZIPF)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "unit", "truth"),
     [

@@ -107,6 +107,7 @@ def random_counts(seed: int) -> list[int]:
     return (1 + np.floor(generator.gamma(shape, scale, size=generator.integers(1, 12)))).astype(int).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [None, 0, 1, 7, 60])
 def test_no_partition_into_blocks_is_better(more: int | None) -> None:
     for seed in range(60):
@@ -251,6 +252,7 @@ def few_blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], flo
             yield np.array([mass / first, (1 - mass) / second]), np.array([first, second]), 0.0
 
 
+@pytest.mark.slow
 def test_small_profiles_come_near_the_exact_maximum() -> None:
     # A search from random starts over all distributions on at most 13 labels finds nothing better than these either:
     # of all 29 profiles of at most six items, the furthest off is [4, 1], at 0.9984 of the best.

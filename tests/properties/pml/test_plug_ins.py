@@ -178,6 +178,7 @@ def test_the_error_is_that_of_samples_of_the_same_size() -> None:
     assert bootstrap_error(one, 800, lambda run: float(run.prevalence(1))) == pytest.approx(exact, rel=0.5)
 
 
+@pytest.mark.slow
 def test_errors_are_what_repetition_shows() -> None:
     generator = np.random.default_rng(6)
     points = [PmlEntropy().point(sample(generator, np.full(1000, 1e-3), 2000)) for _ in range(40)]

@@ -103,6 +103,7 @@ def test_wrong_calls_are_refused() -> None:
         sample_coverage(profile, level=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SAMPLE_COVERAGE_METHODS)
 def test_error_is_that_against_the_coverage_of_each_sample(method: str) -> None:
     # Zipf's law on 3,000 labels. 1,500 differences: their root mean square is off by more than 10 % with probability

@@ -232,6 +232,7 @@ def samples_of(shares: NDArray[np.float64], n: int, size: int) -> list[Profile]:
 
 
 # Equal labels look unequal in a sample, so of few draws the error is overstated for them.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shares", "beyond", "most"),
     [
@@ -274,6 +275,7 @@ def test_poisson_smoothing_errs_as_published(times: int, published: float) -> No
     assert error == pytest.approx(published, rel=0.28)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shares", "times", "share_held"),
     [
@@ -295,6 +297,7 @@ def test_smoothed_intervals_hold_the_truth_as_often_as_stated(
     assert held >= stats.binom(size, share_held).ppf(1e-4)
 
 
+@pytest.mark.slow
 def test_the_default_smoothing_errs_least_on_average() -> None:
     n = 2000
     wide = [WIDE, 1 / np.arange(1, 20_001) / np.sum(1 / np.arange(1, 20_001)), UNIFORM, ZIPF]

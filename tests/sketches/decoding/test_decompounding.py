@@ -61,6 +61,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [_law("1"), _law("3", "2")])
 @pytest.mark.parametrize(
     ("shape", "load"),
@@ -93,6 +94,7 @@ def _reciprocal(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.asarray(np.floor(1 / (1 - rng.random(size))), dtype=np.int64)
 
 
+@pytest.mark.slow
 def test_a_million_labels_in_a_million_buckets_are_read_to_a_few_per_cent() -> None:
     rng, law = np.random.default_rng(0), _law("1")
     counts = _reciprocal(10**6, rng)
@@ -109,6 +111,7 @@ def test_a_million_labels_in_a_million_buckets_are_read_to_a_few_per_cent() -> N
     assert abs(quick.numbers.sum() / 10**6 - 1) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("load", "deviation"), [(0.25, 0.025), (1.0, 0.016), (3.0, 0.016), (8.0, 0.03)])
 def test_the_number_of_labels_is_right_up_to_chance(load: float, deviation: float) -> None:
     law, buckets, runs = _law("1"), 10**4, 6
@@ -124,6 +127,7 @@ def test_the_number_of_labels_is_right_up_to_chance(load: float, deviation: floa
     assert np.std(errors) > deviation / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buckets", [1, 2, 10])
 @pytest.mark.parametrize("epsilon", ["0.3", "5"])
 def test_a_few_buckets_are_read_as_well_as_can_be(buckets: int, epsilon: str) -> None:
@@ -160,6 +164,7 @@ def test_labels_that_are_alone_are_counted_where_they_are() -> None:
     assert found.sum() - found[counts].sum() < 3
 
 
+@pytest.mark.slow
 def test_long_tails_are_read_too() -> None:
     rng, law, size = np.random.default_rng(11), _law("1"), 30_000
     counts = np.minimum(rng.zipf(1.5, size), 10**6)
@@ -173,6 +178,7 @@ def test_long_tails_are_read_too() -> None:
     assert found.counts[-1] > 10**5
 
 
+@pytest.mark.slow
 def test_buckets_beyond_the_window_hold_as_many_labels_as_their_share_says() -> None:
     law = _law("1")
     near, far = dict.fromkeys(range(-2, 3), 10_000), 2**40 + 1000 * np.arange(300)
@@ -185,6 +191,7 @@ def test_buckets_beyond_the_window_hold_as_many_labels_as_their_share_says() -> 
         assert alone <= found.numbers.sum() <= 1.001 * alone * math.log(2 * alone) + 2
 
 
+@pytest.mark.slow
 def test_overloaded_buckets_keep_the_number_of_items() -> None:
     law, buckets = _law("1"), 1000
     rng = np.random.default_rng(8)
@@ -226,6 +233,7 @@ HISTOGRAMS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=8)
 @given(HISTOGRAMS, st.sampled_from(LAWS))
 def test_any_values_give_finite_numbers(numbers: dict[int, int], law: NoiseLaw) -> None:
@@ -239,6 +247,7 @@ def test_any_values_give_finite_numbers(numbers: dict[int, int], law: NoiseLaw) 
         assert found.counts[found.counts >= 2**20].tolist() == far
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_one_of_two_peaks_is_not_taken_for_sums_of_others(seed: int) -> None:
     # With these seeds a search that only goes from smooth laws to rough ones loses all labels that occur once.
@@ -250,6 +259,7 @@ def test_one_of_two_peaks_is_not_taken_for_sums_of_others(seed: int) -> None:
     assert found.numbers[found.counts == 7].sum() == pytest.approx(2500, abs=600)
 
 
+@pytest.mark.slow
 def test_long_tails_keep_their_items() -> None:
     law, rng = _law("1"), np.random.default_rng(5)
     counts = np.minimum(rng.zipf(1.3, 20_000), 10**7)

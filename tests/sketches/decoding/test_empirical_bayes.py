@@ -67,6 +67,7 @@ def _errors(decoders: list[Decoder], size: int, epsilon: str, seed: int) -> list
 
 
 # What the published decoder errs by (Algorithms 2 and 3 of Wu and Pagh, in ℓ2), means of 5; at ε = 3 both err alike.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "epsilon", "published", "ratio", "runs"),
     [
@@ -94,6 +95,7 @@ def test_all_ones_are_found(epsilon: str, most: float) -> None:
     assert np.abs(found - SHAPES["one"][:50]).sum() < most
 
 
+@pytest.mark.slow
 def test_counters_far_out_hardly_change_the_head() -> None:
     law = _law("1")
     rng = np.random.default_rng(2)
@@ -142,6 +144,7 @@ HISTOGRAMS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=25)
 @given(HISTOGRAMS, st.sampled_from(LAWS))
 def test_any_values_give_finite_numbers_and_lose_no_counter(numbers: dict[int, int], law: NoiseLaw) -> None:

@@ -97,6 +97,7 @@ def test_steps_are_shortened_until_they_gain(seed: int) -> None:
         assert float(seen @ np.log((kernel @ moved) / (kernel @ weights))) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "3"])
 @pytest.mark.parametrize("shape", ["long", "narrow"])
 def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:

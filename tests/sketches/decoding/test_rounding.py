@@ -36,6 +36,7 @@ def summing_to_one(number: int) -> NDArray[np.float64]:
     return np.asarray(shares + (1 - shares.sum()) * np.eye(size)[rng.integers(size)])
 
 
+@pytest.mark.slow
 def test_is_algorithm_3_in_thousands_of_cases() -> None:
     for number in range(3000):
         shares = summing_to_one(number)
@@ -46,6 +47,7 @@ def test_is_algorithm_3_in_thousands_of_cases() -> None:
         np.testing.assert_allclose(found, as_published(shares), atol=1e-9)
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30), st.integers(0, 29))
 def test_any_shares_become_a_profile(millionths: list[int], place: int) -> None:
@@ -56,6 +58,7 @@ def test_any_shares_become_a_profile(millionths: list[int], place: int) -> None:
     np.testing.assert_allclose(rounded_to_profile(found), found, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_error_grows_by_no_more_than_proved() -> None:
     largest = {1.0: 0.0, 2.0: 0.0, np.inf: 0.0}
     for number in range(3000):

@@ -42,6 +42,7 @@ def _check(window: Window, observed: Observed) -> None:
     ).all()
 
 
+@pytest.mark.slow
 @repeatable
 @given(
     numbers=st.dictionaries(
