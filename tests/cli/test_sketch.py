@@ -21,7 +21,7 @@ from anonhist.cli import sketch_update
 from anonhist.formats import read_release, write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.sketches import DomainSketch, HashedSketch
+from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 from anonhist.sketches.decoding.names import DECODERS
 
@@ -370,7 +370,9 @@ def test_an_interrupt_ends_a_stream(files: Path) -> None:
 
 
 @pytest.mark.slow
-def test_buckets_are_recommended(folder: Path, cli: Cli) -> None:
+def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two simulations instead of eight: what they find has tests of its own.
+    monkeypatch.setattr(recommendation, "_RUNS", 2)
     given = ("sketch", "recommend", "--expected-labels", "40", "--epsilon", "3", "--max-bytes", "320")
     ran = cli(*given, "--quiet")
     assert ran.returncode == 0

@@ -64,8 +64,13 @@ def log_shares(band: Band, futures: list[NDArray[np.float64]]) -> NDArray[np.flo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", LENGTHS)
-@pytest.mark.parametrize("epsilon", ["0.001", "0.004", "0.01"])
+@pytest.mark.parametrize(
+    ("epsilon", "shape"),
+    [
+        *(("0.001", "none"), ("0.001", "scattered"), ("0.004", "staircase"), ("0.004", "far")),
+        *(("0.01", "none"), ("0.01", "staircase"), ("0.01", "far"), ("0.01", "scattered")),
+    ],
+)
 def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> None:
     band = band_of(calibrate(Fraction(epsilon)))
     lengths = LENGTHS[shape]

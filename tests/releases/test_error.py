@@ -262,13 +262,13 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
     data = Profile.from_counts([3] * (n // 3) + [1] * (n % 3), unit=unit)
     mechanism = FrobeniusMechanism(epsilon, unit)
     missed = 0
-    for seed in range(10):
+    for seed in range(6):
         released = mechanism.release(data, source=SeededSource(seed))
         assert released.mostly_noise
         actual = sorted_l1(data, released.profile)
         assert actual < 3 * released.error.sorted_l1.value
         missed += not released.k_plus(1).interval[0] <= data.num_labels <= released.k_plus(1).interval[1]
-    assert missed <= 3
+    assert missed <= 1
 
 
 @pytest.mark.slow
