@@ -76,6 +76,7 @@ def test_the_warning_cannot_be_silenced(process: Cli, terminal: Cli) -> None:
     assert shown.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_file_holds_what_a_pipe_gets_and_the_tables_are_shown(cli: Cli, folder: Path) -> None:
     done = cli(*_FEW, "-o", "t.csv")
     assert done.returncode == 0
@@ -96,6 +97,7 @@ def test_a_file_holds_what_a_pipe_gets_and_the_tables_are_shown(cli: Cli, folder
         assert float(shown[name].replace(",", "")) == pytest.approx(shares["0.5", name], rel=0.1)
 
 
+@pytest.mark.slow
 def test_numbers_keep_their_digits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     real = mechanisms.compare
     seen: list[Any] = []
@@ -126,6 +128,7 @@ def test_what_is_there_is_kept_and_no_work_is_done_for_it(
     assert (folder / asked[1]).read_text() != "precious"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_where_a_page_cannot_be_made(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from anonhist.report import comparison_page
 
@@ -170,6 +173,7 @@ def test_a_person_gets_tables_that_fit(width: int, terminal: Cli, folder: Path) 
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "x.csv"]
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, folder: Path) -> None:
     (folder / "many.csv").write_text("count,prevalence\n1,20000\n")
     done = cli("compare", "many.csv", "--epsilon", "1", "--mechanism", "relaxed-partition,auto", "--repeats", "2")
@@ -181,6 +185,7 @@ def test_a_mechanism_that_does_not_apply_is_named_with_its_reason(cli: Cli, fold
     assert alone.stderr.splitlines()[1].startswith("anonhist: No mechanism applies; relaxed-partition, for one: ")
 
 
+@pytest.mark.slow
 def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     done = cli(*_FEW, "--public-cap", "1e1")
     assert done.returncode == 0

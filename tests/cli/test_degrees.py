@@ -128,6 +128,7 @@ _OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "given", "expected"), _OPTIONS)
 def test_options_are_what_is_done(
     base: tuple[str, ...], given: tuple[str, ...], expected: dict[str, object], cli: Cli, graph: Path
@@ -148,6 +149,7 @@ def test_edge_mechanisms_by_name(name: str, cli: Cli, graph: Path) -> None:
     assert name in ("auto", mechanism.central.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "given"), [(_EDGE, ()), (_NODE, ("--max-degree", "16"))])
 def test_a_release_of_degrees_is_planned_with_and_estimated_from(
     base: tuple[str, ...], given: tuple[str, ...], cli: Cli, graph: Path
@@ -189,6 +191,7 @@ def test_text_with_other_signs_between_is_read_as_said(cli: Cli, graph: Path) ->
     assert _pairs(_release(graph).profile) == TRUTH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [_EDGE, _NODE])
 def test_the_truth_is_drawn_only_on_demand_and_loudly(
     base: tuple[str, ...], cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch

@@ -103,6 +103,7 @@ def test_options_reach_the_estimator(
     assert float(row["high"]) == pytest.approx(expected.interval[1], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_lower_probability_makes_a_shorter_interval(cli: Cli, data: str) -> None:
     for private in ((), ("--epsilon", "1000000")):
         wide, half = (
@@ -136,6 +137,7 @@ def test_files_that_exist_are_kept_without_force(cli: Cli, data: str, folder: Pa
     assert cli("estimate", "entropy", data, "-o", data, "--force").returncode == 2
 
 
+@pytest.mark.slow
 def test_quiet_silences_all_but_that_numbers_are_not_private(cli: Cli, data: str) -> None:
     done = cli("estimate", "entropy", data, "--quiet", "-o", "found.csv")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", WARNING)

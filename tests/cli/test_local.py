@@ -150,6 +150,7 @@ def test_everything_works_in_a_pipe(survey: Path, process: Cli) -> None:
     assert [row["label"] for row in csv.DictReader(io.StringIO(shown.stdout))] == list(WORDS)
 
 
+@pytest.mark.slow
 def test_tallies_and_reports_are_added(tallied: Path, cli: Cli) -> None:
     made_by = read_survey(tallied / "survey.json")
     assert cli("local", "tally", "survey.json", "tally.json", "-o", "copy.parquet").returncode == 0

@@ -30,6 +30,7 @@ def collected(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_shares_are_found(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(collected / name) for name in ("params.csv", "counts.csv", "map.csv")]
     assert run(["local", "rappor", *files, "--report", str(collected / "out.html")]) == 0

@@ -24,6 +24,7 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != "events.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.csv", "out.parquet", "OUT.JSON", "a.b.csv"])
 def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> None:
     done = cli(*_GOOD, "-o", name)
@@ -34,6 +35,7 @@ def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> Non
     assert (folder / name).read_bytes().startswith(start[Path(name).suffix.lower()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])
 def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> None:
     said = cli(*_GOOD, "-o", name).stdout
@@ -46,6 +48,7 @@ def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> N
     assert said == shown.stdout + f"Wrote {name}.\n"
 
 
+@pytest.mark.slow
 def test_a_csv_file_and_a_pipe_hold_the_same_table(cli: Cli, folder: Path) -> None:
     cli(*_GOOD, "-o", "out.csv")
     header = (folder / "out.csv").read_text().splitlines()[0]
@@ -191,6 +194,7 @@ def test_force_does_not_replace_the_input(
     assert not (folder / "out.json").exists()
 
 
+@pytest.mark.slow
 def test_force_does_not_replace_redirected_input(folder: Path) -> None:
     with (folder / "events.csv").open("rb") as file:
         done = subprocess.run(

@@ -37,12 +37,14 @@ def test_a_pipe_gets_csv(process: Cli, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
+@pytest.mark.slow
 def test_a_dash_is_a_pipe(cli: Cli) -> None:
     done = cli("plan", "--items", "1000", "--epsilon", " 1 , 1/3", "-o", "-")
     assert (done.returncode, done.stderr) == (0, "")
     assert [row["epsilon"] for row in _rows(done.stdout)] == ["1", "1/3"]
 
 
+@pytest.mark.slow
 def test_the_worst_shape_is_worse(cli: Cli) -> None:
     zipf, worst = (
         _rows(cli("plan", "--items", "100_000", "--epsilon", "1", "--shape", shape).stdout)[0]
@@ -52,6 +54,7 @@ def test_the_worst_shape_is_worse(cli: Cli) -> None:
     assert _rows(cli("plan", "--items", "1e5", "--epsilon", "1").stdout)[0]["items"] == zipf["items"]
 
 
+@pytest.mark.slow
 def test_a_released_file_gives_size_shape_and_unit(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n")
     assert cli("release", "x.csv", "--epsilon", "1", "-o", "r.json").returncode == 0
@@ -63,6 +66,7 @@ def test_a_released_file_gives_size_shape_and_unit(cli: Cli, folder: Path) -> No
     assert 0.9e6 < int(scaled["items"]) <= 1.1e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "mechanism"),
     [
@@ -80,6 +84,7 @@ def test_the_promise_decides_the_mechanism(unit: tuple[str, ...], mechanism: str
     assert [row["mechanism"] for row in _rows(done.stdout)] == [mechanism]
 
 
+@pytest.mark.slow
 def test_a_plan_like_a_release_protects_whom_it_protected(cli: Cli, folder: Path) -> None:
     # Enough labels that the noise does not take them all away.
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n")

@@ -194,6 +194,7 @@ def test_users_may_be_in_every_sketch_unless_it_is_said(
     assert promise in str(read_release(files / "r.json").guarantee)
 
 
+@pytest.mark.slow
 def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--quiet").stdout == ""
@@ -208,6 +209,7 @@ def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
 
 
+@pytest.mark.slow
 def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     (files / "more.csv").write_text("pet\nemu\n")

@@ -200,6 +200,7 @@ def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
     assert "in broken" in done.stderr
 
 
+@pytest.mark.slow
 def test_memory_that_is_not_there_is_told(process: Cli) -> None:
     script = "import anonhist.cli as cli, anonhist.mechanisms as m\n"
     script += "def broken(*a, **k): raise MemoryError\nm.release = broken\ncli.main()\n"

@@ -40,6 +40,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert max(map(len, screen.splitlines())) <= width
 
 
+@pytest.mark.slow
 def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:
     (folder / "release.json").write_text("precious")
     done = terminal("release", "events.csv", "--epsilon", "1")

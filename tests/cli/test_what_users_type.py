@@ -52,6 +52,7 @@ def sources(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     [

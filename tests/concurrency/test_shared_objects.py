@@ -36,6 +36,7 @@ def _often_switched() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_a_release_says_the_same_to_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     release = FrobeniusMechanism(1).release(Profile.from_counts([9, 5, 3, 1, 1]), source=SeededSource(1))
     both = Barrier(2)
@@ -89,6 +90,7 @@ def in_another_thread(change: Any, *args: Any) -> Thread:
     return thread
 
 
+@pytest.mark.slow
 def test_threads_that_count_at_once_lose_no_item() -> None:
     sketch = new_sketch(1)
     noise = sketch.counters.copy()

@@ -111,6 +111,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits on file sizes are a matter of POSIX")
 def test_a_file_that_the_system_cuts_off_leaves_nothing(tmp_path: Path) -> None:
     program = (

@@ -273,6 +273,7 @@ def test_other_releases_have_no_zeros(tmp_path: Path) -> None:
             read_release(tmp_path / "bad.json")
 
 
+@pytest.mark.slow
 def test_degrees_with_a_plain_mechanism_are_a_release_too(tmp_path: Path) -> None:
     made = FrobeniusMechanism(1, PrivacyUnit.edge()).release(
         _graph(EdgePolicy(), listed=False).degree_profile().profile

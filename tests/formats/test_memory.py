@@ -94,6 +94,7 @@ def told(tmp_path_factory: pytest.TempPathFactory, releases: dict[str, Release])
     return answers.__getitem__
 
 
+@pytest.mark.slow
 def test_rows_that_were_not_released_are_not_unpacked(told: Callable[[str], str]) -> None:
     assert "its rows are not those that were released" in told("rows.parquet")
 

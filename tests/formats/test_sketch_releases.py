@@ -77,6 +77,7 @@ def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: 
     assert len(read.resimulate()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", DECODERS)
 def test_what_it_was_read_with_is_made_again(tmp_path: Path, method: str) -> None:
     made = _release("hashed" if method in OF_SHARED_COUNTERS else "domain", method)

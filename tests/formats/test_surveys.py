@@ -122,6 +122,7 @@ def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=100, database=None)
 @given(places=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3))
 def test_damaged_surveys_are_refused_or_the_same(places: list[tuple[float, int]]) -> None:

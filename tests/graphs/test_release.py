@@ -134,6 +134,7 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
     assert noise[8] == mechanism.predicted_error < noise[4096]
 
 
+@pytest.mark.slow
 def test_candidates_for_which_too_little_is_spent_are_left_out() -> None:
     # Noise for profiles is not made for rates below 10^−5.
     mechanism = mechanism_of(NodePrivacy(method="partition"), epsilon="0.1")

@@ -90,6 +90,7 @@ def _counted(edge: tuple[int, int], direction: Direction) -> tuple[int, ...]:
     return {Direction.IN: edge[1:], Direction.OUT: edge[:1], Direction.UNDIRECTED: edge}[direction]
 
 
+@pytest.mark.slow
 def test_stars_are_exact_and_everything_is_finite_where_numbers_are_largest() -> None:
     huge = Profile([1, 5, 2**40, MAX - 2**41 - 6], [1, 1, 2, 1])
     for k in (2, 3, 16):
@@ -280,6 +281,7 @@ def test_degrees_cut_down_to_a_bound_lead_to_the_same_exponent() -> None:
     assert error > PowerLaw.of(Profile.from_counts(degrees)).sampling_error(2.0, 1.0)
 
 
+@pytest.mark.slow
 def test_the_law_is_fitted_from_where_it_begins() -> None:
     mixed = np.concatenate((np.random.default_rng(3).integers(1, 12, 4000), power_law(2.5, 4000, start=12, seed=4)))
     tail = power_law_tail(Profile.from_counts(mixed))

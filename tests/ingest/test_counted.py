@@ -128,6 +128,7 @@ def test_bad_text_is_refused(tmp_path: Path, refused: Refused, value: str) -> No
     assert refused(DataError, path) == BAD_COUNT.format("count")
 
 
+@pytest.mark.slow
 @some_engines
 @pytest.mark.parametrize("value", ["hunter2", "9223372036854775808", None])
 def test_bad_text_is_refused_by_every_engine(engine: Read, value: str | None) -> None:
@@ -142,6 +143,7 @@ def test_bad_text_is_refused_by_every_engine(engine: Read, value: str | None) ->
         assert str(caught.value) == BAD_COUNT.format(bad)
 
 
+@pytest.mark.slow
 @some_typed_engines
 @pytest.mark.parametrize("values", [[3, 0], [3, None], [3.0, 1.5], [1.0, 2.0**53 + 2]])
 def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, values: list[float | None]) -> None:
@@ -172,6 +174,7 @@ def test_text_of_a_whole_number(tmp_path: Path, value: str, count: int) -> None:
     assert as_dict(read_profile(path)) == {count: 1}
 
 
+@pytest.mark.slow
 @some_engines
 @pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
 def test_the_largest_counts(engine: Read, written: Callable[..., list[Any]]) -> None:
@@ -241,6 +244,7 @@ def test_the_unit_may_be_named(tmp_path: Path) -> None:
     assert read_profile(path, unit=unit).unit == unit
 
 
+@pytest.mark.slow
 def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, fetched: list[int]) -> None:
     counts = [1 + number % 3 for number in range(30)]
     engine({"label": text(*range(30)), "count": counts})

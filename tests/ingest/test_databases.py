@@ -73,6 +73,7 @@ def test_a_missing_database_is_not_made(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
 def test_relative_and_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.chdir(tmp_path)

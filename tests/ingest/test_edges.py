@@ -133,6 +133,7 @@ def test_every_engine_reads_numbers_as_their_text(held: Held) -> None:
         assert_read(source, edges, **said)
 
 
+@pytest.mark.slow
 def test_numbers_of_different_widths_and_of_any_width_are_their_text() -> None:
     with duckdb.connect() as connection:
         for types in (("BIGINT", "BIGINT"), ("UTINYINT", "BIGINT"), ("HUGEINT", "HUGEINT"), ("VARCHAR", "INTEGER")):
@@ -150,6 +151,7 @@ def test_the_ends_of_an_edge_may_be_columns_of_different_types(kind: str) -> Non
     assert read_edges(frame[["target", "source"]], origin="target", target="source").degrees().tolist() == [1, 2, 2, 1]
 
 
+@pytest.mark.slow
 def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
     expected, _ = reference(EDGES, SIMPLE)
     with held(table_of(EDGES)) as (source, said):
@@ -176,6 +178,7 @@ def test_every_policy_holds(policy: EdgePolicy, monkeypatch: pytest.MonkeyPatch)
     assert told[0] == told[1] == [reference(EDGES, policy)[1]]
 
 
+@pytest.mark.slow
 def test_large_random_graphs_agree(tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
     pairs = rng.zipf(1.6, size=(30_000, 2)) % 5_000
@@ -191,6 +194,7 @@ TEXT = "# Nodes: 4\n% another comment\n\n1\t2\n2 1 0.5 1199145600\n  3   \t 1\r\
 TEXT_EDGES = [("1", "2"), ("2", "1"), ("3", "1"), ("1", "1"), ("12", "3"), ("5", None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "line_end"),
     [(ending, "\n") for ending in (".txt", ".edgelist", ".TXT", ".txt.gz", ".edges.gz", ".txt.zst")]
@@ -247,6 +251,7 @@ def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> 
     assert_read(path, [(word, "end") for word in words])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "names"),
     [(ending, ("from", "to")) for ending in (".csv.gz", ".tsv", ".parquet")]
@@ -269,6 +274,7 @@ def test_tables_are_read_by_the_names_of_their_columns(
     assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), origin=names[1], target=names[0])
 
 
+@pytest.mark.slow
 def test_text_is_a_table_where_columns_or_delimiters_are_said(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("left\tright\nx y\tz\n")
@@ -286,6 +292,7 @@ def test_one_column_named_leaves_the_other_of_two() -> None:
     assert "(--source)" in refused(UnnamedColumnError, table, target="to")
 
 
+@pytest.mark.slow
 def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path, write_table: WriteTable) -> None:
     table = {"secret a": ["1"], "secret b": ["2"], "secret c": ["3"]}
     path = write_table(tmp_path / "edges.csv", table)
@@ -360,6 +367,7 @@ def test_what_as_graph_takes_is_handed_over() -> None:
     refused(UsageError, 5)
 
 
+@pytest.mark.slow
 def test_files_without_edges_are_graphs_without_edges(tmp_path: Path, write_table: WriteTable) -> None:
     assert_read(write_table(tmp_path / "none.csv", {"source": [], "target": []}), [])
     comments = tmp_path / "none.txt"
@@ -371,6 +379,7 @@ def test_files_without_edges_are_graphs_without_edges(tmp_path: Path, write_tabl
     assert read_edges(comments, nodes=["a"]).degrees().tolist() == [0]
 
 
+@pytest.mark.slow
 def test_texts_in_which_nothing_is_an_edge_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("secret,b\nb,c\n")
@@ -378,6 +387,7 @@ def test_texts_in_which_nothing_is_an_edge_are_refused(tmp_path: Path) -> None:
     assert_read(path, [("secret", "b"), ("b", "c")], delimiter=",", header=False)
 
 
+@pytest.mark.slow
 def test_damaged_and_missing_files_are_refused_without_what_they_hold(tmp_path: Path) -> None:
     assert "no file" in refused(DataError, str(tmp_path / "nowhere.txt"))
     damaged = tmp_path / "edges.txt.gz"

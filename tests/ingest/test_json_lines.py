@@ -54,6 +54,7 @@ def test_a_row_changes_what_is_read_by_itself_alone(tmp_path: Path, place: int) 
         assert read_profile(source, label="label") == Profile.from_counts(counts.values()), row
 
 
+@pytest.mark.slow
 def test_rows_are_events_unless_they_are_said_to_be_counted(tmp_path: Path) -> None:
     source = _written(tmp_path, ROWS)
     assert read_profile(source, label="label").n == 40
@@ -88,6 +89,7 @@ def test_a_key_that_is_nowhere_leaves_all_rows_without_a_label(tmp_path: Path) -
     assert told == ["40 items without a label were left out (--keep-null counts them as one label)."]
 
 
+@pytest.mark.slow
 def test_keys_are_compared_exactly(tmp_path: Path) -> None:
     keys = ["a b", 'a"b', "a'b", "a.b", "é", "order", "A", "x" * 300]
     for key in keys:
@@ -97,6 +99,7 @@ def test_keys_are_compared_exactly(tmp_path: Path) -> None:
         read_profile(_written(tmp_path, ROWS), label="label", user="Label", max_per_user=1)
 
 
+@pytest.mark.slow
 def test_users_and_orders_are_keys_too(tmp_path: Path) -> None:
     rows = [{"label": "b", "user": 1, "at": "1"}, {"at": "2", "user": "1", "label": "a"}, {"label": "c"}]
     source = _written(tmp_path, rows)

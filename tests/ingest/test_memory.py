@@ -56,6 +56,7 @@ def test_parquet_labels_of_every_type(tmp_path: Any, kind: str) -> None:
     assert read_profile(tmp_path / "a.parquet") == expected
 
 
+@pytest.mark.slow
 def test_dictionaries_and_bytes(tmp_path: Any) -> None:
     words = pa.array(["b", "a", "b", None]).dictionary_encode()
     blobs = pa.array([b"\xff", b"\xfe", b"\xff", None])
@@ -144,6 +145,7 @@ def test_tables_are_not_changed() -> None:
     pd.testing.assert_frame_equal(frame, before)
 
 
+@pytest.mark.slow
 def test_users_of_every_type() -> None:
     for users in ([1, 1, None, 2], [1.5, 1.5, None, 2.5], [dt.date(2024, 1, day) for day in (1, 1, 2, 3)]):
         table = pa.table({"user": users, "label": ["a", "b", "c", "a"]})

@@ -76,6 +76,7 @@ def test_every_engine_names_each_number_alike(held: Held) -> None:
     assert [row[3] for row in found] == [1] * (len(named_whole) + 2) + [0] * 5 + [1]
 
 
+@pytest.mark.slow
 @a_few_engines
 def test_nodes_keep_their_names_when_a_row_lacks_an_end(held: Held) -> None:
     expected = as_graph(EDGES)
@@ -103,6 +104,7 @@ def test_numbers_without_a_name_are_no_nodes(held: Held) -> None:
             assert "7.25" not in str(told.value)
 
 
+@pytest.mark.slow
 @a_few_engines
 def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(held: Held) -> None:
     labels = ("7", "10", "7.0", "10.0")
@@ -146,6 +148,7 @@ def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(h
         read_profile(source, **said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [

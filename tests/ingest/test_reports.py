@@ -43,6 +43,7 @@ def test_files_are_counted_like_reports_in_memory(tmp_path: Path, survey: Survey
     assert tally_reports(survey, tmp_path / f"a.{ending}") == survey.tally(reports)
 
 
+@pytest.mark.slow
 def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
     reports = _reports(survey)
     for ending in ENDINGS:
@@ -89,6 +90,7 @@ def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
     assert sum(met) == 30
 
 
+@pytest.mark.slow
 def test_other_whole_types_are_whole_numbers_too(tmp_path: Path) -> None:
     survey = SURVEYS["whole"]
     reports = _reports(survey)
@@ -199,6 +201,7 @@ def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
     _refused(survey, path, "no report of this survey")
 
 
+@pytest.mark.slow
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for name, column in (
@@ -240,6 +243,7 @@ def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
         _refused(SURVEYS["whole"], tmp_path / "a.csv", "which have the columns survey, report")
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     survey = SURVEYS["bytes"]
     for ending in ("parquet", "csv", "ndjson"):
@@ -317,6 +321,7 @@ def test_the_row_that_is_invalid_is_named_by_its_position(
     assert message.endswith(" Nothing was counted.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "grouped"), [("csv", True), ("ndjson", False)])
 def test_as_many_invalid_rows_as_are_allowed_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey, form: str, *, grouped: bool

@@ -71,6 +71,7 @@ def _file(folder: Path, name: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz", "a.csv.zst", "a.db", "a.duckdb"]
 )
@@ -172,6 +173,7 @@ def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
     assert (sketch.counters - before).tolist() == [1, 0, 0, 0, 0, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
     for given in ({}, {"column": "label"}, {"column": "label", "count": "count"}, {"count": "count"}):

@@ -95,6 +95,7 @@ def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     assert profile.counts.tolist() == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "user", "order_by"),
     [

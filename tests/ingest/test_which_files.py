@@ -56,6 +56,7 @@ def test_every_file_is_matched_once(tree: Path, pattern: str) -> None:
         assert len(matched(source)) == len(input_files(source)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_reader_reads_every_file_once(tree: Path, ending: str) -> None:
     source = str(tree / f"**/**/*.{ending}")

@@ -74,6 +74,7 @@ def test_simulated_errors_of_a_spike_are_those_published(survey: BlockSurvey, us
     assert np.mean(errors) == pytest.approx(published, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", LARGE)
 def test_errors_where_all_have_one_value_are_those_of_the_law(survey: BlockSurvey) -> None:
     users = 1_000_000

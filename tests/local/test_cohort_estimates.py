@@ -97,6 +97,7 @@ def test_very_many_users_and_small_epsilons_overflow_nothing() -> None:
         assert np.isfinite(estimate.p_values).all()
 
 
+@pytest.mark.slow
 def test_frequent_labels_do_not_stand_in_the_way_of_rarer_ones() -> None:
     rare = [f"rare {i}" for i in range(10)]
     people = np.array(["frequent"] * 60_000 + [label for label in rare for _ in range(4_000)])
@@ -116,6 +117,7 @@ def test_frequent_labels_do_not_stand_in_the_way_of_rarer_ones() -> None:
     assert (estimate.standard_errors[11:] < 0.5 * plain.errors[11:]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hashes", [1, 3])
 def test_errors_label_by_label_are_right_where_noise_is_most_of_them(hashes: int) -> None:
     scores = []

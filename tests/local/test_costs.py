@@ -78,6 +78,7 @@ def test_few_reports_take_little_memory(name: str) -> None:
     assert "MemoryError" not in done.stderr
 
 
+@pytest.mark.slow
 def test_cohorts_that_nobody_is_in_change_nothing() -> None:
     people = ["a", "b", "c"] * 5
     for survey in (

@@ -139,6 +139,7 @@ def test_hashes_may_meet_in_one_bucket() -> None:
     assert weights.max() == pytest.approx(survey.forged_weight.each)
 
 
+@pytest.mark.slow
 def test_least_squares_may_give_more_weight_and_the_sentence_says_so() -> None:
     labels = [f"l{number}" for number in range(40)]
     survey = RAPPOR(alphabet=labels, cohorts=4, hashes=2, permanent="1/2", zero="1/2", one="3/4")

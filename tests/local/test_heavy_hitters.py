@@ -71,6 +71,7 @@ def test_what_is_reported_depends_on_the_prefix_alone() -> None:
     assert (one.columns["report"][~short] != other.columns["report"][~short]).any()
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_nothing_is_frequent() -> None:
     rng = np.random.default_rng(2)
     values = [f"{number:04x}" for number in rng.integers(0, 65_536, 20_000)]
@@ -93,6 +94,7 @@ def test_where_no_prefix_is_frequent_nothing_is_found() -> None:
         assert estimate.other == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_too_few_people_are_said_to_be_too_few() -> None:
     survey = HeavyHitters(epsilon=4, max_bytes=64)
     reports = survey.randomize(["ab"] * 40, source=SeededSource(7))
@@ -128,6 +130,7 @@ def test_characters_narrow_the_search() -> None:
     assert survey.estimate(tally, candidates=["xyz", "17"]).significant.all()
 
 
+@pytest.mark.slow
 def test_long_values_are_cut_between_characters() -> None:
     survey = HeavyHitters(epsilon=5, max_bytes=4)
     tally = survey.tally(survey.randomize(["aéé€"] * 3000, source=SeededSource(7)))

@@ -100,6 +100,7 @@ def _projective(epsilon: float) -> tuple[float, float]:
     return float(survey.true_support_probability), float(survey.false_support_probability)
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_an_independent_program(closed_rows: list[ErrorRow]) -> None:
     compared = [row for row in closed_rows if row.reference is not None]
     assert len(compared) == 3 * 2 * 3 + 2

@@ -10,6 +10,7 @@ from anonhist.testing.local import largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.1", 1, 4])
 @pytest.mark.parametrize("buckets", [None, 2, 3, 7])
 def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(epsilon: Any, buckets: Any) -> None:
@@ -20,6 +21,7 @@ def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(epsilon: Any, bu
     assert largest_ratio(survey.matrix(range(20))) == survey.odds
 
 
+@pytest.mark.slow
 def test_the_sampler_follows_the_matrix_of_its_seed() -> None:
     survey = LocalHashing(alphabet=6, epsilon="1.5", buckets=4)
     reports = survey.randomize(np.repeat(np.arange(6), 50_000), source=SeededSource(7))
@@ -72,6 +74,7 @@ def test_open_surveys_take_any_text_and_need_candidates() -> None:
             survey.estimate(tally, candidates=candidates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoder", ["mle", "em"])
 def test_likelihood_decodes_what_was_met(decoder: str) -> None:
     survey = LocalHashing(alphabet=30, epsilon=2)

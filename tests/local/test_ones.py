@@ -52,6 +52,7 @@ def test_bounds_are_the_quantiles_of_the_exact_sums(size: int, own: int, p: Frac
     assert honest_ones(size, own, *given) == _exact(size, own, p, q)
 
 
+@pytest.mark.slow
 def test_a_survey_with_several_hashes_allows_for_all_bits_of_a_value() -> None:
     survey = RAPPOR(buckets=60, cohorts=2, hashes=8, permanent="1/10", zero="1/1000", one="3/4")
     p, q = (each.rational for each in (survey.true_support_probability, survey.false_support_probability))

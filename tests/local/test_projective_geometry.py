@@ -102,6 +102,7 @@ def test_few_candidates_are_estimated_like_all() -> None:
     assert some.labels == ("word 4", "word 4999")
 
 
+@pytest.mark.slow
 def test_values_of_a_space_with_much_room_are_counted_by_folding() -> None:
     survey = ProjectiveGeometry(alphabet=30_000, epsilon=5)
     assert survey.cells == 3_330_300

@@ -99,6 +99,7 @@ def naive_delta(epsilon: float, central: float, users: int, bound: CloneBound) -
     return math.fsum(terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("channel", "users"),
     [
@@ -201,6 +202,7 @@ def test_published_numbers_are_hit(epsilon: int, users: int, standard: str, stro
         assert f"{float(shuffled_epsilon(epsilon, users=users, delta='1e-6', bound=bound)):.4f}" == expected
 
 
+@pytest.mark.slow
 def test_the_standard_bound_lies_in_the_published_interval() -> None:
     found = shuffled_epsilon(4, users=100_000, delta="1e-6", bound=CloneBound.STANDARD)
     assert Fraction("0.16754") <= found <= Fraction("0.17279")
@@ -221,6 +223,7 @@ def test_closed_forms_give_the_published_numbers(
     assert f"{float(closed_form(epsilon, users=users, delta='1e-6')):.3f}" == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("closed_form", "bound"), list(zip(CLOSED_FORMS, CloneBound, strict=True)))
 @pytest.mark.parametrize(
     ("epsilon", "users", "delta"), [("0.1", 10_000, "1e-6"), (2, 10_000, "1e-3"), (5, 10**6, "1e-9")]
@@ -242,6 +245,7 @@ def test_closed_forms_are_refused_outside_their_range(closed_form: Callable[...,
         closed_form("0.001", users=3, delta="1e-6")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", CloneBound)
 @pytest.mark.parametrize(("epsilon", "users", "delta"), [(1, 100, 0.01), (4, 5000, "1e-8"), ("0.2", 10**7, "1e-12")])
 def test_the_epsilon_found_keeps_delta_and_hardly_less_does_not(
@@ -253,6 +257,7 @@ def test_the_epsilon_found_keeps_delta_and_hardly_less_does_not(
     assert len(str(found.numerator * 10**12 // found.denominator).rstrip("0")) <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 4])
 def test_a_thousand_million_users_are_as_private_as_the_normal_law_says(epsilon: int) -> None:
     users, delta = 10**9, 1e-9
@@ -305,10 +310,12 @@ def test_where_shuffling_does_not_help_epsilon_stays(epsilon: object, users: int
     assert shuffled_epsilon(epsilon, users=users, delta=delta) == Fraction(epsilon)
 
 
+@pytest.mark.slow
 def test_a_delta_that_allows_everything_needs_next_to_no_epsilon() -> None:
     assert 0 < shuffled_epsilon(1, users=10**6, delta=0.4) < Fraction(1, 10**11)
 
 
+@pytest.mark.slow
 def test_tiny_epsilons_are_never_enlarged() -> None:
     assert shuffled_epsilon("1e-9", users=10**5, delta="1e-9") == Fraction("1e-9")
     assert shuffled_epsilon("1e-4", users=10**9, delta="1e-9") < Fraction("1e-4")

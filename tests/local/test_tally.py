@@ -27,6 +27,7 @@ def test_adding_is_associative_and_commutative(a: Tally, b: Tally, c: Tally) -> 
     assert (a + b).users == a.users + b.users
 
 
+@pytest.mark.slow
 @given(TALLIES, TALLIES)
 def test_adding_adds_each_cell(a: Tally, b: Tally) -> None:
     cells = np.union1d(a.cells, b.cells)

@@ -90,6 +90,7 @@ def test_wrong_calls_are_refused(arguments: dict[str, object]) -> None:
         release(PROFILE, **arguments)
 
 
+@pytest.mark.slow
 def test_same_source_gives_the_same_release_and_the_system_does_not() -> None:
     first, second = (release(PROFILE, epsilon="0.3", source=SeededSource(7)).profile for _ in range(2))
     assert first == second
@@ -146,6 +147,7 @@ def test_plan_refuses(arguments: dict[str, object]) -> None:
         plan(epsilons=[1], items=5, shape="round")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [1, 2, 3, 10, 1000, 10**6, 10**12])
 def test_planned_shapes_have_the_size_asked_for(items: int) -> None:
     for shape in (zipf_profile, staircase_profile):

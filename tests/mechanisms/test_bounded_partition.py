@@ -87,6 +87,7 @@ def test_the_band_is_one_block_as_the_proof_of_range_needs() -> None:
     assert band_shape(BoundedPartitionMechanism("0.01", public_items=1).family)[0] > 100
 
 
+@pytest.mark.slow
 def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
     for reference in ((), (4, 2, 1), (9, 9, 3)):
         coordinates = FrobeniusCoordinates.of(Profile.from_partition(reference))
@@ -120,6 +121,7 @@ def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
     assert bound(2, draws=6_000) > 1.5
 
 
+@pytest.mark.slow
 def test_draws_with_more_items_are_cut_to_the_public_number() -> None:
     for partition in partitions_up_to(9):
         profile = Profile.from_partition(partition)

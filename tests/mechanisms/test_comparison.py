@@ -53,6 +53,7 @@ def by_hand(truth: Profile, release: Release) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mechanism"),
     [
@@ -111,6 +112,7 @@ def test_the_release_alone_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row.mean, row.standard_error) == (pytest.approx(3.0), pytest.approx(math.sqrt(7) / math.sqrt(3)))
 
 
+@pytest.mark.slow
 def test_all_mechanisms_run_by_default_in_order() -> None:
     found = ah.compare(SMALL, epsilons=[1, "0.5"], repeats=2)
     assert found.mechanisms == MECHANISM_NAMES

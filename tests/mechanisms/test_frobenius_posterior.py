@@ -128,6 +128,7 @@ def test_windows_follow_a_fit_where_noise_breaks_the_order() -> None:
     np.testing.assert_allclose(found, np.log(evidence(noisy, 1.0, None)), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_rows_on_a_grid_are_neither_long_nor_short() -> None:
     # Steps of five cells; a row read off a grid without looking between its points would be off by two on average.
     epsilon, off = 0.01, list[int]()

@@ -181,6 +181,7 @@ def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> N
     assert max(ratios) == pytest.approx(3, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
 def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> None:
     mechanism, rng = made(kind, 1, ITEM, ADDED), np.random.default_rng(3)

@@ -69,6 +69,7 @@ def test_a_plain_draw_that_is_more_than_noise_is_denoised(
     assert called == ([PartitionMechanism(epsilon).family.c] if denoised else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [0.9, 1.2])
 @pytest.mark.parametrize("released", [(), (1,), (3, 1), (4, 4, 1), (3, 2, 1), (6, 1, 1)])
 def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c: float, released: Partition) -> None:

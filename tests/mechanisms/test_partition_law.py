@@ -157,6 +157,7 @@ def test_weight_is_positive_up_to_a_quarter_and_not_beyond() -> None:
     assert min(corner_weight(mu, 0.4) for mu in staircases) < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "loss"), [("1", 1.134e-5), ("0.01", 5.466e-5), ("0.001", 1.607e-5)])
 def test_rounding_costs_what_the_proof_says(epsilon: str, loss: float) -> None:
     # docs/proofs/partition.md: four times (decisions × roundings + pieces + tails) × 2^−53.

@@ -51,6 +51,7 @@ def test_one_label_changes_one_prevalence_by_one() -> None:
         assert before.tolist() == [2, 0, 1, 0, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "gamma"),
     [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
@@ -65,6 +66,7 @@ def test_noise_has_the_stated_law(
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "gamma"),
     [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],

@@ -30,6 +30,7 @@ def cut_parts(partition: Partition, threshold: int, shift: int) -> tuple[NDArray
     return small, large.expanded()
 
 
+@pytest.mark.slow
 def test_cut_follows_its_definition() -> None:
     for partition, threshold, shift in itertools.product(partitions_up_to(7), (1, 2, 4), (-5, -3, 0, 2, 4)):
         prevalences = {r: partition.count(r) for r in range(1, 12)}
@@ -105,6 +106,7 @@ def test_exact_loss_of_the_cut_on_all_neighbours(threshold: int, gamma: Fraction
     assert 0.99 * float(gamma) < worst <= float(gamma) + 1e-9
 
 
+@pytest.mark.slow
 def test_one_item_more_changes_one_block_sum_by_one_or_none() -> None:
     for levels in ([1, 2, 3, 9], [1, 4], [2, 3, 5]):
         boundary = np.array(levels)
@@ -154,6 +156,7 @@ def test_high_privacy_without_noise_publishes_the_rounded_smoothed_prevalences()
     assert set(released.counts.tolist()) <= set(levels.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 0.99])
 @pytest.mark.parametrize("items", [1, 7, 4000, 10**9, 2**63 - 1])
 def test_boundaries_rise_from_one_to_twice_the_items(items: int, epsilon: float) -> None:
@@ -177,6 +180,7 @@ def test_boundaries_rise_from_one_to_twice_the_items(items: int, epsilon: float)
         assert (between[1:] <= between[:-1] * (math.exp(widest) + 1e-12) + 2).all()
 
 
+@pytest.mark.slow
 def test_low_privacy_takes_the_made_up_labels_out_again() -> None:
     # Without noise H^e is H: at T + 1 and T the made-up labels are taken, and as many as were made up.
     for partition, threshold in itertools.product(partitions_up_to(8), (1, 2, 3)):

@@ -126,6 +126,7 @@ def test_what_is_out_of_range_is_refused() -> None:
             RelaxedPartitionMechanism(epsilon, public_items=5)
 
 
+@pytest.mark.slow
 def test_empty_data_and_the_largest_number_are_held() -> None:
     for profile in (Profile([], []), Profile([10_000], [1]), Profile([1], [10_000])):
         released = RelaxedPartitionMechanism("20", public_items=10_000).release(profile, source=SeededSource(1))

@@ -53,6 +53,7 @@ def test_sums_are_those_of_the_rows_with_one_noise_each(lengths: Ints) -> None:
     assert max(here.stop - here.start for here in groups(rows)) > 3
 
 
+@pytest.mark.slow
 def test_one_cell_more_is_made_up_for_by_one_less_noise_and_nothing_else() -> None:
     # The proof of privacy, run: to every noise there is one, off by one in one place, that hides the change.
     checked = 0

@@ -24,6 +24,7 @@ def made(name: str, unit: PrivacyUnit) -> object:
     return named_mechanism(name, parse_epsilon("4"), unit, NeighboringRelation.ADD_OR_REMOVE, own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MECHANISM_NAMES if name != "auto"])
 def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
     profile, mechanism = Profile.from_prevalences({1: 20, 5: 3, 30: 4}), made(name, CAP)

@@ -160,6 +160,7 @@ def test_blocks_change_nothing(
     assert sum(one != other for one, other in zip(*laws, strict=True)) <= 2
 
 
+@pytest.mark.slow
 def test_draws_around_the_empty_profile_are_random_partitions() -> None:
     # P(μ) ∝ q^n: E n = Σ k q^k/(1 − q^k), and a variance of about 2ζ(2)/c³.
     chain = DiagonalChain(FrobeniusCoordinates.of(ah.Profile.from_counts([])), SMALLEST)
@@ -188,6 +189,7 @@ def test_draws_keep_their_distance(epsilon: str) -> None:
     assert abs(distances.mean() - expected) < 4 * standard_error
 
 
+@pytest.mark.slow
 def test_shape_of_the_band() -> None:
     for epsilon in ("0.001", "0.003", "0.01", "0.1", "1"):
         member = calibrate(Fraction(epsilon))

@@ -45,6 +45,7 @@ def test_agrees_with_scipy(shape: str, size: int) -> None:
     np.testing.assert_allclose(decreasing_fit(values), expected, rtol=1e-12, atol=1e-12 * np.abs(values).max())
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=9))
 def test_agrees_with_the_min_max_formula(values: list[int]) -> None:
     assert decreasing_fit(values).tolist() == pytest.approx(by_formula([float(value) for value in values]), abs=1e-12)
@@ -125,6 +126,7 @@ def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
         np.testing.assert_allclose(fit, expected, rtol=1e-12, atol=1e-11 * np.abs(values).max())
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(-20, 20), st.integers(1, 6)), max_size=12))
 def test_a_weight_stands_for_values_in_a_row(rows: list[tuple[int, int]]) -> None:
     values, weights = [row[0] for row in rows], [row[1] for row in rows]

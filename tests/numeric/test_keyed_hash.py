@@ -129,6 +129,7 @@ def test_labels_of_all_lengths_in_any_order_are_hashed_as_one_by_one(
     assert hexadecimal(hash_buffer(data, offsets, key=b"key")) == expected
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=20), max_size=8), st.binary(min_size=1, max_size=40))
 def test_strings_of_any_script_are_hashed_as_their_utf8(labels: list[str], key: bytes) -> None:
     expected = [slow_hash(label.encode(), key) for label in labels]

@@ -27,6 +27,7 @@ def by_supports(values: list[Fraction], total: Fraction) -> list[Fraction]:
     raise AssertionError
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-12, 12), min_size=1, max_size=8), st.integers(1, 20))
 def test_projection_meets_the_conditions_of_the_nearest_point(eighths: list[int], total: int) -> None:
     values = [Fraction(each, 8) for each in eighths]
@@ -35,6 +36,7 @@ def test_projection_meets_the_conditions_of_the_nearest_point(eighths: list[int]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-3, 3), min_size=6, max_size=6),
     st.lists(st.floats(0, 1), min_size=6, max_size=6),
@@ -54,6 +56,7 @@ def test_solid_projection_leaves_small_sums_alone_and_cuts_large_ones() -> None:
     assert project_to_solid_simplex([0.75, 1.25, -9.0]).tolist() == project_to_simplex([0.75, 1.25, -9.0]).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 def test_a_million_entries_add_up(scale: float) -> None:
     vector = scale * np.random.default_rng(5).normal(size=1_000_000)

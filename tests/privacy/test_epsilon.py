@@ -174,6 +174,7 @@ def test_the_error_names_the_value_where_it_is_short() -> None:
         parse_epsilon(None)
 
 
+@pytest.mark.slow
 @repeatable
 @given(epsilons())
 def test_every_spelling_means_its_number(pair: tuple[Any, Fraction]) -> None:
@@ -181,6 +182,7 @@ def test_every_spelling_means_its_number(pair: tuple[Any, Fraction]) -> None:
     assert parse_epsilon(value) == exact
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.floats(1e-60, 1e60))
 def test_a_float_means_its_shortest_decimal(value: float) -> None:

@@ -32,6 +32,7 @@ def counted(partition: Iterable[int]) -> dict[int, int]:
     return {part: parts.count(part) for part in sorted(set(parts))}
 
 
+@pytest.mark.slow
 def test_all_small_partitions_by_every_way_in() -> None:
     for partition in partitions_up_to(12):
         expected = counted(partition)

@@ -57,6 +57,7 @@ def test_cumulative_prevalences_are_the_conjugate_partition() -> None:
         assert coordinates.legs.tolist() == swapped.arms.tolist()
 
 
+@pytest.mark.slow
 def test_every_pair_of_decreasing_sequences_is_one_partition() -> None:
     # All with n ≤ 12 from both sides: the bijection misses none and meets none twice.
     seen = set()

@@ -133,6 +133,7 @@ def test_sums_beyond_int64_are_exact() -> None:
     )
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.integers(0, 2**62), st.integers(0, 2**62), st.integers(1, 50))
 def test_l2_is_the_nearest_float(first: int, second: int, repeats: int) -> None:

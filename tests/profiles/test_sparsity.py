@@ -50,6 +50,7 @@ def test_a_million_distinct_counts_take_megabytes() -> None:
     assert FrobeniusCoordinates.of(profile).profile() == profile
 
 
+@pytest.mark.slow
 def test_the_diagonal_of_a_dense_trillion() -> None:
     # Every count up to √(2·10^12) once: the densest profile of 10^12 items.
     counts = np.arange(1, 1_414_213)

@@ -52,6 +52,7 @@ def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert_pmf_equal(drawn, stats.binom(labels, stats.poisson(9).pmf(9)).pmf, false_fail_rate=1e-6)
 
 
+@pytest.mark.slow
 def test_both_ways_spread_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     # Multinomial counts fix n; Poisson counts are regressed on it. Each is off by 3.5 %, four of these together 20 %.
     profile = Profile.from_prevalences({1: 300, 2: 150, 3: 70, 40: 10})

@@ -114,6 +114,7 @@ def test_all_holds_every_method_once_and_says_how_far_it_is() -> None:
     assert len(set(properties)) == 1 + sum(one != other for one, other in zip(properties[1:], properties, strict=False))
 
 
+@pytest.mark.slow
 def test_all_is_told_more_with_an_alphabet_and_in_other_units() -> None:
     profile = Profile.from_prevalences({1: 40, 2: 20, 3: 12, 70: 1})
     plain, more = estimate_all(profile), estimate_all(profile, alphabet_size=500, draws=777, base=2, level=0.5)

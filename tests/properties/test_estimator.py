@@ -153,6 +153,7 @@ def test_labels_not_seen_are_log_normal() -> None:
     assert (8 - low, high - 8) == (pytest.approx(3.92e-9, rel=1e-3), pytest.approx(3.92e-9, rel=1e-3))
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.floats(6, 1e19), st.floats(0, 1e19), st.floats(0, 1e19), st.sampled_from((0.5, 0.95, math.nextafter(1, 0))))
 def test_intervals_of_labels_grow_with_the_error(value: float, one: float, other: float, level: float) -> None:

@@ -46,6 +46,7 @@ def knots(n: int, endpoint: int, number: int) -> list[int]:
     return sorted(set(np.floor(marks + 1e-9).astype(int).tolist()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draws", "points"), [(None, 40), (500, 40), (100, 40), (168, 10), (169, 4), (340, 5)])
 def test_points_are_those_of_inext(draws: int | None, points: int) -> None:
     curve = curve_of(SPIDERS, draws=draws, points=points)
@@ -149,6 +150,7 @@ def test_of_huge_profiles(profile: Profile) -> None:
     assert curve.value[curve.kinds.index("observed")] == profile.num_labels
 
 
+@pytest.mark.slow
 def test_of_a_release_privacy_noise_is_a_part() -> None:
     runs = (Profile([], []), Profile.from_prevalences({1: 20, 2: 10, 30: 2}))
     curve = rarefaction_curve(PublishedRuns(SPIDERS, runs, mostly_noise=True), rng=np.random.default_rng(1))

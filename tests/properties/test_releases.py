@@ -141,6 +141,7 @@ def test_a_release_of_mostly_noise_says_so() -> None:
     assert not any("mostly noise" in warning for warning in ah.entropy(released("2")).warnings)
 
 
+@pytest.mark.slow
 def test_all_from_a_release_are_told_once() -> None:
     release = released("2")
     found = estimate_all(release)

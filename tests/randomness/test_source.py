@@ -36,6 +36,7 @@ def test_a_system_source_is_a_value_without_state() -> None:
         SystemSource().buffer = b""  # type: ignore[attr-defined]  # refusing it is the point
 
 
+@pytest.mark.slow
 def test_forked_processes_share_no_words() -> None:
     if not hasattr(__import__("os"), "fork"):
         pytest.skip("This system has no fork.")
@@ -55,6 +56,7 @@ def test_forked_processes_share_no_words() -> None:
     assert len(printed) == len(set(printed)) == 7
 
 
+@pytest.mark.slow
 def test_the_room_opens_no_door_to_the_test_kit_and_needs_only_numpy() -> None:
     loaded = run(
         "import sys, anonhist.randomness\n"

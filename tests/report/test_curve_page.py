@@ -92,6 +92,7 @@ def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, profile: Prof
     assert told[1].startswith(curve.assumes)
 
 
+@pytest.mark.slow
 def test_points_are_near_round_numbers_and_hold_what_matters() -> None:
     curve = rarefaction_curve(TREES, rng=_rng(), bootstraps=5)
     at = shown_points(curve)
@@ -213,11 +214,13 @@ def test_values_keep_their_whole_digits_and_two_of_the_error() -> None:
     assert plot(curve).axes[0].get_ylabel() == "things"
 
 
+@pytest.mark.slow
 def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
     page = _page(hill_curve(TREES, rng=_rng(), bootstraps=5), tmp_path, command="anonhist curve hill '<b>.csv'")
     assert "<pre>anonhist curve hill &#x27;&lt;b&gt;.csv&#x27;</pre>" in page
 
 
+@pytest.mark.slow
 def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"A Release, a Curve or a FrequencyEstimate is needed, .* not a Profile"):
         plot(TREES)  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ def line_of(axes: Axes, place: int = 0) -> tuple[NDArray[np.float64], NDArray[np
     return np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_released_degrees_are_plotted_as_shares_of_nodes(released_degrees: ReleaseOf, name: str) -> None:
     figure = plot(released_degrees(name))
@@ -89,6 +90,7 @@ def test_the_truth_has_its_own_dash_and_colour_and_the_figure_says_so(
     assert ccdf_figure(released_degrees("edge")).get_suptitle() == ""
 
 
+@pytest.mark.slow
 def test_release_and_truth_are_shares_of_the_same_nodes(released_degrees: ReleaseOf, true_degrees: Profile) -> None:
     public = released_degrees("public")
     listed = DegreeData.of(Degrees(true_degrees, EdgePolicy(), num_nodes=150))

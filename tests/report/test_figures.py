@@ -38,6 +38,7 @@ def line_of(figure: Figure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
 
 
+@pytest.mark.slow
 @draws
 def test_axes_are_labelled_and_everything_is_named(release: Release, draw: Draw) -> None:
     figure = draw(release)
@@ -64,6 +65,7 @@ def boxes_of(axes: Axes, axis: Axis, side: Literal["x", "y"]) -> list[tuple[floa
     return sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
 
 
+@pytest.mark.slow
 @draws
 def test_no_two_labels_of_an_axis_overlap(release: Release, draw: Draw) -> None:
     figure = draw(release)
@@ -134,6 +136,7 @@ def test_the_k_plus_curve_holds_its_value_up_to_the_next_level(make_release: Cal
         assert drawn == release.profile.k_plus(between)
 
 
+@pytest.mark.slow
 def test_the_k_plus_curve_of_labels_ends_where_counts_were_taken_together(named: Callable[[str], Release]) -> None:
     x, y = line_of(k_plus_figure(named("label")))
     assert y[-2:].tolist() == [150, 150]

@@ -53,6 +53,7 @@ def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[...
     assert Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Noisy(1))).items_error == 100
 
 
+@pytest.mark.slow
 def test_the_same_release_gives_the_same_curve(release: Release) -> None:
     first, again = Guessing.of(release), Guessing.of(release)
     assert first.share_errors.tolist() == again.share_errors.tolist()

@@ -71,6 +71,7 @@ def test_labels_are_text_and_nothing_else(local_page: Named) -> None:
     assert re.search(r"<text[^>]*>猫</text>", page)
 
 
+@pytest.mark.slow
 def test_shuffling_is_told_where_it_is_promised(tmp_path: Path, local_estimate: Named) -> None:
     estimate = local_estimate("one")
     central = replace(estimate.guarantee, epsilon=Fraction(1, 8), delta=Fraction(1, 10**6))

@@ -37,6 +37,7 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
     return found
 
 
+@pytest.mark.slow
 def test_can_be_read_without_seeing_it(read: Any) -> None:
     assert read.all("html")[0]["lang"] == "en"
     assert "".join(read.texts["title"]).strip()
@@ -51,6 +52,7 @@ def test_can_be_read_without_seeing_it(read: Any) -> None:
     assert all(each["scope"] in {"col", "row"} for each in read.all("th"))
 
 
+@pytest.mark.slow
 def test_says_what_was_promised_and_how_to_repeat_it(release: Release, page: str, command: str) -> None:
     assert escape(str(release.guarantee)) in page
     assert f"<pre>{escape(command)}</pre>" in page
@@ -68,6 +70,7 @@ def test_everything_told_is_escaped(page: str, release: Release) -> None:
     assert escape(release.library_version) in page
 
 
+@pytest.mark.slow
 def test_commands_are_escaped(named: Callable[[str], Release], page_of: Any, reader_of: Any) -> None:
     hostile = page_of(named("empty"), '</pre><script src="https://example.org/x.js"></script><img onerror=alert(1)>')
     assert "<script" not in hostile
@@ -75,14 +78,17 @@ def test_commands_are_escaped(named: Callable[[str], Release], page_of: Any, rea
     reader_of(hostile)
 
 
+@pytest.mark.slow
 def test_arguments_that_are_no_text_are_shown_escaped(named: Callable[[str], Release], page_of: Any) -> None:
     assert r"report \udcff.html" in page_of(named("empty"), "report \udcff.html")
 
 
+@pytest.mark.slow
 def test_without_a_command_none_is_shown(named: Callable[[str], Release], page_of: Any) -> None:
     assert "<pre>" not in page_of(named("empty"), None)
 
 
+@pytest.mark.slow
 def test_tables_show_the_release(release: Release, page: str) -> None:
     tables = tables_of(page)
     assert list(tables) == ["Prevalences", "k+ counts", "Guessing curve"]
@@ -107,6 +113,7 @@ def test_tables_show_the_release(release: Release, page: str) -> None:
         assert ends == f"{interval_text(100 * max(0.0, low), 100 * min(1.0, high), places=2)} %"
 
 
+@pytest.mark.slow
 def test_the_last_count_of_the_label_unit_means_or_more(page_named: Callable[[str], str]) -> None:
     page = page_named("label")
     tables = tables_of(page)
@@ -172,6 +179,7 @@ def test_other_endings_are_refused(named: Callable[[str], Release], tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_existing_page_is_replaced_only_when_asked(named: Callable[[str], Release], tmp_path: Path) -> None:
     release = named("empty")
     path = tmp_path / "report.HTML"

@@ -74,6 +74,7 @@ def test_a_domain_is_simulated_label_by_label() -> None:
     assert run == profile
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_domain_is_one_without_replacement() -> None:
     profile = Profile([1, 2], [400, 300])
     mechanism = _mechanism(counters=100, domain_size=1000, sample_share=Fraction(1, 9))
@@ -95,6 +96,7 @@ def test_a_sample_of_labels_that_all_occur_has_all_labels_of_the_domain() -> Non
     assert release.k_plus(1).standard_error == 0
 
 
+@pytest.mark.slow
 def test_hashed_labels_meet_in_counters() -> None:
     profile = Profile([1], [100])
     runs = _runs(_mechanism(counters=50), profile, 400)

@@ -111,6 +111,7 @@ def test_one_sketch_loses_exactly_epsilon(name: str) -> None:
     check_one_sketch(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "factor"), [("item added", 2), ("user added", 2), ("item exchanged", 2), ("item added", Fraction(1, 2))]
 )

@@ -92,6 +92,7 @@ def _rare_and_huge(buckets: int, rare: int, huge: int, seed: int, method: str) -
     return sketch.reconstruct(method, simulations=2).profile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "buckets", "rare", "huge", "runs"), [("decompounding", 50, 60, 15, 3), ("fourier", 4000, 2000, 2000, 1)]
 )

@@ -194,6 +194,7 @@ def test_counters_reach_the_largest_and_never_pass_it(
         assert int(sketch.counters[0]) == end
 
 
+@pytest.mark.slow
 def test_a_stream_takes_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixteen chunks take no more than two, but for a tenth."""
     monkeypatch.setattr(chunks_module, "CHUNK", 4096)

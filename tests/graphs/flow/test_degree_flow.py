@@ -100,6 +100,7 @@ def test_one_node_moves_the_list_of_every_small_graph_by_twice_the_cap(nodes: in
         assert largest_move(pairs, present, cap) == degree_flow_distance(Direction.UNDIRECTED, cap)
 
 
+@pytest.mark.slow
 def test_one_node_moves_the_edges_of_every_small_graph_by_the_cap() -> None:
     pairs, present = every_pair(6), every_pair_of_neighbours(6)
     without_last = present & (pairs < 5).all(axis=1)
@@ -110,6 +111,7 @@ def test_one_node_moves_the_edges_of_every_small_graph_by_the_cap() -> None:
         assert moved.max() == 2 * common * edge_count_flow_distance(Direction.UNDIRECTED, cap) == 2 * common * cap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "count"), [(8, 2000), (11, 1000)])
 def test_one_node_moves_the_list_of_no_random_graph_further(nodes: int, count: int) -> None:
     pairs = every_pair(nodes)
@@ -118,6 +120,7 @@ def test_one_node_moves_the_list_of_no_random_graph_further(nodes: int, count: i
         assert moved == degree_flow_distance(Direction.UNDIRECTED, cap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [Direction.IN, Direction.OUT])
 def test_one_node_moves_in_and_out_degrees_by_three_times_the_cap_at_most(direction: Direction) -> None:
     every, some = every_pair(4, is_directed=True), every_pair(7, is_directed=True)

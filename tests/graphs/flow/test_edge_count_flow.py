@@ -18,6 +18,7 @@ def graph_of(edges: list[tuple[int, int]], nodes: int, direction: Direction = Di
     return Graph(ends[:, 0].copy(), ends[:, 1].copy(), np.arange(nodes, dtype=np.uint64), EdgePolicy(direction))
 
 
+@pytest.mark.slow
 def test_one_node_moves_the_number_of_every_graph_with_four_nodes_by_the_cap() -> None:
     # All graphs with six nodes are tried in test_degree_flow, where the number is half a sum.
     pairs, last = list(combinations(range(3), 2)), 3
@@ -51,6 +52,7 @@ def test_one_node_moves_a_number_of_arcs_by_twice_the_cap() -> None:
         assert max(moved) == bound == 2 * cap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [Direction.UNDIRECTED, Direction.IN])
 def test_linear_programming_finds_the_same_number(direction: Direction) -> None:
     rng = np.random.default_rng(6)

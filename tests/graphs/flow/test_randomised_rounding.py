@@ -49,6 +49,7 @@ def test_whole_numbers_stay_whatever_the_words() -> None:
         assert randomised_rounding(whole, source=TapeSource([word] * 3)).tolist() == [0, 4, 1]
 
 
+@pytest.mark.slow
 def test_fractions_are_rounded_independently_with_the_right_means() -> None:
     # Standard error of each share below 0.0016, of each product of two less: 5 of them.
     values = [Fraction(1, 3), Fraction(9, 4), Fraction(5, 6)]

@@ -16,6 +16,7 @@ def random_network(rng: np.random.Generator) -> tuple[NDArray[np.int64], ...]:
     return left, right, rng.integers(0, 4, left.size), rng.integers(0, 7, 6), rng.integers(0, 7, 5)
 
 
+@pytest.mark.slow
 def test_no_flow_is_larger_and_sides_are_as_defined() -> None:
     rng = np.random.default_rng(1)
     for _ in range(60):

@@ -32,6 +32,7 @@ def slow_key(source: int, target: int, *, is_directed: bool) -> int:
     return int.from_bytes(hash_buffer(data, offsets, key=ORDER_KEY).astype("<u8").tobytes()[:4], "little")
 
 
+@pytest.mark.slow
 @DIRECTIONS
 def test_the_order_is_the_documented_one(direction: Direction) -> None:
     rng = np.random.default_rng(7)

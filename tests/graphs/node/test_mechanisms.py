@@ -191,6 +191,7 @@ def rounded_law(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_fit")
 @pytest.mark.parametrize("made", [CumulativeDegrees, SurvivalDegrees])
 @pytest.mark.parametrize("direction", [UNDIRECTED, IN])

@@ -45,6 +45,7 @@ def random_graph(rng: np.random.Generator, nodes: int, edges: int, direction: Di
 
 
 # Parts of one edge and of all; only rounds, no rounds, and rounds that give up early.
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1, 7, 1 << 16])
 @pytest.mark.parametrize(("few", "share"), [(256, 32), (1, 1 << 40), (1, 2), (1 << 40, 32)])
 def test_it_is_the_plain_scan_in_any_order(monkeypatch: pytest.MonkeyPatch, part: int, few: int, share: int) -> None:
@@ -153,6 +154,7 @@ def test_an_order_that_leaves_nothing_to_decide_at_once_is_scanned_all_the_same(
     assert 0 < len(rounds) < 10
 
 
+@pytest.mark.slow
 def test_memory_is_a_small_multiple_of_the_edges() -> None:
     sources, targets = np.repeat(np.arange(700), 700), np.tile(np.arange(700, 1400), 700)
     identities = np.random.default_rng(7).integers(2**64, size=1400, dtype=np.uint64)

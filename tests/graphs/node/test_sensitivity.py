@@ -128,6 +128,7 @@ def test_without_directions_all_graphs_of_six_nodes_attain_the_constants_and_non
     assert found == allowed(caps, UNDIRECTED)
 
 
+@pytest.mark.slow
 def test_without_directions_random_graphs_of_eight_nodes_attain_the_constants_and_none_exceeds_them() -> None:
     rng = np.random.default_rng(7)
     caps = range(1, 8)
@@ -229,6 +230,7 @@ def order_by_new_seed(graph: Graph) -> NDArray[np.int64]:
     return np.random.default_rng(graph.num_edges).permutation(graph.num_edges)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order_of", [order_by_degree, order_by_new_seed])
 def test_orders_that_are_not_stable_exceed_the_constants_twofold(
     order_of: Callable[[Graph], NDArray[np.int64]],
@@ -268,6 +270,7 @@ def test_where_nodes_are_not_listed_nodes_without_edges_cannot_be_counted(cap: i
         assert found[name] <= most[name]
 
 
+@pytest.mark.slow
 def test_where_nodes_are_not_listed_what_counts_no_zeros_keeps_its_constants() -> None:
     """Nodes that have edges to one node alone go with it: so the sets of nodes differ, and so do the indices."""
     rng = np.random.default_rng(7)

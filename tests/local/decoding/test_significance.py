@@ -101,6 +101,7 @@ def test_step_up_rejects_what_a_smaller_rank_would_not() -> None:
     assert Holm().reject([0.001, 0.04, 0.045], 0.05).tolist() == [True, False, False]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.5, 1.0]), min_size=1, max_size=12))
 def test_corrections_are_ordered_and_treat_equals_equally(values: list[float]) -> None:
     bonferroni, holm, hochberg = (correction.adjusted(values) for correction in CORRECTIONS)
@@ -122,6 +123,7 @@ def test_one_test_needs_no_correction_and_none_gives_none(correction: Correction
     assert correction.reject([0.05], 0.05).tolist() == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_a_million_tests_find_what_is_there(correction: Correction) -> None:
     values = np.random.default_rng(7).random(1_000_000)

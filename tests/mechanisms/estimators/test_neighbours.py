@@ -103,6 +103,7 @@ SETTINGS = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("name", MADE)
 @SETTINGS
@@ -212,6 +213,7 @@ def test_one_item_does_not_move_the_weights_of_other_labels(labels: int) -> None
             assert abs(change - weights.middle) <= weights.added
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [10**6, 2**40, 2**62])
 def test_between_knots_weights_are_right_to_many_digits(items: int) -> None:
     rng = np.random.default_rng(11)

@@ -148,6 +148,7 @@ def test_intervals_hold_the_truth() -> None:
     assert held >= 265
 
 
+@pytest.mark.slow
 def test_a_private_interval_is_no_wider_than_it_need_be_for_the_noise_alone() -> None:
     # 1,000,000 items: sampling matters little, and the interval of the noise holds its value at the stated rate.
     profile = Profile.from_counts([500_000, 300_000, 200_000])
@@ -158,6 +159,7 @@ def test_a_private_interval_is_no_wider_than_it_need_be_for_the_noise_alone() ->
     assert 355 <= held <= 398
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("parts", [(), (1,), (1, 1), (2**62,), (2**61, 1, 1)])
 @pytest.mark.parametrize("relation", NeighboringRelation)
@@ -215,6 +217,7 @@ def test_what_is_impossible_is_refused(call: Callable[[], object], said: str) ->
         call()
 
 
+@pytest.mark.slow
 def test_recommended_parameters_err_less_than_published_ones_where_those_are_poor() -> None:
     # Ten items a label: the published interval ends far below the probabilities.
     rng = np.random.default_rng(9)

@@ -22,6 +22,7 @@ from anonhist.properties.sampling import SampleLaw
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 
 
+@pytest.mark.slow
 def test_predicted_errors_are_those_of_samples() -> None:
     rng = np.random.default_rng(1)
     items, statistic = 400, plug_in_statistic(400)
@@ -53,6 +54,7 @@ def test_bias_spread_and_noise_all_count() -> None:
     assert mean_error(seen(1.0), both, 0.0) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [100, 1000, 30_000])
 def test_recommended_polynomials_promise_no_more_error_than_published_ones(items: int) -> None:
     mechanism = EntropyMechanism(1, relation=SUBSTITUTE, alphabet_size=1000)

@@ -90,6 +90,7 @@ def test_whole_weights_are_the_weights(name: str) -> None:
     assert FINEST <= spread + 2 <= 2 * FINEST + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [5000, 10**6, 10**9])
 def test_sensitivities_follow_the_formula_where_not_every_count_is_a_knot(items: int) -> None:
     weights = WholeWeights.of(plug_in_statistic(items), items)

@@ -22,6 +22,7 @@ def test_each_point_is_a_hill_number(method: str) -> None:
     assert curve.method == method
 
 
+@pytest.mark.slow
 def test_errors_are_those_that_inext_prints() -> None:
     # From 50 samples there, so each is known to a tenth.
     curve = hill_curve(GIRDLED, orders=(1, 2), bootstraps=400, rng=np.random.default_rng(4))

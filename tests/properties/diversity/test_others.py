@@ -16,12 +16,14 @@ from anonhist.properties.diversity import distance_to_uniformity, min_entropy, u
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @given(COUNTS)
 def test_min_entropy_is_that_of_scikit_bio(counts: list[int]) -> None:
     expected = float(alpha.renyi(np.array(counts), order=math.inf))
     assert min_entropy(Profile.from_counts(counts)).value == pytest.approx(expected, abs=1e-13)
 
 
+@pytest.mark.slow
 @given(COUNTS, st.integers(0, 20))
 def test_distance_is_summed_over_all_labels(counts: list[int], more: int) -> None:
     size, n = len(counts) + more, sum(counts)

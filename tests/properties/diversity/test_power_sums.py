@@ -71,6 +71,7 @@ def test_power_sums_of_10_to_the_15_items_are_right_to_the_last_digits(order: in
     assert power_sum_statistic(HUGE.n, order).of(HUGE) == pytest.approx(float(exact), rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 3])
 def test_mean_over_all_samples_is_the_power_sum_of_the_distribution(order: int) -> None:
     probabilities = (0.5, 0.3, 0.2)
@@ -129,6 +130,7 @@ def test_closed_form_is_the_published_double_sum(counts: list[int], order: Fract
         assert got.value == pytest.approx((expected - 1) / (1 - float(order)), rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=9))
 def test_order_one_is_the_published_entropy(counts: list[int]) -> None:
     n, once, twice = sum(counts), counts.count(1), counts.count(2)

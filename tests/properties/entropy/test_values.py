@@ -73,6 +73,7 @@ def by_powers(counts: Sequence[int], size: int, degree: int, interval: float, th
     return float(total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "naive"),
     [
@@ -118,6 +119,7 @@ def test_polynomial_of_the_published_example() -> None:
     assert bits == pytest.approx([15.79499] * 2, abs=5e-6)
 
 
+@pytest.mark.slow
 @STEADY
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=200))
 def test_plug_in_agrees_with_scikit_bio(counts: list[int]) -> None:
@@ -207,6 +209,7 @@ def test_polynomial_of_huge_counts_and_alphabets() -> None:
     assert weight[0] * spread.n == pytest.approx(3.5 * math.log(2**61) * float(best_polynomial(67).error), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_polynomial_of_high_degree_agrees_with_powers() -> None:
     # In floats, terms of about 10^9 with turning signs would leave seven digits.
     public = {"alphabet_size": 60, "degree": 26, "interval": 57.0, "threshold": 40}
@@ -285,6 +288,7 @@ STATISTICS: dict[str, Callable[[int], LinearStatistic]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("n", [30, 1000, 50_000])
 def test_steps_of_weights_fall_from_the_head_on(name: str, n: int) -> None:

@@ -30,6 +30,7 @@ def naive(counts: list[int], share: float) -> tuple[int, Fraction, Fraction]:
     return labels, covered, (1 - covered) * labels + guesses
 
 
+@pytest.mark.slow
 @given(COUNTS, st.integers(1, 15))
 def test_success_is_the_share_of_the_largest_counts(counts: list[int], guesses: int) -> None:
     profile = Profile.from_counts(counts)

@@ -11,6 +11,7 @@ from anonhist.profiles import Profile
 from anonhist.properties import covered_share, evenly_spread
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30))
 def test_share_is_that_of_the_most_frequent_labels(counts: list[int]) -> None:
     profile = Profile.from_counts(counts)

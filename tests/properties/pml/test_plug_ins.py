@@ -39,6 +39,7 @@ def test_the_checked_values() -> None:
     assert PmlSupportSize(5).point(Profile.from_counts([2, 1, 1, 1])).value == 5.0
 
 
+@pytest.mark.slow
 def test_renyi_orders_meet_their_names() -> None:
     entropy, size = PmlEntropy().point(CHECKED).value, PmlSupportSize().point(CHECKED).value
     of = {order: PmlRenyi(order).point(CHECKED).value for order in (0, 1, 1 + 1e-6, 1 - 1e-6, 2, 500.0, math.inf)}
@@ -51,6 +52,7 @@ def test_renyi_orders_meet_their_names() -> None:
     assert of[500.0] == pytest.approx(500 / 499 * math.log(2))
 
 
+@pytest.mark.slow
 def test_high_orders_of_small_probabilities_do_not_underflow() -> None:
     many = Profile.from_prevalences({1: 10**12, 2: 10**12})
     assert PmlRenyi(200.0).point(many).value == pytest.approx(math.log(PmlSupportSize().point(many).value), rel=1e-12)
@@ -108,6 +110,7 @@ def test_a_continuous_part_beside_others_is_said() -> None:
     assert point.warnings[0].startswith("10 % of the items")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prevalences",
     [
@@ -191,6 +194,7 @@ def sample(generator: np.random.Generator, probabilities: NDArray[np.float64], n
     return Profile.from_counts(generator.multinomial(n, probabilities))
 
 
+@pytest.mark.slow
 def test_far_better_than_the_plug_in_of_the_sample() -> None:
     generator = np.random.default_rng(7)
     uniform = np.full(1000, 1e-3)

@@ -19,6 +19,7 @@ COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, 
 MANY = 10**15
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_good_turing_and_its_interval_are_those_of_scikit_bio(counts: list[int]) -> None:
@@ -29,6 +30,7 @@ def test_good_turing_and_its_interval_are_those_of_scikit_bio(counts: list[int])
     assert estimate.interval == pytest.approx((max(0.0, 1 - high), min(1.0, 1 - low)), abs=1e-8)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_good_turing_is_linear(counts: list[int]) -> None:
@@ -83,6 +85,7 @@ def test_conventions(method: str, sample: int) -> None:
         assert estimate.interval == (0, 1)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(
     st.dictionaries(st.integers(1, 10**6), st.integers(1, 10**12), min_size=1, max_size=6),

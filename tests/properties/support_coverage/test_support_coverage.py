@@ -265,6 +265,7 @@ def test_up_to_twice_the_items_errors_are_as_stated(shares: NDArray[np.float64],
     assert held >= stats.binom(size, 0.92).ppf(1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("times", "published"), [(2, 0.0106), (3, 0.0112), (5, 0.0128), (10, 0.0177)], ids=str)
 def test_poisson_smoothing_errs_as_published(times: int, published: float) -> None:
     # k = 20,000, n = 10,000, uniform; the root mean square of 100 errors is off by 7 %, here up to 4 of these.

@@ -18,12 +18,14 @@ COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, 
 LEVEL = math.erf(1.96 / math.sqrt(2))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_value_is_that_of_scikit_bio(counts: list[int]) -> None:
     assert support_size(Profile.from_counts(counts), method="chao1").value == pytest.approx(chao1(counts), rel=1e-14)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_interval_is_that_of_scikit_bio_where_labels_are_missing(counts: list[int]) -> None:
@@ -32,6 +34,7 @@ def test_interval_is_that_of_scikit_bio_where_labels_are_missing(counts: list[in
     assert interval == pytest.approx(chao1_ci(counts), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=60))
 def test_interval_without_singletons_is_that_of_scikit_bio_and_holds_the_value(counts: list[int]) -> None:

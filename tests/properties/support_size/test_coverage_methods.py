@@ -41,6 +41,7 @@ HUGE = [
 ]
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_ace_is_that_of_scikit_bio(counts: list[int]) -> None:
@@ -50,6 +51,7 @@ def test_ace_is_that_of_scikit_bio(counts: list[int]) -> None:
             assert value == pytest.approx(ace(with_repeats), rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS, st.booleans())
 def test_chao_lee_is_its_formula(counts: list[int], spread: bool) -> None:  # noqa: FBT001

@@ -29,6 +29,7 @@ def test_first_order_is_what_leaving_one_item_out_says(counts: list[int]) -> Non
     assert Jackknife1().point(Profile.from_counts(counts)).value == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS.filter(lambda counts: sum(counts) > 1))
 def test_second_order_is_what_leaving_two_items_out_says(counts: list[int]) -> None:

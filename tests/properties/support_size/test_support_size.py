@@ -81,6 +81,7 @@ def test_conventions(method: str, sample: int) -> None:
         assert estimate.warnings
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(
     st.dictionaries(
@@ -160,6 +161,7 @@ def error_of(weights: Weights, probabilities: NDArray[np.float64], n: int) -> fl
     return math.sqrt(variances.sum() - covariances.sum() ** 2 / n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [Observed(), Ace(), Jackknife1(), Jackknife2(), ChaoLee(), ChaoLee(spread=True), Chebyshev(2000)],
@@ -175,6 +177,7 @@ def test_weights_give_the_error_of_repeated_samples(drawn: list[Profile], estima
     assert math.sqrt(np.mean(np.square(errors))) == pytest.approx(spread, rel=0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", CLOSED)
 def test_standard_errors_are_those_of_repeated_samples(drawn: list[Profile], method: str) -> None:
     # As above, with the distribution estimated from each sample as well; and for Chao1 the published formulas.
@@ -188,6 +191,7 @@ def least_held(share: float, runs: int, *, rate: float = 1e-6) -> float:
     return share + NormalDist().inv_cdf(rate) * math.sqrt(share * (1 - share) / runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["chao1", "chao1-inext", "ace", "chao-lee"])
 def test_intervals_hold_the_truth_where_labels_are_equally_likely(method: str) -> None:
     # What these four assume. Fewer than 95 % in truth, by less than what 600 samples show, would pass.

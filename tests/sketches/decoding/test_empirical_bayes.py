@@ -86,6 +86,7 @@ def test_it_errs_less_than_exact_inverses_do(
     assert ratio * ours < 1.1 * published
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 0.02), ("3", 0.01)])
 def test_all_ones_are_found(epsilon: str, most: float) -> None:
     law = _law(epsilon)
@@ -113,6 +114,7 @@ def test_nothing_is_learned_from_nothing() -> None:
     assert found.counts.size == 0
 
 
+@pytest.mark.slow
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 200])
     for law in (_law("20"), NoiseLaw(())):

@@ -51,6 +51,7 @@ def linear_program(
     return float(done.fun)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["1", "inf"])
 def test_no_linear_program_does_better(norm: str) -> None:
     for number in CASES:

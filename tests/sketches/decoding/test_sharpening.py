@@ -94,6 +94,7 @@ def _last(seen: np.ndarray, reading: _Counters) -> int:
     return seen.size + reading._window.low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoder", [EmpiricalBayes(), Decompounding()])
 def test_simulated_readings_are_moved_by_chance_and_lose_no_counter(decoder: SmoothDecoder) -> None:
     law, rng = law_of("0.5"), np.random.default_rng(3)
