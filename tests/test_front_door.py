@@ -77,6 +77,7 @@ def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> Non
     assert loaded - set(sys.stdlib_module_names) == {"anonhist"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

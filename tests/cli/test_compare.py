@@ -193,6 +193,7 @@ def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     assert "Taken from the data" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "protected", "items"),
     [

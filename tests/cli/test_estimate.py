@@ -58,6 +58,7 @@ def screen(text: str) -> str:
     return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_a_pipe_gets_what_the_library_says(name: str, cli: Cli, data: str) -> None:
     done = cli("estimate", name, data, *TOLD.get(name, ()))
@@ -80,6 +81,7 @@ def test_every_property_is_tried() -> None:
     assert set(PROPERTY_NAMES) == {"all", *PROPERTIES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "call"),
     [
@@ -211,6 +213,7 @@ def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, d
     assert "Method: grassberger" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["release.json", "release.parquet"])
 def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
     cli("release", data, "--epsilon", "2", "--simulations", "5", "-o", name)
@@ -228,6 +231,7 @@ def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
     assert re.search(r"^Standard errors: sampling [\d.]+, privacy noise [\d.]+\.$", told, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
 @pytest.mark.parametrize("relation", ["add-or-remove", "substitute"])
 def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, data: str) -> None:
@@ -242,6 +246,7 @@ def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, d
     assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
 
 
+@pytest.mark.slow
 def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     (folder / "log.csv").write_text("label,user\n" + "".join(f"zebra{i % 7},u{i}\n" * 3 for i in range(40)))
     given = ("estimate", "entropy", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2")
@@ -351,6 +356,7 @@ def test_a_release_is_not_made_private_twice(cli: Cli, release: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_bad_data_are_3(cli: Cli, folder: Path) -> None:
     assert cli("estimate", "entropy", "nowhere.csv").returncode == 3
     (folder / "bad.csv").write_text("label,count\nzebra,-5\n")
@@ -361,6 +367,7 @@ def test_bad_data_are_3(cli: Cli, folder: Path) -> None:
         assert done.stderr.removeprefix(WARNING).count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

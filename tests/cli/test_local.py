@@ -113,6 +113,7 @@ def test_every_parameter_of_every_mechanism_has_an_option() -> None:
         assert set(parameter_names(name)) <= has, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "ndjson"])
 def test_values_become_reports_of_the_survey(survey: Path, cli: Cli, ending: str) -> None:
     done = cli("local", "randomize", "survey.json", "values.csv", "--column", "word", "-o", f"reports.{ending}")
@@ -207,6 +208,7 @@ def test_the_best_is_recommended(folder: Path, cli: Cli) -> None:
     assert "its report is larger than 4 bytes" in rows["subset-selection"]["note"]
 
 
+@pytest.mark.slow
 def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
     done = cli("local", "estimate", "survey.json", "tally.json", "--level", "0.5", "-o", "a.json", "--top", "1")
     assert done.returncode == 0

@@ -57,6 +57,7 @@ def test_every_mechanism_is_tried() -> None:
     assert {row.split(",")[0] for row in _WORKING} == set(MECHANISM_NAMES) - {"auto"}
 
 
+@pytest.mark.slow
 def test_thirds_above_one_spend_two_of_them_and_say_so(cli: Cli, folder: Path) -> None:
     done = cli(*_GOOD, "--mechanism", "privhist", "--shares", "thirds", "-o", "out.json")
     guarantee = ah.read_release(folder / "out.json").guarantee
@@ -156,6 +157,7 @@ def test_wrong_options_are_refused_before_anything_is_read(given: tuple[str, ...
     assert cli("release", "nowhere.csv", "--epsilon", "20", *given).returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "_"), _BELOW)
 def test_a_number_below_the_data_says_nothing_more_of_them(
     given: tuple[str, ...], _: str, cli: Cli, folder: Path

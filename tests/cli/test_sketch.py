@@ -250,6 +250,7 @@ def test_the_file_keeps_its_permissions_and_its_link(files: Path, cli: Cli) -> N
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
 
 
+@pytest.mark.slow
 def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _counters(files / "day.sketch")
     says = sketch_update._say_waiting

@@ -159,6 +159,7 @@ def test_warnings_do_not_reach_the_user(process: Cli) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_script_and_the_module_are_one_program(process: Cli) -> None:
     script = Path(sys.executable).with_name("anonhist")
     done = subprocess.run([script, "release", "--help"], capture_output=True, check=False, text=True)

@@ -120,6 +120,7 @@ def test_nothing_is_read_before_the_call_is_right(cli: Cli) -> None:
     assert cli("release", "nowhere.csv", "--epsilon", "1").returncode == 3
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_exits_with_2(process: Cli) -> None:
     done = process("release", "events.csv", "--epsilon", "0")
     assert (done.returncode, done.stdout) == (2, "")

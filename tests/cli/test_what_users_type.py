@@ -89,6 +89,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert (sources / "out.html").exists()
 
 
+@pytest.mark.slow
 def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
     done = cli("release", _DATA / "pw_phpbb.csv", "--epsilon", "1", "--simulations", "2", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -97,6 +98,7 @@ def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
     assert "when one item is added or removed" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "sentence", "mechanism"),
     [
@@ -122,6 +124,7 @@ def test_the_promise_is_the_one_asked_for(
         assert max(release.profile.counts.tolist()) <= 400
 
 
+@pytest.mark.slow
 def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
     given = ("release", "x.csv", "--label", "label", "--epsilon", "18", "-o", "out.json", "--force")

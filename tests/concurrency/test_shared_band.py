@@ -40,6 +40,7 @@ def of_two_threads(member: FamilyParameters, monkeypatch: pytest.MonkeyPatch) ->
     return band
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.009", "0.2", "0.6", "3"])
 def test_powers_made_by_two_threads_are_those_of_one(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     member = PartitionMechanism(epsilon).family

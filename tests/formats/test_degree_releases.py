@@ -72,6 +72,7 @@ def _numbers(release: Release) -> list[Any]:
     return [release.zeros, release.items, error.zeros_error, error.k_plus_errors.tolist(), error.levels.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 @pytest.mark.parametrize("name", MADE)
 def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
@@ -263,6 +264,7 @@ def test_what_no_mechanism_for_degrees_releases_is_refused(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_other_releases_have_no_zeros(tmp_path: Path) -> None:
     made = FrobeniusMechanism(1).release(Profile.from_counts([3, 1]), source=SeededSource(7))
     of_sketch = json.loads((GOLDEN / "release-1-hashed-sketch.json").read_text(encoding="utf-8"))

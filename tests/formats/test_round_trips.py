@@ -185,6 +185,7 @@ def test_parquet_file_is_an_ordinary_table(tmp_path: Path, releases: dict[str, R
     assert table.equals(to_arrow(releases["frobenius"]))
 
 
+@pytest.mark.slow
 def test_errors_are_computed_before_writing(tmp_path: Path) -> None:
     release = FrobeniusMechanism(Fraction(1)).release(Profile.from_counts([5, 3, 1]))
     write(release, tmp_path / "a.json")

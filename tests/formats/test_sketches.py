@@ -140,6 +140,7 @@ def _refused(path: Path, reason: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("hashed", 3), ("domain", 5)])
 def test_a_file_with_one_bit_changed_is_refused(tmp_path: Path, name: str, step: int) -> None:
     path = tmp_path / "a.sketch"

@@ -74,6 +74,7 @@ def test_methods_by_name(method: str, kind: type[NodeMechanism]) -> None:
     assert type(mechanism_of(NodePrivacy(8, method))) is kind
 
 
+@pytest.mark.slow
 def test_auto_takes_what_is_predicted_to_err_least() -> None:
     assert type(mechanism_of(NodePrivacy(16))) is CumulativeDegrees
     assert type(mechanism_of(NodePrivacy(16), listed=False)) is SurvivalDegrees
@@ -97,6 +98,7 @@ def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) ->
             assert [type(mechanism) for mechanism in ready.values()] == [kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 def test_no_method_counts_nodes_that_are_not_listed(listed: bool) -> None:  # noqa: FBT001  # a case
     for method in ("auto", "survival", "histogram", "partition"):
@@ -106,6 +108,7 @@ def test_no_method_counts_nodes_that_are_not_listed(listed: bool) -> None:  # no
         release_degrees(power_law(listed=False), privacy=NodePrivacy(4, "cumulative"), epsilon=1)
 
 
+@pytest.mark.slow
 def test_flows_keep_more_edges() -> None:
     graph = power_law(listed=True)
     truth = graph.degree_profile().profile

@@ -57,6 +57,7 @@ def small_graph(direction: Direction, seed: int) -> tuple[Graph, list[tuple[int,
     return as_graph(edges, policy=EdgePolicy(direction), nodes=range(NODES)), edges
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", Direction)
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_agree_with_counting_one_by_one(direction: Direction, seed: int) -> None:
@@ -236,6 +237,7 @@ def test_degrees_to_look_at_must_ascend(at: Any) -> None:
         degree_ccdf(Profile([1], [9]), at=at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exponent", "start"), [(1.5, 1.0), (2.5, 7.0), (3.5, 999.0), (3.5, 1000.0), (19.0, 1200.0)])
 def test_the_normaliser_is_the_sum(exponent: float, start: float) -> None:
     terms = start + np.arange(2_000_000)

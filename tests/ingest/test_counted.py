@@ -119,6 +119,7 @@ def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: st
     assert "'x'" not in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", BAD_TEXT)
 def test_bad_text_is_refused(tmp_path: Path, refused: Refused, value: str) -> None:
     path = tmp_path / "a.csv"
@@ -153,6 +154,7 @@ def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, values: lis
         assert str(caught.value) == BAD_COUNT.format("count")
 
 
+@pytest.mark.slow
 @some_typed_engines
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
 def test_no_number_is_refused(typed_engine: Read, value: float) -> None:
@@ -186,6 +188,7 @@ def test_the_largest_counts(engine: Read, written: Callable[..., list[Any]]) -> 
     assert as_dict(engine(shared)) == {1: LARGEST}
 
 
+@pytest.mark.slow
 @some_engines
 @pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
 @pytest.mark.parametrize("numbers", [(2**62, 2**62), (LARGEST, LARGEST, 5)])

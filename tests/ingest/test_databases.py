@@ -44,6 +44,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server or f"{kind}:///{path}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["first", 'Second "one"', "shown"])
 def test_tables_and_views(database: str, table: str) -> None:
     assert read_profile(database, table=table, label="sku") == Profile.from_prevalences({1: 1, 2: 1})
@@ -125,6 +126,7 @@ def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refused: R
     assert "must hold whole numbers" in message
 
 
+@pytest.mark.slow
 def test_databases_are_only_read(database: str) -> None:
     path = database.partition(":///")[2]
     before = Path(path).read_bytes() if path.startswith("/") else b""

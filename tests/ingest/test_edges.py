@@ -121,12 +121,14 @@ def refused(kind: type[AnonhistError], *args: Any, **said: Any) -> str:
     return message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [SIMPLE, POLICIES[11]], ids=str)
 def test_every_engine_reads_what_counting_one_by_one_gives(held: Held, policy: EdgePolicy) -> None:
     with held(table_of(EDGES)) as (source, said):
         assert_read(source, EDGES, policy, **said)
 
 
+@pytest.mark.slow
 def test_every_engine_reads_numbers_as_their_text(held: Held) -> None:
     edges = [(10, 9), (9, 10), (100, 9), (-3, 2**62), (2**62 + 1, 2**62), (7, 7)]
     with held(table_of(edges)) as (source, said):
@@ -165,6 +167,7 @@ def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
                 read(source, nodes=NAMES[:-1], **said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_every_policy_holds(policy: EdgePolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     # Several batches, the last one not full, and one without an edge.
@@ -212,6 +215,7 @@ def test_lines_of_words_are_edges_and_comments_are_not(
     assert_read(str(path), TEXT_EDGES, POLICIES[7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [read_edges, read_degrees])
 def test_standard_input_is_read_once_and_whole(stdin: Feed, read: Callable[..., Graph | Degrees]) -> None:
     expected = reference(TEXT_EDGES, SIMPLE)[0]
@@ -229,6 +233,7 @@ def test_standard_input_is_read_once_and_whole(stdin: Feed, read: Callable[..., 
     assert degrees.profile == Profile.from_counts([1, 2, 1], unit=PrivacyUnit.edge(degrees=2))
 
 
+@pytest.mark.slow
 def test_no_query_asks_twice_for_what_can_be_read_once() -> None:
     with duckdb.connect() as connection:
         rows = nw.from_native(connection.sql("SELECT 'a' AS source, 'b' AS target"))
@@ -238,12 +243,14 @@ def test_no_query_asks_twice_for_what_can_be_read_once() -> None:
             assert "UNION" not in query.upper()
 
 
+@pytest.mark.slow
 def test_several_files_are_one_graph(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_text("a b\nb c\n")
     (tmp_path / "2.txt").write_text("# more\nb a\nc d\n")
     assert_read(str(tmp_path / "*.txt"), [("a", "b"), ("b", "c"), ("b", "a"), ("c", "d")])
 
 
+@pytest.mark.slow
 def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> None:
     words = ['"a"', "a,b", "'", "\\", "NULL", "a#b", "b%", "1e3", "é\u00a0x"]
     path = tmp_path / "words.txt"
@@ -335,6 +342,7 @@ def test_lists_of_nodes_come_in_many_forms(tmp_path: Path, write_table: WriteTab
             assert (degrees.num_nodes, degrees.num_zeros) == (3, 1)
 
 
+@pytest.mark.slow
 def test_numbers_listed_as_nodes_are_the_nodes_of_texts(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("0 10\n9 10\n")

@@ -77,6 +77,7 @@ def test_labels_of_mixed_type_are_compared_as_text() -> None:
         assert read_profile(source) == Profile.from_prevalences({1: 1, 3: 1})
 
 
+@pytest.mark.slow
 def test_columns_of_every_package() -> None:
     words = ["b", "a", "b", None]
     for source in (

@@ -52,6 +52,7 @@ def counted(source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = Non
     return {label: n for label, n in zip(labels, (sketch.counters - before).tolist(), strict=True) if n}
 
 
+@pytest.mark.slow
 @typed
 def test_every_engine_names_each_number_alike(held: Held) -> None:
     """Names, and what has none, in one query: the number, its name, whether it has one that is whole, and any."""
@@ -176,6 +177,7 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
     assert read_profile(column) == Profile.from_counts([3, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [

@@ -321,6 +321,7 @@ def test_one_line_of_edges_more_is_one_edge_more(compress: Compress, lines: Any)
     assert sorted_l1(*profiles) <= 2
 
 
+@pytest.mark.slow
 @_several(50)
 @given(rows=st.lists(labels.map(lambda value: value or ""), max_size=30), block=st.integers(1, 40))
 def test_a_stream_of_labels_is_split_by_lines_alone(rows: list[str], block: int) -> None:

@@ -153,6 +153,7 @@ def _refused(survey: Survey, path: Path, reason: str) -> None:
 BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "9223372036854775808", "+7", "NULL", "7_0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", BAD_WHOLE)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:
@@ -179,6 +180,7 @@ WRONG_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_TEXTS)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:
@@ -237,6 +239,7 @@ def test_reports_of_another_survey_are_refused(
     _refused(survey, tmp_path / "a.parquet", "reports of another survey")
 
 
+@pytest.mark.slow
 def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
     for header in ("survey", "report", "survey,reports", "survey,cohort"):
         (tmp_path / "a.csv").write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n")
@@ -350,6 +353,7 @@ def _good(survey: Survey, folder: Path) -> Path:
     return folder / "good.csv"
 
 
+@pytest.mark.slow
 def test_positions_are_right_where_parts_of_a_file_are_read_at_once(tmp_path: Path) -> None:
     codes = np.zeros(300_000, dtype=np.int64)
     codes[[250_000, 270_000]] = 30

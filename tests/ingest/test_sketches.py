@@ -148,6 +148,7 @@ def test_a_pattern_is_one_source(tmp_path: Path) -> None:
     assert _counted(f"{tmp_path}/*.parquet") == {"cat": 3}
 
 
+@pytest.mark.slow
 def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
     pq.write_table(table, tmp_path / "a.parquet")
@@ -202,6 +203,7 @@ def _users(bound: int) -> DomainSketch:
     return _sketch(unit=PrivacyUnit.user(max_items=bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "parquet", "polars"])
 def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name: str) -> None:
     table = pa.table(
@@ -224,6 +226,7 @@ def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name:
     assert _counted(source, sketch=_users(9), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 2}
 
 
+@pytest.mark.slow
 def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
     rng = np.random.default_rng(5)
     for bound in (1, 2, 5):

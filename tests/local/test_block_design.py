@@ -91,6 +91,7 @@ def test_more_blocks_than_fit_the_memory_are_no_matter() -> None:
     assert blocks.block_counts(tally, np.array([0, 1, 2, 2**50 - 1])).tolist() == [1, 2, 0, 4]
 
 
+@pytest.mark.slow
 def test_what_would_fill_the_memory_is_refused() -> None:
     huge = BlockDesign(ProjectiveSpace(11_597, 3), 1)
     assert huge.cells > MOST_CELLS

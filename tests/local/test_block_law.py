@@ -34,11 +34,13 @@ def laws() -> list[tuple[BlockLaw, np.ndarray, np.ndarray]]:
     return made
 
 
+@pytest.mark.slow
 def test_estimates_are_unbiased_for_every_value() -> None:
     for law, matrix, counted in laws():
         np.testing.assert_allclose(counted @ matrix.T, np.eye(law.size), atol=1e-11 * law.factor)
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_the_exact_matrix() -> None:
     for law, matrix, counted in laws():
         variances = counted**2 @ matrix.T - (counted @ matrix.T) ** 2
@@ -52,12 +54,14 @@ def test_variances_are_those_of_the_exact_matrix() -> None:
         np.testing.assert_allclose(variances @ shares, law.variance(shares, together - shares), rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_mean_variance_is_that_over_all_values_of_equal_frequency() -> None:
     for law, matrix, counted in laws():
         variances = counted**2 @ matrix.T - (counted @ matrix.T) ** 2
         assert law.mean_variance == pytest.approx(variances.mean(), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_block_shares_are_unbiased() -> None:
     for law, matrix, _ in laws():
         blocks = law.blocks
@@ -69,6 +73,7 @@ def test_block_shares_are_unbiased() -> None:
             np.testing.assert_allclose(mean, home == block, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_support_in_the_block_is_at_most_as_probable_as_the_null_says() -> None:
     for law, matrix, _ in laws():
         blocks = law.blocks

@@ -35,6 +35,7 @@ def _exact(size: int, own: int, p: Fraction, q: Fraction) -> tuple[int, int]:
     return least, most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "own", "p", "q"),
     [

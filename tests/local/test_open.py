@@ -35,6 +35,7 @@ def test_candidates_are_asked_for_and_checked() -> None:
         wide.estimate(tally, candidates=map(str, range(3000)))
 
 
+@pytest.mark.slow
 def test_what_candidates_leave_unexplained_is_other() -> None:
     survey = ORR(buckets=64, cohorts=16, key="k", epsilon=4)
     tally = survey.tally(survey.randomize(PEOPLE, source=SeededSource(7)))

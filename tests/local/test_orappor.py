@@ -19,6 +19,7 @@ WORDS = [f"word {i}" for i in range(30)]
 SIGMAS = 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("buckets", "hashes"), [(6, 1), (6, 2), (7, 3)])
 def test_the_law_costs_epsilon_and_no_more(buckets: int, hashes: int) -> None:
     survey = ORAPPOR(buckets=buckets, cohorts=1, hashes=hashes, key="k", epsilon=1)

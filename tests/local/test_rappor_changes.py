@@ -58,6 +58,7 @@ def test_bits_of_neither_answer_tell_of_a_change_too() -> None:
     assert changed[0] ** 62 > Fraction(77, 45) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "probabilities", [(HALF, ZERO, ONE), (Fraction(1, 8), Fraction(1, 5), Fraction(2, 5)), (HALF, ONE, ZERO)]
 )

@@ -36,6 +36,7 @@ def test_adding_adds_each_cell(a: Tally, b: Tally) -> None:
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 50)), st.booleans())
 def test_counting_cells(cells: list[int], sparse: bool) -> None:  # noqa: FBT001  # drawn
     found, counts = counted(np.array(cells, dtype=np.int64), size=2**40 if sparse else 51)

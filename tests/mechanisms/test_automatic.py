@@ -51,6 +51,7 @@ def test_choice_follows_from_public_facts(
     assert reason.endswith(".")
 
 
+@pytest.mark.slow
 def test_release_takes_the_profiles_unit_and_refuses_less() -> None:
     bounded = PROFILE.with_unit(FIVE)
     assert release(bounded, epsilon=1, source=SeededSource(0)).guarantee.unit == FIVE
@@ -128,6 +129,7 @@ def test_bad_parameters_are_bad_data(name: str, change: dict[str, object]) -> No
         from_parameters(name, parameters)
 
 
+@pytest.mark.slow
 def test_plan_rows() -> None:
     rows = plan(items=10_000, epsilons=["0.5", 2], rng=np.random.default_rng(0))
     assert [row.mechanism for row in rows] == ["frobenius", "partition"]

@@ -146,6 +146,7 @@ def test_public_numbers_come_from_the_data_rounded_up(counts: list[int], taken: 
     assert found.mechanisms == MECHANISM_NAMES
 
 
+@pytest.mark.slow
 def test_given_public_numbers_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
     real = comparison.entrants_of
@@ -183,6 +184,7 @@ def test_what_applies_at_some_budgets_runs_there() -> None:
     assert "epsilon of at most 20" in skipped.reason
 
 
+@pytest.mark.slow
 def test_a_public_number_below_the_data_skips_those_that_need_it() -> None:
     found = ah.compare(SMALL, epsilons=[1], repeats=2, public_cap=50)
     assert {each.mechanism for each in found.skipped} == {"cumulative", "prevalence"}
@@ -202,6 +204,7 @@ def test_labels_are_compared_with_their_counts_capped() -> None:
     assert found.taken == ()
 
 
+@pytest.mark.slow
 def test_the_unit_is_that_of_the_profile_unless_another_is_asked() -> None:
     users = SMALL.with_unit(PrivacyUnit.user(max_items=4))
     one = ah.compare(users, epsilons=[2], mechanisms=["auto"], repeats=2)

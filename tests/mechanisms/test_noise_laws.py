@@ -115,6 +115,7 @@ def worst_loss(mechanism: Simple, *, size: int) -> float:
     return max(exact_loss(watched(first), watched(second)) for first, second in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
 @pytest.mark.parametrize(("unit", "relation"), PROMISES, ids=lambda part: getattr(part, "kind", part))
 def test_largest_loss_over_all_neighbours_is_epsilon(

@@ -60,6 +60,7 @@ def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, referenc
     assert total == pytest.approx(normaliser, rel=3e-3 if len(reference) > 2 else 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [LN_3, 1.3, 2.0, 4.0])
 def test_geometric_member_needs_no_normaliser(c: float) -> None:
     member = FamilyParameters(c, min(0.25, math.exp(-c) / (1 + math.exp(-c))))

@@ -102,6 +102,7 @@ def test_sorted_counts_at_the_ends(counts: list[float], published: dict[int, int
     assert profile_of_sorted(np.array(counts)) == Profile.from_prevalences(published)
 
 
+@pytest.mark.slow
 def test_small_profiles_are_cut_to_every_number_of_items() -> None:
     for partition in partitions_up_to(8):
         profile = Profile.from_partition(partition)

@@ -51,6 +51,7 @@ def test_agrees_with_the_min_max_formula(values: list[int]) -> None:
     assert decreasing_fit(values).tolist() == pytest.approx(by_formula([float(value) for value in values]), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=8),
     st.lists(st.floats(-1e9, 1e9), min_size=8, max_size=8),
@@ -65,6 +66,7 @@ def test_no_other_falling_sequence_is_nearer(values: list[float], other: list[fl
     assert ours <= nearer * (1 + 1e-9) + 1e-6
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=40))
 def test_falls_stays_inside_and_is_its_own_fit(values: list[float]) -> None:
     fit = decreasing_fit(values)

@@ -115,6 +115,7 @@ def test_gives_the_vectors_of_the_page() -> None:
         assert hexadecimal(keyed_hash([label], key=key)) == [expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 7, 64, 16384])
 def test_labels_of_all_lengths_in_any_order_are_hashed_as_one_by_one(
     chunk: int, monkeypatch: pytest.MonkeyPatch

@@ -80,6 +80,7 @@ def test_errors_are_smoothed_away() -> None:
     assert np.mean((found - truth) ** 2) < 0.15 * np.mean((seen - truth) ** 2)
 
 
+@pytest.mark.slow
 def test_a_jump_stays_a_jump() -> None:
     rng = np.random.default_rng(4)
     truth = np.where(np.arange(60) < 30, 0.0, 8.0) + np.where(np.arange(60) == 45, 5.0, 0.0)

@@ -44,6 +44,7 @@ def test_coordinates_are_those_of_the_diagram() -> None:
         assert size + coordinates.arms.sum() + coordinates.legs.sum() == sum(partition)
 
 
+@pytest.mark.slow
 def test_cumulative_prevalences_are_the_conjugate_partition() -> None:
     for partition in SMALL:
         columns = conjugate(partition)
@@ -90,6 +91,7 @@ def test_coordinates_are_an_isometry_on_all_pairs_up_to_nine() -> None:
         assert [sorted_l1(profile, other) for other in profiles_of] == rows.tolist()
 
 
+@pytest.mark.slow
 def test_one_item_more_changes_one_coordinate_by_one() -> None:
     for partition in partitions_up_to(10):
         vector = padded(partition, 11)
@@ -122,6 +124,7 @@ def test_round_trip_of_large_profiles(profile: Profile) -> None:
     assert total == profile.n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prevalences",
     [

@@ -62,6 +62,7 @@ def test_both_ways_spread_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     assert regressed == pytest.approx(exact, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [MANY, FEW], ids=["many", "few"])
 def test_spread_is_the_sampling_error_of_a_linear_statistic(profile: Profile) -> None:
     weights = (lambda counts: (counts > 0) * 1.0, np.log1p, lambda counts: (counts == 2) * 1.0)

@@ -106,6 +106,7 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
     assert bool(np.all(held >= stats.binom(size, 0.90).ppf(1e-4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("profile", "draws", "expected"),
     [
@@ -125,6 +126,7 @@ def test_conventions(profile: Profile, draws: int | None, expected: list[float])
         assert "empty" in curve.warnings[-1]
 
 
+@pytest.mark.slow
 def test_of_singletons_every_draw_is_new() -> None:
     curve = curve_of(Profile([1], [30]), draws=30)
     assert curve.value.tolist() == pytest.approx(curve.x.tolist())
@@ -168,6 +170,7 @@ def test_of_a_release_privacy_noise_is_a_part() -> None:
     assert curve.method.endswith("from a release")
 
 
+@pytest.mark.slow
 def test_warns_beyond_twice_the_items() -> None:
     assert curve_of(SPIDERS).warnings == ()
     assert "too low" in curve_of(SPIDERS, draws=337).warnings[0]

@@ -75,6 +75,7 @@ def test_tiny_rates(gamma: Fraction) -> None:
     assert_pmf_differs(np.where(noise < 0, -1, 1) * (1 + (wider * 16).astype(np.int64)), uniform)
 
 
+@pytest.mark.slow
 def test_neighbouring_draws_are_independent() -> None:
     """Draws share words: pairs at distance 1 to 4 have the product law."""
     gamma, size = Fraction(1, 2), 400_000
@@ -96,6 +97,7 @@ def test_the_mean_absolute_value() -> None:
     assert np.abs(noise).mean() == pytest.approx(discrete_laplace_mean_absolute(gamma), abs=0.009)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 50])
 def test_categorical_draws_follow_the_weights(size: int) -> None:
     weights = np.random.default_rng(size).random(size) ** 2

@@ -81,6 +81,7 @@ def test_runs_come_in_batches_that_show_progress(scripted: Any, profile: Profile
     assert seen == [sum(sizes[: k + 1]) / 40 for k in range(len(sizes))]
 
 
+@pytest.mark.slow
 def test_simulations_draw_from_the_generator_given() -> None:
     profile, mechanism = Profile.from_counts([9, 4, 1]), FrobeniusMechanism(Fraction(1))
     first, again, other = (

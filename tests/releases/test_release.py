@@ -110,6 +110,7 @@ def test_privhist_alone_releases_items_on_their_own() -> None:
     assert CumulativeMechanism(40, public_cap=9).release(TWO, source=SeededSource(7)).items is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

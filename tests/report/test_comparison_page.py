@@ -197,6 +197,7 @@ def test_every_point_is_inside_and_every_budget_is_marked(comparison: Comparison
         assert all(low <= mark <= high for mark in axes.get_yticks())
 
 
+@pytest.mark.slow
 def test_budgets_are_named_unless_they_would_run_together(compared: Callable[[str], Comparison]) -> None:
     def names(found: Comparison) -> list[str]:
         (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
@@ -255,6 +256,7 @@ def test_lines_are_told_apart_without_colour() -> None:
     assert [text.get_text() for text in legend.get_texts()] == list(MECHANISM_NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [10, 65])
 def test_more_mechanisms_than_marks_are_told_apart(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     names = (*MECHANISM_NAMES, *(f"new-{number}" for number in range(many)))[:many]

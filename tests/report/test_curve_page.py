@@ -46,6 +46,7 @@ def released(make_release: Callable[..., Release]) -> Release:
     return make_release(TREES, FrobeniusMechanism("0.1"))
 
 
+@pytest.mark.slow
 def test_what_is_not_private_is_called_so_before_any_number(tmp_path: Path) -> None:
     page = _page(rarefaction_curve(TREES, rng=_rng(), bootstraps=5), tmp_path)
     warning = page.index(f'<p class="warning" role="alert"><b>Warning.</b> {escape(NOT_PRIVATE)}')
@@ -192,6 +193,7 @@ def test_an_empty_profile_is_said_to_be_empty(draw: Any, tmp_path: Path) -> None
     assert "The profile is empty: it says nothing" in _page(curve, tmp_path)
 
 
+@pytest.mark.slow
 def test_warnings_are_on_the_page(tmp_path: Path) -> None:
     curve = rarefaction_curve(TREES, draws=9 * TREES.n, rng=_rng(), bootstraps=5)
     assert "<b>Note.</b> Beyond twice the items the curve is too low." in _page(curve, tmp_path)

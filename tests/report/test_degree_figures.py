@@ -74,6 +74,7 @@ def test_the_band_holds_the_curve(released_degrees: ReleaseOf) -> None:
     assert set(np.round(curve.high, 12)) <= set(np.round(heights, 12))
 
 
+@pytest.mark.slow
 def test_the_truth_has_its_own_dash_and_colour_and_the_figure_says_so(
     released_degrees: ReleaseOf, true_degrees: Profile
 ) -> None:

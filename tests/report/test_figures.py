@@ -108,6 +108,7 @@ def test_settings_of_the_user_do_not_reach_the_page(named: Callable[[str], Relea
         assert inline_svg(lambda: plot(release), name="x", description="y") == plain
 
 
+@pytest.mark.slow
 def test_prevalences_and_their_intervals_are_drawn(named: Callable[[str], Release]) -> None:
     release = named("user")
     figure = plot(release)
@@ -122,6 +123,7 @@ def test_prevalences_and_their_intervals_are_drawn(named: Callable[[str], Releas
         assert bar[:, 1].tolist() == pytest.approx([max(low, bottom), high])
 
 
+@pytest.mark.slow
 def test_the_k_plus_curve_holds_its_value_up_to_the_next_level(make_release: Callable[..., Release]) -> None:
     # More levels than are drawn, then two far apart: the value between them is that of what is above.
     counts = [*range(1, 1500), 10**5, 10**7]
@@ -144,6 +146,7 @@ def test_the_k_plus_curve_of_labels_ends_where_counts_were_taken_together(named:
     assert line_of(k_plus_figure(named("user")))[1][-1] < 1
 
 
+@pytest.mark.slow
 def test_bands_are_the_intervals(named: Callable[[str], Release]) -> None:
     release = named("user")
     (band,) = k_plus_figure(release).axes[0].collections

@@ -83,6 +83,7 @@ def test_as_many_labels_as_there_can_be(make_release: Callable[..., Release]) ->
     assert (np.diff(curve.labels.astype(object)) > 0).all()
 
 
+@pytest.mark.slow
 def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release], monkeypatch: Any) -> None:
     release = named("user")
     curve = Guessing.of(release)

@@ -98,6 +98,7 @@ def test_the_figure_draws_shares_and_intervals(local_estimate: Named) -> None:
     assert bottom > top
 
 
+@pytest.mark.slow
 def test_dollars_begin_no_formula(make_estimate: Callable[..., FrequencyEstimate]) -> None:
     figure = plot(make_estimate(("$x^$", r"a_$\frac$")))
     FigureCanvasAgg(figure).draw()
@@ -119,6 +120,7 @@ def test_equal_shares_are_ordered_by_their_raw_estimates(make_estimate: Callable
     assert most_frequent(estimate, 1) == [1]
 
 
+@pytest.mark.slow
 def test_an_estimate_made_from_reports_is_shown(tmp_path: Path) -> None:
     survey = KRR(alphabet=["yes", "no"], epsilon=1)
     estimate = survey.estimate(survey.tally(survey.randomize(["yes"] * 30)))

@@ -33,6 +33,7 @@ def test_users_and_small_budgets_err_more() -> None:
     assert min(row.prevalences_error for row in user.rows) > 2 * min(row.prevalences_error for row in item.rows)
 
 
+@pytest.mark.slow
 def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest.MonkeyPatch) -> None:
     # Whatever reads the simulated sketches: the quick decoder does it a hundred times as fast.
     monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)

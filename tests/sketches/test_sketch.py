@@ -208,6 +208,7 @@ def test_a_stream_takes_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None
     assert peaks[1] < 1.1 * peaks[0]
 
 
+@pytest.mark.slow
 @MAKERS
 def test_counting_makes_no_array_as_long_as_the_counters(make: Callable[..., Sketch]) -> None:
     """Otherwise counts without noise could be in it."""

@@ -80,6 +80,7 @@ def test_public_numbers_follow_from_the_number_of_nodes() -> None:
         release_degrees(loops, privacy=EdgePrivacy(5, "cumulative"), epsilon=2)
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_isolated_nodes_unless_their_number_is_public() -> None:
     released = release_degrees(RING, privacy=EdgePrivacy(), epsilon=2, source=SeededSource(7))
     assert released.zeros is None
@@ -111,6 +112,7 @@ def test_what_so_many_nodes_cannot_have_is_cut() -> None:
     assert loops._possible(Profile.from_counts([9, 7, 2], unit=PrivacyUnit.edge())).partition().tolist() == [9, 7]
 
 
+@pytest.mark.slow
 def test_cutting_never_leads_away_from_the_truth() -> None:
     edges = EdgeMechanism(FrobeniusMechanism(1, PrivacyUnit.edge()), EdgePolicy(), public_nodes=8)
     rng = np.random.default_rng(7)

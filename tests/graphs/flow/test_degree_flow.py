@@ -181,6 +181,7 @@ def test_the_list_is_within_twice_the_edges_that_must_be_removed() -> None:
         assert np.any(distance == 2 * common * (edges - most) * (edges > most))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [Direction.UNDIRECTED, Direction.IN, Direction.OUT])
 def test_another_solver_finds_the_same_list(direction: Direction) -> None:
     # Least squares with bounds: (D − s)² and, with a large weight, the caps as equations with slacks.

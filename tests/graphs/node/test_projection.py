@@ -117,6 +117,7 @@ def test_graphs_without_edges_or_nodes_have_degrees() -> None:
     assert projected(graph, []) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [1, 2, 8, 30])
 def test_in_the_stable_order_nearly_all_edges_are_decided_many_at_once(
     monkeypatch: pytest.MonkeyPatch, cap: int

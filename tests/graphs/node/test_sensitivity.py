@@ -137,6 +137,7 @@ def test_without_directions_random_graphs_of_eight_nodes_attain_the_constants_an
     assert found == allowed(caps, UNDIRECTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [IN, OUT])
 def test_with_directions_no_graph_of_four_nodes_exceeds_the_constants(direction: Direction) -> None:
     rng = np.random.default_rng(7)

@@ -50,6 +50,7 @@ def test_smooth_sums_err_less_than_isotonic_ones(name: str, from_above: bool) ->
     assert ratio < (0.75 if name != "peak" else 1.0)
 
 
+@pytest.mark.slow
 def test_without_noise_to_speak_of_sums_come_back() -> None:
     sums = law("power", 40).round().cumsum()
     fitted = smooth_sums(sums, 50.0, cells_from_below(40), labels=sums[-1])

@@ -70,6 +70,7 @@ def test_any_number_of_draws_and_labels_gives_noise(items: int, relation: Neighb
     check(SupportCoverageMechanism(1, ITEM, relation, draws=min(3 * items, 2**64), alphabet_size=1000), items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [10**9, 2**47, 2**52, 2**55, 2**60, 2**63 - 1])
 @pytest.mark.parametrize(
     "make",

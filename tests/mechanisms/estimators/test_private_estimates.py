@@ -47,6 +47,7 @@ TWINS: dict[str, dict[str, Any]] = {
 _UNLIKE = {"renyi-entropy": {"method": "unbiased"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
 def test_without_noise_to_speak_of_they_are_the_estimates_themselves(name: str, relation: NeighboringRelation) -> None:

@@ -128,6 +128,7 @@ def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
     assert max(losses) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_scale_is_the_same_whatever_the_data(name: str, relation: NeighboringRelation) -> None:

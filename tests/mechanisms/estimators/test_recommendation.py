@@ -68,6 +68,7 @@ def test_recommended_polynomials_promise_no_more_error_than_published_ones(items
     assert error(recommended_polynomial(mechanism, items)) <= error(public)
 
 
+@pytest.mark.slow
 def test_more_privacy_takes_smoother_weights() -> None:
     scales = []
     for epsilon in ("10", "0.01"):

@@ -153,6 +153,7 @@ def test_spiders_are_those_that_inext_prints(profile: Profile, numbers: tuple[fl
     assert [round(hill_number(profile, order=order).value, 3) for order in (0, 1, 2)] == [*numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [GIRDLED, HUGE, Profile.from_prevalences({1: 10**7, 5: 10**6})])
 def test_hill_numbers_fall_smoothly_with_the_order_through_one_two_and_three(profile: Profile) -> None:
     for whole in (0, 1, 2, 3):

@@ -89,6 +89,7 @@ def test_min_entropy_error_and_interval() -> None:
     assert all(made.value < 6 and "too low" in made.warnings[0] for made in alike)
 
 
+@pytest.mark.slow
 def test_distance_error_and_interval_where_items_are_many() -> None:
     estimates = [distance_to_uniformity(profile, alphabet_size=100) for profile in drawn(STEPS, items=20_000)]
     ratio = np.mean([made.standard_error for made in estimates]) / np.std([made.value for made in estimates])

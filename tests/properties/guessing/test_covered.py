@@ -27,6 +27,7 @@ def test_share_beyond_all_labels_and_of_nothing() -> None:
     assert covered_share(huge, np.array([0, 1])).tolist() == pytest.approx([0, 2 / 3])
 
 
+@pytest.mark.slow
 @given(st.integers(1, 2**63 - 1), st.integers(2, 50))
 def test_marks_are_ascending_whole_numbers_with_both_ends(largest: int, points: int) -> None:
     marks = evenly_spread(largest, points=points)

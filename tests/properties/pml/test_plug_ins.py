@@ -146,6 +146,7 @@ def test_any_property_can_be_plugged_in() -> None:
     assert point.standard_error > 0
 
 
+@pytest.mark.slow
 def test_runs_are_drawn_from_the_distribution() -> None:
     found = PmlDistribution(np.array([1e-4, 0.002, 0.3]), (3000, 200, 1))
     generator = np.random.default_rng(3)

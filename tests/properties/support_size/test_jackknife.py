@@ -21,6 +21,7 @@ def labels_without(counts: list[int], left_out: int) -> float:
     return sum(kept) / len(kept)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(COUNTS)
 def test_first_order_is_what_leaving_one_item_out_says(counts: list[int]) -> None:

@@ -206,6 +206,7 @@ def test_intervals_hold_the_truth_where_labels_are_equally_likely(method: str) -
     assert held / 600 < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [400, 1500, 4000])
 def test_intervals_of_chebyshev_hold_the_truth_where_no_label_is_below_one_in_k(n: int) -> None:
     # The worst bias is in the interval, so it holds the truth more often than stated, also where items are few.

@@ -144,6 +144,7 @@ def test_a_few_buckets_are_read_as_well_as_can_be(buckets: int, epsilon: str) ->
         assert abs(found.counts @ found.numbers - held) < 6 * (law.variance * buckets) ** 0.5 + 6 * buckets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "3"])
 def test_buckets_of_noise_alone_hold_hardly_any_labels(epsilon: str) -> None:
     law, buckets = _law(epsilon), 10**4

@@ -41,6 +41,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("epsilons", "most"), [(("3",), 1e-4), (("1",), 6e-4), (("1", "2"), 4e-3), (("0.3",), 0.03)])
 def test_without_chance_the_truth_is_found(shape: str, epsilons: tuple[str, ...], most: float) -> None:

@@ -172,6 +172,7 @@ HISTOGRAMS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(repeatable, max_examples=40)
 @given(HISTOGRAMS, st.sampled_from(LAWS))
 def test_any_values_give_finite_numbers_and_lose_no_counter(numbers: dict[int, int], law: NoiseLaw) -> None:
