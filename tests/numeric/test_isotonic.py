@@ -112,9 +112,9 @@ def test_long_rising_runs_of_the_largest_floats() -> None:
     np.testing.assert_allclose(decreasing_fit(values), np.full(1000, values[500] / 2 + values[499] / 2), rtol=1e-12)
 
 
-@pytest.mark.parametrize("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, 2.0]]])
+@pytest.mark.parametrize("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, np.nan]], [[[1.0]]]])
 def test_refuses_what_has_no_fit(values: object) -> None:
-    with pytest.raises(UsageError, match="one-dimensional list of finite numbers"):
+    with pytest.raises(UsageError, match="a list or a table of finite numbers"):
         decreasing_fit(values)  # type: ignore[arg-type]  # refusing other types is tested
 
 
@@ -126,6 +126,22 @@ def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
         expected = isotonic_regression(values, weights=weights, increasing=False).x
         fit = decreasing_fit(values, weights=weights)
         np.testing.assert_allclose(fit, expected, rtol=1e-12, atol=1e-11 * np.abs(values).max())
+
+
+@pytest.mark.parametrize("size", [1, 2, 400])
+def test_rows_of_a_table_are_fitted_one_by_one(size: int) -> None:
+    rng = np.random.default_rng(size)
+    # Rising runs of rising rows would be pooled across their ends, and walks take more passes than noise.
+    table = np.stack([shaped(shape, size, rng) + 1000 * row for row, shape in enumerate(SHAPES)])
+    weights = np.ldexp(rng.random(table.shape) + 1, rng.integers(-20, 20, table.shape))
+    for each in (np.ones(table.shape), weights):
+        expected = [decreasing_fit(row, weights=weight) for row, weight in zip(table, each, strict=True)]
+        np.testing.assert_allclose(decreasing_fit(table, weights=each), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_empty_tables(shape: tuple[int, int]) -> None:
+    assert decreasing_fit(np.ones(shape)).shape == shape
 
 
 @pytest.mark.slow

@@ -50,9 +50,7 @@ class Future:
         mean, variance = self.moments
         if weights.grouped[k + 1].any():
             mean = mean + weights.offsets(k + 1)
-            complete = weights.grouped[k + 1] & ~weights.opens[k]
-            if complete.any():
-                following *= np.where(complete[:, None], weights.seen(k + 1, mean, variance), 1.0)
+            weights.weigh_sums(k + 1, weights.grouped[k + 1] & ~weights.opens[k], following, (mean, variance))
         self.weight = self._down(following, k)
         if weights.opens[k].any():
             goes_on = weights.opens[k][:, None]

@@ -113,7 +113,7 @@ class RowPosterior:
             above = self._sums.upwards(previous, self._moved[k]) if k else None
             if moments:
                 moments = self._joined(k, previous, moments, above)
-                weight = self._closed(k, self._weights.ends_group[k], weight, moments)
+                self._weights.weigh_sums(k, self._weights.ends_group[k], weight, moments)
                 self._moments[:, i] = moments
             if above is not None:
                 weight *= above + NEXT_TO_NOTHING
@@ -142,19 +142,15 @@ class RowPosterior:
             mean = mean + np.where(weights.grouped[k][:, None], weights.offsets(k), 0.0)
         return [mean, variance]
 
-    def _closed(
-        self, k: int, at: NDArray[np.bool_], weight: NDArray[np.float64], moments: list[NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """Weigh, in the runs it is complete in, the sum of the group of row k by what was seen of it."""
-        return weight * np.where(at[:, None], self._weights.seen(k, *moments), 1.0) if at.any() else weight
-
     def _totals(self, forward: NDArray[np.float64], first: int) -> NDArray[np.float64]:
         """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
         totals = forward.sum(axis=2)
         for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
             mean, variance = self._moments[:, i]
             moments = [mean + self._weights.rest[first + i][:, None], variance]
-            totals[i] = self._closed(first + i, self._weights.opens[first + i], forward[i], moments).sum(axis=1)
+            complete = forward[i].copy()
+            self._weights.weigh_sums(first + i, self._weights.opens[first + i], complete, moments)
+            totals[i] = complete.sum(axis=1)
         return np.asarray(totals)
 
     def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -187,7 +183,7 @@ class RowPosterior:
                     whole = [
                         known + ahead for known, ahead in zip(self._moments[:, k - first], future.moments, strict=True)
                     ]
-                    marginal[k - first] = self._closed(k, self._weights.opens[k], marginal[k - first], whole)
+                    self._weights.weigh_sums(k, self._weights.opens[k], marginal[k - first], whole)
             result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
         return result.T
 

@@ -9,6 +9,8 @@ import numpy as np
 from anonhist.numeric import decreasing_fit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.row_groups import NoisyRows
@@ -105,18 +107,24 @@ class RowWeights:
         first = self.low[k] * self.step - (k + 1) - self._centres[k]
         return np.asarray(first[:, None] + float(self.step) * self.places)
 
-    def seen(self, k: int, mean: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the expectation of ``q^|S − S̃|``, S the sum of the group of position k, counted from its first fit.
+    def weigh_sums(
+        self, k: int, at: NDArray[np.bool_], weight: NDArray[np.float64], moments: Sequence[NDArray[np.float64]]
+    ) -> None:
+        """Multiply the weights of the runs ``at`` by the expectation of ``q^|S − S̃|``, S the sum of the group of k.
 
-        S is taken to be normal; three points have the same moments up to the fifth.
+        S is counted from its first fit and taken to be normal; three points have the same moments up to the fifth.
         """
-        apart = self._epsilon * np.sqrt(3 * variance)
-        middle = self._epsilon * (mean - self._aim[k][:, None])
-        return (4 * _decayed(middle) + _decayed(middle + apart) + _decayed(middle - apart)) / 6
+        if not at.any():
+            return
+        mean, variance = (moment[at] for moment in moments)
+        middle = self._decayed(np.abs(mean - self._aim[k][at, None]))
+        apart = self._decayed(np.sqrt(3 * variance))
+        # q^|d + a| and q^|d − a| of the outer points, from q^|d| and q^a.
+        outer = middle * apart + np.minimum(middle, apart) / np.maximum(middle, apart)
+        weight[at] *= (4 * middle + outer) / 6
 
-
-def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.exp(-np.minimum(np.abs(exponent), _STEEPEST)))
+    def _decayed(self, distance: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.exp(-np.minimum(self._epsilon * distance, _STEEPEST)))
 
 
 def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -128,30 +136,36 @@ def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 def _centres(noisy: NoisyRows, reach: int) -> NDArray[np.int64]:
     """Return where the windows of arms are to lie: at a decreasing fit, but within reach of what was seen alone."""
-    k = np.arange(1, noisy.sums.shape[1] + 1)
-    centres = np.empty_like(noisy.sums)
-    for row, (sums, begins) in enumerate(zip(noisy.sums, noisy.begins, strict=True)):
-        starts = np.flatnonzero(begins)
-        lengths = np.diff(starts, append=k.size)
-        middles = starts + (lengths + 1) / 2
-        fit = decreasing_fit(np.repeat(sums[starts] / lengths + middles, lengths))
-        # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
-        offset = np.clip(np.rint(fit - k - sums), -reach, reach).astype(np.int64)
-        between = np.minimum(np.interp(k, middles, fit[starts]) - k, _LARGEST_MEAN).astype(np.int64)
-        alone = np.repeat(lengths == 1, lengths)
-        centres[row] = np.maximum(np.where(alone, sums + np.where(alone, offset, 0), between), 0)
-    return centres
+    shape = noisy.sums.shape
+    k = np.arange(1, shape[1] + 1)
+    starts, lengths = _groups(noisy)
+    middles = starts % shape[1] + (lengths + 1) / 2
+    fit = decreasing_fit(np.repeat(noisy.sums.ravel()[starts] / lengths + middles, lengths).reshape(shape))
+    alone = np.repeat(lengths == 1, lengths).reshape(shape)
+    # The fit may be rounded at counts beyond 2^53; staying near what was seen keeps it right there too.
+    offset = np.clip(np.rint(fit - k - noisy.sums), -reach, reach).astype(np.int64)
+    centres = noisy.sums + np.where(alone, offset, 0)
+    middle = np.repeat(middles, lengths).reshape(shape)
+    for run in np.flatnonzero(~alone.all(axis=1)).tolist():
+        begins = noisy.begins[run]
+        between = np.interp(k, middle[run][begins], fit[run][begins]) - k
+        centres[run] = np.where(alone[run], centres[run], np.minimum(between, _LARGEST_MEAN).astype(np.int64))
+    return np.maximum(centres, 0)
 
 
 def _aims(noisy: NoisyRows, centres: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return, position first, what was seen of each group and what arms of zero beyond k add, both from the centres."""
-    aim, rest = (np.empty(centres.shape) for _ in "ab")
-    for row, (sums, begins) in enumerate(zip(noisy.sums, noisy.begins, strict=True)):
-        starts = np.flatnonzero(begins)
-        group = np.cumsum(begins) - 1
-        # Whole numbers may pass 2^63 on the way and come back: differences are right.
-        whole = np.add.reduceat(centres[:, row], starts)
-        before = np.cumsum(whole) - whole
-        aim[:, row] = sums - whole[group]
-        rest[:, row] = np.cumsum(centres[:, row]) - before[group] - whole[group]
+    (starts, lengths), fitted = _groups(noisy), centres.T.ravel()
+    # Whole numbers may pass 2^63 on the way and come back: differences are right.
+    whole = np.add.reduceat(fitted, starts)
+    before = np.cumsum(whole) - whole
+    aim = noisy.sums.ravel() - np.repeat(whole, lengths)
+    rest = np.cumsum(fitted) - np.repeat(before + whole, lengths)
+    aim, rest = (each.reshape(noisy.sums.shape).T.astype(np.float64, order="C") for each in (aim, rest))
     return aim, rest
+
+
+def _groups(noisy: NoisyRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the groups of all runs begin, run after run, and how long they are."""
+    starts = np.flatnonzero(noisy.begins)
+    return starts, np.diff(starts, append=noisy.begins.size)

@@ -19,6 +19,8 @@ _PASSES = 16
 def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return the non-increasing sequence nearest to ``values`` in ℓ2: ``argmin_{y_1 ≥ y_2 ≥ …} Σ_i w_i·(x_i − y_i)²``.
 
+    A table is fitted row by row, all rows in the same passes.
+
     Neighbouring blocks whose means increase are pooled into one, until none do; y is the mean of each block. The order
     of pooling does not matter, and a whole increasing run of blocks may be pooled at once. O(k) time. (SciPy has the
     same; importing it costs more than the fits needed here.)
@@ -26,20 +28,21 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     Parameters
     ----------
     values
-        x, finite numbers, shape (k,). Each sum of a block is taken in float64.
+        x, finite numbers, shape (k,) or (r, k). Each sum of a block is taken in float64.
     weights
-        w, shape (k,), from 2^−64 to 2^64; all 1 by default. A whole number w_i stands for w_i values in a row that are
-        all x_i: their fit is one number too.
+        w, of the same shape, from 2^−64 to 2^64; all 1 by default. A whole number w_i stands for w_i values side by
+        side that are all x_i: their fit is one number too.
 
     Returns
     -------
-    ndarray of float64, shape (k,)
-        y, never increasing, with the weighted sum of x and between its least and its largest value, up to rounding.
+    ndarray of float64, of the same shape
+        y, each row never increasing, with the weighted sum of x and between its least and its largest value, up to
+        rounding.
 
     Raises
     ------
     UsageError
-        If the values are not finite or not a one-dimensional list, or there is not one such weight for each.
+        If the values are not finite or neither a list nor a table, or there is not one such weight for each.
 
     References
     ----------
@@ -52,43 +55,52 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     [5.0, 2.0, 2.0, 0.0]
     >>> decreasing_fit([5, 1, 3, 0], weights=[1, 3, 1, 1]).tolist()
     [5.0, 1.5, 1.5, 0.0]
+    >>> decreasing_fit([[1, 3], [4, 2]]).tolist()
+    [[2.0, 2.0], [4.0, 2.0]]
     """
     sums = np.array(values, dtype=np.float64)
-    if sums.ndim != 1 or not bool(np.isfinite(sums).all()):
-        raise UsageError("An isotonic fit needs a one-dimensional list of finite numbers.")
-    sizes = np.ones(sums.size) if weights is None else np.array(weights, dtype=np.float64)
+    if sums.ndim not in (1, 2) or not bool(np.isfinite(sums).all()):
+        raise UsageError("An isotonic fit needs a list or a table of finite numbers.")
+    sizes = np.ones(sums.shape) if weights is None else np.array(weights, dtype=np.float64)
     if sizes.shape != sums.shape or not bool(((sizes >= 2.0**-64) & (sizes <= 2.0**64)).all()):
         raise UsageError("An isotonic fit needs one weight for each value, from 2^-64 to 2^64.")
+    shape = sums.shape
     # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts.
-    heaviest = math.frexp(float(sizes.sum()))[1]
+    heaviest = math.frexp(float(sizes.sum(axis=-1).max(initial=0)))[1]
     shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * heaviest - 1023)
-    sums = (np.ldexp(sums, -shift) if shift else sums) * sizes
+    sums, sizes = ((np.ldexp(sums, -shift) if shift else sums) * sizes).ravel(), sizes.ravel()
     starts = np.arange(sums.size)
+    # The first block of a row is not pooled with what is before it.
+    opens = starts % max(1, shape[-1]) == 0
     for _ in range(_PASSES):
-        violates = sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]
+        violates = (sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]) & ~opens[1:]
         if not violates.any():
             break
         pooled = np.flatnonzero(np.append(True, ~violates))
-        sums, sizes, starts = np.add.reduceat(sums, pooled), np.add.reduceat(sizes, pooled), starts[pooled]
+        sums, sizes = np.add.reduceat(sums, pooled), np.add.reduceat(sizes, pooled)
+        starts, opens = starts[pooled], opens[pooled]
     else:
-        sums, sizes, pooled = _pooled(sums.tolist(), sizes.tolist())
+        sums, sizes, pooled = _pooled(sums.tolist(), sizes.tolist(), opens.tolist())
         starts = starts[pooled]
+    means = np.repeat(sums / sizes, np.diff(starts, append=math.prod(shape))).reshape(shape)
     # Means that are equal but for rounding may stand in the wrong order by an ulp.
-    lengths = np.diff(starts, append=np.size(values))
-    means = np.repeat(np.minimum.accumulate(sums / sizes), lengths)
+    np.minimum.accumulate(means, axis=-1, out=means)
     return np.ldexp(means, shift) if shift else means
 
 
 def _pooled(
-    sums: list[float], sizes: list[float]
+    sums: list[float], sizes: list[float], opens: list[bool]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Pool block by block, from the left, with a stack; also say at which block each new one begins."""
     pooled_sums: list[float] = []
     pooled_sizes: list[float] = []
     starts: list[int] = []
+    row = 0
     for place, (block_sum, block_size) in enumerate(zip(sums, sizes, strict=True)):
         total, size, start = block_sum, block_size, place
-        while pooled_sizes and pooled_sums[-1] * size < total * pooled_sizes[-1]:
+        if opens[place]:
+            row = len(starts)
+        while len(starts) > row and pooled_sums[-1] * size < total * pooled_sizes[-1]:
             total += pooled_sums.pop()
             size += pooled_sizes.pop()
             start = starts.pop()
