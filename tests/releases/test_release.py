@@ -135,3 +135,11 @@ def test_every_mechanism_makes_releases_with_errors(mechanism: Any, profile: Pro
     low, high = made.k_plus(1).interval
     assert 0 <= low <= made.profile.num_labels < high
     assert made.error.sorted_l1.value > 0
+
+
+@pytest.mark.parametrize(("durfee_size", "runs"), [(2**15, 1000), (2**18, 128), (2**20, 32), (2**31, 32)])
+def test_large_releases_are_simulated_less_often(make_release: Any, durfee_size: int, runs: int) -> None:
+    profile = Profile.from_prevalences({durfee_size: durfee_size})
+    made = make_release(profile, simulations=1000)
+    assert (made.error.simulations, len(made.resimulate())) == (runs, runs)
+    assert make_release(profile, simulations=7).error.simulations == 7

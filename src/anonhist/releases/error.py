@@ -16,7 +16,7 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.properties import Estimate
-from anonhist.releases.mechanism import runs_of
+from anonhist.releases.mechanism import runs_of, simulations_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ def simulate_error(
     zeros
         The released number of labels of count zero, if there is one: public, too.
     simulations
-        Number of runs, from 2 to 1,000.
+        Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32.
     rng
         Simulation randomness; nothing secret depends on it.
     progress
@@ -164,7 +164,7 @@ def simulate_error(
     >>> error.sorted_l1.value, error.levels.tolist(), error.k_plus_errors.tolist()
     (1.0, [1, 3, 4, 5, 6], [1.0, 0.0, 0.0, 0.0, 0.0])
     """
-    runs = parse_simulations(simulations)
+    runs = simulations_of(profile, parse_simulations(simulations))
     # The largest count there can be has no next one.
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))

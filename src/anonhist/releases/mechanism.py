@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A file of one kilobyte may speak of profiles that fill any memory; no larger ones are drawn again.
 MOST_ROWS = 2**20
+# A few runs on the largest profiles take minutes, all that may be asked for would take hours.
+_ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
 MOST_NUMBERS = 2**26
 
 
@@ -70,6 +72,20 @@ def check_diagram(profile: Profile) -> None:
         raise DataError(
             "A release of a Durfee size above 2^20 is not simulated again to find errors; use its profile alone."
         )
+
+
+def simulations_of(profile: Profile, asked: int) -> int:
+    """Return how often a public profile of Durfee size D is run again: as asked, up to the larger of 32 and 2^25/D.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> simulations_of(Profile.from_counts([5, 3, 3]), 1000)
+    1000
+    >>> simulations_of(Profile.from_prevalences({2**18: 2**18}), 1000)
+    128
+    """
+    return min(asked, max(_FEW_RUNS, _ROWS_OF_ALL_RUNS // max(1, profile.durfee_size)))
 
 
 def check_numbers(numbers: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.privacy import parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.mechanism import runs_of
+from anonhist.releases.mechanism import runs_of, simulations_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,8 @@ class Release:
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` rests on when it is computed, from 2 to 1,000.
+        How many runs :attr:`error` rests on when it is computed, from 2 to 1,000. A Durfee size D above 2^15
+        allows for no more than 2^25/D, but always for 32; ``error.simulations`` says how many there were.
     recorded_error
         The errors, where they were computed before.
     items
@@ -95,9 +96,10 @@ class Release:
         return replace(self, recorded_error=self._error(progress))
 
     def resimulate(self) -> tuple[Profile, ...]:
-        """Return :attr:`simulations` runs of the mechanism on the released profile; drawn once, when first asked for.
+        """Return runs of the mechanism on the released profile, drawn once, when first asked for.
 
-        Post-processing, free. What is estimated from a release takes its privacy noise from these.
+        As many as :attr:`error` rests on. Post-processing, free. What is estimated from a release takes its privacy
+        noise from these.
         """
         return tuple(run for run, _ in self._runs)
 
@@ -110,7 +112,8 @@ class Release:
         def simulated() -> tuple[tuple[Profile, int | None], ...]:
             # A simulation on what is public already: nothing private rests on this generator.
             rng = np.random.default_rng()
-            return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=self.simulations, rng=rng))
+            size = simulations_of(self.profile, self.simulations)
+            return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=size, rng=rng))
 
         return self._once("_simulated_runs", simulated)
 
