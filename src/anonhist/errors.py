@@ -19,8 +19,10 @@ import os
 import re
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Where parameters begin: those of an address, or "host=db password=…" as databases take them.
-_PARAMETERS = re.compile(r"[?#;&]|(?:^|(?<=[\s,]))\s*\w+\s*=")
+# Where parameters begin: those of an address, signs written as "%3F", too, or "host=db password=…" as databases take
+# them.
+_PARAMETERS = re.compile(r"[?#;&]|%(?:23|26|3[BDF])|(?:^|(?<=[\s,]))\s*\w+\s*=", re.IGNORECASE)
+_AT = re.compile(r"@|%40")
 _MASK = "***"
 
 
@@ -49,8 +51,9 @@ def masked(source: str) -> str:
 
     An existing local file is named as it is. In anything else, whatever its scheme and however it is spelled, all that
     may be a secret is masked: what stands before the last ``@`` (but for ``scheme://``), and everything behind the
-    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``. If there is an ``@`` behind such
-    a sign, a password may hold the sign, and all but the scheme is masked.
+    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``; these signs may be written with
+    percents, as ``%40`` or ``%3D``. If there is an ``@`` behind such a sign, a password may hold the sign, and all but
+    the scheme is masked.
 
     Examples
     --------
@@ -67,10 +70,11 @@ def masked(source: str) -> str:
     sign = _PARAMETERS.search(rest)
     end = sign.end() if sign else len(rest)
     address, parameters = rest[:end], rest[end:]
-    if "@" in parameters:
+    if _AT.search(parameters):
         return scheme + _MASK
-    _, at, place = address.rpartition("@")
-    return scheme + (f"{_MASK}@{place}" if at else address) + (_MASK if parameters.strip() else parameters)
+    place = _AT.split(address)[-1]
+    shown = address if place == address else f"{_MASK}@{place}"
+    return scheme + shown + (_MASK if parameters.strip() else parameters)
 
 
 def _exists(source: str) -> bool:

@@ -69,6 +69,10 @@ def test_a_secret_reaches_neither_a_page_nor_standard_error(place: str, option: 
         ("https://host/a.csv;token=S", "https://host/a.csv;***"),
         ("https://host/a.csv#access_token=S", "https://host/a.csv#***"),
         ("host=db password=S", "host=***"),
+        ("https://host/a.csv%3Ftoken%3DS", "https://host/a.csv%3F***"),
+        ("https://host/token%3dS", "https://host/token%3d***"),
+        ("https://me%3AS%40host/a.csv", "https://***@host/a.csv"),
+        ("https://host/a%26S%40S", "https://***"),
     ],
 )
 def test_secrets_are_masked_and_the_place_is_not(typed: str, shown: str) -> None:
