@@ -126,6 +126,15 @@ def test_folders_and_pipes_are_no_files(tmp_path: Path, refused: Refused) -> Non
     assert "standard input" in refused(DataError, tmp_path / "pipe.csv")
 
 
+@pytest.mark.parametrize(("format_", "label"), [("counts", "word"), ("prevalences", "count"), ("prevalences", "label")])
+def test_counted_data_have_columns_of_their_own(tmp_path: Path, format_: str, label: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("label,count,prevalence,word\na,1,1,x\n")
+    with pytest.raises(UsageError, match="rename yours, and leave out the label"):
+        read_profile(path, format=format_, label=label)
+    assert read_profile(path, format="counts", label="label").n == 1
+
+
 def test_unreadable_file(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label\nhunter2\n")

@@ -61,7 +61,8 @@ def read_profile(
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
-        Column of labels, or key of JSON lines; may be left out where there is only one column. Labels are compared as
+        Column of labels, or key of JSON lines; may be left out where there is only one column, and is ``"label"`` where
+        rows are counted. Labels are compared as
         text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
         floats.
     user, max_per_user
@@ -115,6 +116,10 @@ def read_profile(
     max_per_user = check_users(user, max_per_user, order_by)
     if format is not None and format not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
+        raise UsageError(message)
+    if format in _COUNTED and label is not None and (format, label) != ("counts", "label"):
+        theirs = " and ".join(_COUNTED[format])
+        message = f"Data of format {format} have the columns {theirs}: rename yours, and leave out the label."
         raise UsageError(message)
     unit = _protected(unit, max_per_user)
     source = as_path(source)
