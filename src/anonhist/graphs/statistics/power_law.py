@@ -160,7 +160,7 @@ def log_zeta(exponents: NDArray[np.float64], starts: NDArray[np.float64]) -> NDA
 def _mean_log(exponents: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``E ln D = −∂ ln ζ(α, q)/∂α``."""
     step = _SLOPE_STEP * (exponents - 1)
-    less, more = log_zeta(np.stack((exponents - step, exponents + step)), starts)
+    less, more = log_zeta(np.array((exponents - step, exponents + step)), starts)
     return np.asarray((less - more) / (2 * step))
 
 
