@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -32,11 +31,18 @@ def every_pair_of_neighbours(nodes: int) -> NDArray[np.bool_]:
     smaller = every_pair(nodes - 1)
     place = {frozenset(pair): number for number, pair in enumerate(smaller.tolist())}
     present = every_graph(smaller)
-    least, bits = np.arange(1.0 * len(present)), present.astype(np.float64)
-    for names in permutations(range(nodes - 1)):
+    # Where each graph goes when two nodes exchange their names: such exchanges make all others.
+    exchanged = []
+    for first in range(nodes - 2):
+        names = [*range(first), first + 1, first, *range(first + 2, nodes - 1)]
         renamed = [place[frozenset(names[node] for node in pair)] for pair in smaller.tolist()]
-        np.minimum(least, bits @ 2.0 ** np.array(renamed), out=least)
-    distinct = present[np.unique(least).astype(np.int64)]
+        exchanged.append(present @ (1 << np.array(renamed, dtype=np.int64)))
+    least, before = np.arange(len(present)), None
+    while before is None or np.any(least != before):
+        before = least
+        for image in exchanged:
+            least = np.minimum(least, least[image])
+    distinct = present[np.unique(least)]
     ends = every_graph(np.arange(nodes - 1))
     # The pairs that hold the last node come last in every_pair.
     return np.hstack([np.repeat(distinct, len(ends), axis=0), np.tile(ends, (len(distinct), 1))])
