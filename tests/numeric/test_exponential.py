@@ -38,7 +38,6 @@ def test_the_bounds_hold_and_are_close(gamma: Fraction, bits: int) -> None:
     assert upper - lower <= 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gamma", RATES)
 def test_the_bounds_hold_at_every_precision(gamma: Fraction) -> None:
     # What a bound that is short by a little misses by is seen at few precisions only.

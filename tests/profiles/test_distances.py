@@ -116,7 +116,6 @@ def with_one_more(shared: tuple[int, ...], unit: PrivacyUnit) -> set[tuple[int, 
     return grown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize(
     "unit", [PrivacyUnit.item(), PrivacyUnit.user(max_items=3), PrivacyUnit.label(max_count=4)], ids=str

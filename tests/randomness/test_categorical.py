@@ -59,7 +59,6 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_every_boundary_is_exact(weights: list[float]) -> None:
     array = np.array(weights)

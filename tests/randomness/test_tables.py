@@ -112,7 +112,6 @@ def test_every_value_is_joined_from_one_value_of_each_table(
     assert np.array_equal(high.values[:-1], signs)
 
 
-@pytest.mark.slow
 @BOTH
 @EVERY_RATE
 @pytest.mark.parametrize("rest", [0, 2**64 - 1])
@@ -135,7 +134,6 @@ def test_every_slot_is_decided_as_its_first_and_its_last_number_are(
         assert tape.position == EVERY_SLOT.size + len(open_slots)
 
 
-@pytest.mark.slow
 @BOTH
 @EVERY_RATE
 def test_a_tie_is_broken_by_the_next_digits(tables_of: Callable[[Fraction], Tables], gamma: Fraction) -> None:
@@ -158,7 +156,6 @@ def test_a_tie_is_broken_by_the_next_digits(tables_of: Callable[[Fraction], Tabl
                 assert tape.position == len(words)
 
 
-@pytest.mark.slow
 @BOTH
 @EVERY_RATE
 def test_the_tail_is_the_same_law_moved_outwards(tables_of: Callable[[Fraction], Tables], gamma: Fraction) -> None:

@@ -22,7 +22,6 @@ def policies() -> list[EdgePolicy]:
     return [EdgePolicy(*choices) for choices in product(Direction, ("drop", "count"), ("merge", "count"))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", policies(), ids=str)
 def test_one_edge_moves_the_list_by_what_the_unit_says(policy: EdgePolicy) -> None:
     """All lists of up to three rows between three of the nodes, both ways and with self-loops."""

@@ -254,7 +254,6 @@ def few_blocks() -> Iterator[tuple[tuple[float, float], tuple[int, int], float]]
             yield (mass / first, (1 - mass) / second), (first, second), 0.0
 
 
-@pytest.mark.slow
 def test_small_profiles_come_near_the_exact_maximum() -> None:
     # A search from random starts over all distributions on at most 13 labels finds nothing better than these either:
     # of all 29 profiles of at most six items, the furthest off is [4, 1], at 0.9984 of the best.
