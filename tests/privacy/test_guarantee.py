@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
@@ -71,7 +71,7 @@ def test_the_sentence(guarantee: Guarantee, sentence: str) -> None:
 
 
 @pytest.mark.slow
-@repeatable
+@settings(repeatable, max_examples=100)
 @given(
     units(),
     st.sampled_from(NeighboringRelation),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
@@ -88,7 +88,8 @@ def test_coordinates_are_an_isometry_on_all_pairs_up_to_nine() -> None:
     for index, (partition, profile) in enumerate(zip(small, profiles_of, strict=True)):
         rows = np.array([distance(partition, other) for other in small])
         assert (np.abs(vectors - vectors[index]).sum(axis=1) == rows).all()
-        assert [sorted_l1(profile, other) for other in profiles_of] == rows.tolist()
+        # Of two, which comes first does not matter: see the tests of distances.
+        assert [sorted_l1(profile, other) for other in profiles_of[index:]] == rows[index:].tolist()
 
 
 @pytest.mark.slow
@@ -101,7 +102,7 @@ def test_one_item_more_changes_one_coordinate_by_one() -> None:
 
 
 @pytest.mark.slow
-@repeatable
+@settings(repeatable, max_examples=80)  # all of up to twelve items are looked at above
 @given(partitions(max_items=300))
 def test_round_trip_and_number_of_counts(partition: tuple[int, ...]) -> None:
     profile = Profile.from_partition(partition)

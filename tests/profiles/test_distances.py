@@ -2,17 +2,17 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise, zip_longest
+from itertools import combinations, combinations_with_replacement, pairwise, product, zip_longest
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf
-from anonhist.testing.partitions import partitions_up_to
-from anonhist.testing.strategies import Neighbors, neighboring_profiles, partitions, profiles, repeatable
+from anonhist.testing.partitions import larger_neighbors, partitions_up_to
+from anonhist.testing.strategies import partitions, profiles, repeatable
 
 LARGEST = 2**63 - 1
 
@@ -54,13 +54,14 @@ def row_distances(first: Profile, second: Profile) -> tuple[int, int, int]:
 def test_all_pairs_up_to_seven_against_the_definition() -> None:
     small = partitions_up_to(7)
     made = [Profile.from_partition(partition) for partition in small]
-    for partition, profile in zip(small, made, strict=True):
-        for other_partition, other in zip(small, made, strict=True):
-            rows = gaps(partition, other_partition)
-            assert sorted_l1(profile, other) == sum(rows) == column_distance(profile, other)
-            assert sorted_l2_squared(profile, other) == sum(gap**2 for gap in rows)
-            assert sorted_linf(profile, other) == max(rows, default=0)
-            assert sorted_l2(profile, other) == math.sqrt(sum(gap**2 for gap in rows))
+    # Each pair in one order: that the order does not matter is tested below.
+    pairs = combinations_with_replacement(zip(small, made, strict=True), 2)
+    for (partition, profile), (other_partition, other) in pairs:
+        rows = gaps(partition, other_partition)
+        assert sorted_l1(profile, other) == sum(rows) == column_distance(profile, other)
+        assert sorted_l2_squared(profile, other) == sum(gap**2 for gap in rows)
+        assert sorted_linf(profile, other) == max(rows, default=0)
+        assert sorted_l2(profile, other) == math.sqrt(sum(gap**2 for gap in rows))
 
 
 @pytest.mark.slow
@@ -74,7 +75,7 @@ def test_large_profiles_against_pythons_integers(first: Profile, second: Profile
 
 
 @pytest.mark.slow
-@repeatable
+@settings(repeatable, max_examples=80)  # that they are follows from the definitions, which the tests above look at
 @given(profiles(), profiles(), profiles())
 def test_they_are_distances(first: Profile, second: Profile, third: Profile) -> None:
     for measure in (sorted_l1, sorted_linf):
@@ -90,36 +91,49 @@ def test_they_are_distances(first: Profile, second: Profile, third: Profile) -> 
 
 
 @pytest.mark.slow
-@repeatable
+@settings(repeatable, max_examples=120)
 @given(partitions(max_items=40), partitions(max_items=40))
 def test_split_at_any_count(first: tuple[int, ...], second: tuple[int, ...]) -> None:
     # ‖λ − μ‖₁ = Σ_{r ≤ T} |φ_{r+} − φ'_{r+}| + ‖(λ − T)₊ − (μ − T)₊‖₁
     whole = [Profile.from_partition(one) for one in (first, second)]
+    distance = sorted_l1(*whole)
+    columns = np.abs(np.subtract(*(profile.cumulative_prevalence(np.arange(1, 101)) for profile in whole)))
     for split in (0, 1, 2, 5, 100):
-        low = sum(abs(whole[0].k_plus(r) - whole[1].k_plus(r)) for r in range(1, split + 1))
+        low = columns[:split].sum()
         high = [Profile.from_counts([max(0, part - split) for part in one]) for one in (first, second)]
-        assert sorted_l1(*whole) == low + sorted_l1(*high)
+        assert distance == low + sorted_l1(*high)
 
 
-@pytest.mark.slow
+def with_one_more(shared: tuple[int, ...], unit: PrivacyUnit) -> set[tuple[int, ...]]:
+    """Return everything that counts may become when one unit comes in; a label's are capped at what the unit says."""
+    if unit.kind == "label":
+        capped = tuple(min(count, unit.bound) for count in shared)
+        return {tuple(sorted((*capped, min(count, unit.bound)))) for count in range(1, 2 * unit.bound)}
+    grown, newest = set[tuple[int, ...]](), {shared}
+    for _ in range(unit.bound):
+        newest = {more for partition in newest for more in larger_neighbors(partition)}
+        grown |= newest
+    return grown
+
+
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize(
-    "unit", [PrivacyUnit.item(), PrivacyUnit.user(max_items=4), PrivacyUnit.label(max_count=5)], ids=str
+    "unit", [PrivacyUnit.item(), PrivacyUnit.user(max_items=3), PrivacyUnit.label(max_count=4)], ids=str
 )
-def test_neighbours_are_no_farther_apart_than_their_unit_says(unit: PrivacyUnit, relation: NeighboringRelation) -> None:
+def test_neighbours_are_as_far_apart_as_their_unit_says_at_most(
+    unit: PrivacyUnit, relation: NeighboringRelation
+) -> None:
+    """All pairs with up to four items in common."""
     farthest = 0
-
-    @repeatable
-    @given(neighboring_profiles(unit=unit, relation=relation))
-    def check(pair: Neighbors) -> None:
-        nonlocal farthest
-        assert pair.distance == unit.max_distance * relation.steps
-        assert sorted_l1(pair.first, pair.second) <= pair.distance
-        farthest = max(farthest, sorted_l1(pair.first, pair.second))
-
-    check()
-    # The pairs are not all trivial: they come close to what two labels, of which neither stays, can differ by.
-    assert farthest >= unit.max_distance * (1 if unit.kind == "label" else relation.steps) - 1
+    for shared in partitions_up_to(4):
+        grown = with_one_more(shared, unit)
+        without = shared if unit.kind != "label" else tuple(min(count, unit.bound) for count in shared)
+        pairs = combinations(grown, 2) if relation is NeighboringRelation.SUBSTITUTE else product([without], grown)
+        made = {one: Profile.from_counts(one, unit=unit) for one in (without, *grown)}
+        farthest = max(farthest, max((sorted_l1(made[one], made[other]) for one, other in pairs), default=0))
+    # Two labels, of which each has at least one item, do not differ by the counts of both.
+    possible = unit.bound - 1 if (unit.kind, relation.steps) == ("label", 2) else unit.max_distance * relation.steps
+    assert farthest == possible <= unit.max_distance * relation.steps
 
 
 def test_sums_beyond_int64_are_exact() -> None:

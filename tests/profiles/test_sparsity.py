@@ -38,15 +38,15 @@ def test_huge_counts_and_prevalences_take_no_memory(run: Callable[[], object]) -
 
 
 @pytest.mark.slow
-def test_a_million_distinct_counts_take_megabytes() -> None:
-    counts = np.arange(1, 2**20 + 1)
-    ones = np.ones(2**20, dtype=np.int64)
+def test_each_distinct_count_takes_a_hundred_bytes() -> None:
+    counts = np.arange(1, 2**18 + 1)
+    ones = np.ones(2**18, dtype=np.int64)
     profile, shifted = Profile(counts, ones), Profile(counts + 1, ones)
-    assert profile.durfee_size == 2**19
-    assert peak_of(lambda: Profile(counts, ones)) < 100 * 2**20
-    assert peak_of(lambda: sorted_l1(profile, shifted)) < 200 * 2**20
-    assert peak_of(lambda: FrobeniusCoordinates.of(profile).profile()) < 200 * 2**20
-    assert sorted_l1(profile, shifted) == 2**20
+    assert profile.durfee_size == 2**17
+    assert peak_of(lambda: Profile(counts, ones)) < 100 * 2**18
+    assert peak_of(lambda: sorted_l1(profile, shifted)) < 200 * 2**18
+    assert peak_of(lambda: FrobeniusCoordinates.of(profile).profile()) < 200 * 2**18
+    assert sorted_l1(profile, shifted) == 2**18
     assert FrobeniusCoordinates.of(profile).profile() == profile
 
 

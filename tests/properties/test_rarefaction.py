@@ -99,7 +99,9 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
     shares /= shares.sum()
     size, held = 100, np.zeros(5)
     for _ in range(size):
-        curve = rarefaction_curve(Profile.from_counts(rng.multinomial(600, shares)), draws=600, points=5, rng=rng)
+        # From 30 samples instead of 50 errors are off by 13 % instead of 10: bands hold hardly less for it.
+        profile = Profile.from_counts(rng.multinomial(600, shares))
+        curve = rarefaction_curve(profile, draws=600, points=5, bootstraps=30, rng=rng)
         truth = -np.expm1(curve.x[:, None] * np.log1p(-shares)).sum(axis=1)
         held += (curve.low - 1e-9 <= truth) & (truth <= curve.high + 1e-9)
     # If each interval holds the truth 90 % of the time or more, all 5 counts are this large but once in 2,000 times.

@@ -30,8 +30,8 @@ def laplace_samples(rng: np.random.Generator, gamma: float, size: int) -> np.nda
 
 
 @pytest.mark.slow
-def test_good_samplers_pass_a_thousand_seeds() -> None:
-    for seed in np.random.SeedSequence(1).spawn(1000):
+def test_good_samplers_pass_at_every_seed() -> None:
+    for seed in np.random.SeedSequence(1).spawn(400):
         rng = np.random.default_rng(seed)
         assert_pmf_equal(rng.integers(1, 7, 500), DIE)
         assert_pmf_equal(laplace_samples(rng, 1.0, 500), LAPLACE)
@@ -67,14 +67,14 @@ def test_typical_mistakes_are_caught(spoil) -> None:  # noqa: ANN001 - the table
 
 @pytest.mark.slow
 def test_false_alarms_are_no_more_than_stated() -> None:
-    """At a rate of one in ten, 2,000 good samples raise far fewer than the stated 200 alarms, and at some they do."""
+    """At a rate of one in ten, 1,000 good samples raise far fewer than the stated 100 alarms, and at some they do."""
     rng, alarms = np.random.default_rng(4), 0
-    for _ in range(2000):
+    for _ in range(1000):
         try:
             assert_pmf_equal(rng.integers(1, 7, 60), DIE, false_fail_rate=0.1)
         except AssertionError:
             alarms += 1
-    assert 0 < alarms <= int(binom.isf(1e-9, 2000, 0.1))
+    assert 0 < alarms <= int(binom.isf(1e-9, 1000, 0.1))
 
 
 @pytest.mark.slow
@@ -118,14 +118,14 @@ def test_the_message_names_the_event() -> None:
 
 @pytest.mark.slow
 def test_laws_on_many_values_are_grouped() -> None:
-    pmf = partial(geometric_pmf, Fraction(1, 5000))
+    pmf = partial(geometric_pmf, Fraction(1, 2000))
     rng = np.random.default_rng(7)
     size = 20_000
-    samples = rng.geometric(-np.expm1(-1 / 5000), size) - 1
+    samples = rng.geometric(-np.expm1(-1 / 2000), size) - 1
     assert_pmf_equal(samples, pmf)
     # A law with a mean 5 % too large differs by e^(-1)·0.05 at some step.
-    assert pmf_discrepancy(partial(geometric_pmf, Fraction(1, 5250)), pmf) == pytest.approx(0.05 / np.e, rel=0.1)
-    assert_pmf_differs(rng.geometric(-np.expm1(-1 / 6500), size), pmf)
+    assert pmf_discrepancy(partial(geometric_pmf, Fraction(1, 2100)), pmf) == pytest.approx(0.05 / np.e, rel=0.1)
+    assert_pmf_differs(rng.geometric(-np.expm1(-1 / 2600), size), pmf)
 
 
 def test_values_of_any_kind() -> None:

@@ -218,7 +218,8 @@ def _ascend(
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
         gradient = found.gradient - penalty @ logs
-        curved = found.information + penalty + np.diag(np.maximum(-found.gradient, 0.0))
+        curved = found.information + penalty
+        curved.flat[:: logs.size + 1] += np.maximum(-found.gradient, 0.0)
         step = np.linalg.solve(_safe(curved), gradient)
         gain = float(gradient @ step)
         if not gain > _TOLERANCE or likelihood.left <= 0:
@@ -239,4 +240,6 @@ def _ascend(
 
 def _safe(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Add so little to the diagonal that only directions change of which nothing is known."""
-    return matrix + np.eye(matrix.shape[0]) * (1e-9 + 1e-13 * float(np.trace(matrix)))
+    safe = matrix.copy()
+    safe.flat[:: matrix.shape[0] + 1] += 1e-9 + 1e-13 * float(np.trace(matrix))
+    return safe

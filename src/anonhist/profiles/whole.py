@@ -42,7 +42,8 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
         raise DataError(message)
     if not array.size:
         return np.zeros(0, dtype=np.int64)
-    if bool(np.any(getattr(array, "mask", False))):
+    mask = getattr(array, "mask", None)
+    if mask is not None and bool(np.any(mask)):
         message = f"No {name} may be masked: leave out what is missing."
         raise DataError(message)
     kind = array.dtype.kind

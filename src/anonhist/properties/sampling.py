@@ -131,6 +131,8 @@ def _smooth(
     means: NDArray[np.float64], weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return E w(N) and the slope of w for large means, from w a standard deviation to either side."""
+    if not means.size:
+        return means, means
     low = np.floor(means - np.sqrt(means)).astype(np.int64)
     high = np.ceil(np.minimum(means + np.sqrt(means), _LARGEST)).astype(np.int64)
     at_low, at_high = weights(low), weights(high)

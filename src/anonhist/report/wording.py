@@ -174,7 +174,7 @@ def share_of_items(release: Release) -> str:
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism
     >>> from anonhist.profiles import Profile
-    >>> share_of_items(FrobeniusMechanism("0.1").release(Profile.from_counts([2, 1])))[-14:]
+    >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
     items, name = release.profile.n, words_of(release.guarantee.unit).items

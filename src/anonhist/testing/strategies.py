@@ -1,8 +1,7 @@
-"""Hypothesis strategies: profiles, partitions, neighbouring pairs, privacy parameters and units."""
+"""Hypothesis strategies: profiles, partitions, privacy parameters and units."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -18,25 +17,11 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 2**63 - 1
 
+# What sizes are made of: one strategy for all, where each with bounds of its own would cost far more than the draw.
+_RAW = st.integers(0, 3 * MAX_ITEMS)
+
 # The same examples in every run, however slow the machine: ``@repeatable`` above ``@given(…)``.
 repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=200)
-
-
-@dataclass(frozen=True)
-class Neighbors:
-    """Two profiles one unit apart.
-
-    Attributes
-    ----------
-    first, second
-        The profiles; both carry the unit.
-    distance
-        The largest sorted ℓ1 distance that such neighbours may have.
-    """
-
-    first: Profile
-    second: Profile
-    distance: int
 
 
 def units() -> SearchStrategy[PrivacyUnit]:
@@ -106,74 +91,19 @@ def _profiles(draw: DrawFn, max_distinct: int, max_items: int, unit: SearchStrat
     prevalences: dict[int, int] = {}
     left = max_items
     for _ in range(draw(st.integers(0, max_distinct))):
-        count = draw(_sizes(left))
+        count = _size(draw(_RAW), largest=left)
         if count in prevalences:
             continue
-        prevalences[count] = draw(_sizes(left // count))
+        prevalences[count] = _size(draw(_RAW), largest=left // count)
         left -= count * prevalences[count]
         if not left:
             break
     return Profile.from_prevalences(prevalences, unit=draw(unit))
 
 
-def _sizes(largest: int) -> SearchStrategy[int]:
-    """Whole numbers from 1 to ``largest``: mostly small, now and then of any order of magnitude."""
-    return st.one_of(st.integers(1, min(largest, 9)), st.integers(1, min(largest, 10**6)), st.integers(1, largest))
-
-
-def neighboring_profiles(
-    *,
-    unit: PrivacyUnit | None = None,
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    max_items: int = 60,
-) -> SearchStrategy[Neighbors]:
-    """Return a strategy for pairs of neighbouring profiles.
-
-    Parameters
-    ----------
-    unit
-        Whose presence differs; an item by default. An item or a user changes up to 1 or m items, each a cell of the
-        Young diagram, taken from or added to any label; a label comes or goes with all its items, counts capped.
-    relation
-        Whether the unit is in only one of the data sets, or another stands in its place.
-    max_items
-        Items the two have in common, at most.
-
-    Examples
-    --------
-    >>> from hypothesis import find
-    >>> pair = find(neighboring_profiles(), lambda pair: pair.second.n > pair.first.n)
-    >>> pair.first, pair.second
-    (Profile(n=0, num_labels=0, {}), Profile(n=1, num_labels=1, {1: 1}))
-    """
-    return _neighbors(unit or PrivacyUnit.item(), relation, max_items)
-
-
-@st.composite
-def _neighbors(draw: DrawFn, unit: PrivacyUnit, relation: NeighboringRelation, max_items: int) -> Neighbors:
-    shared = list(draw(partitions(max_items=max_items)))
-    sides = [shared, _with_one_more(draw, shared, unit)]
-    if relation is NeighboringRelation.SUBSTITUTE:
-        sides[0] = _with_one_more(draw, shared, unit)
-    elif draw(st.booleans()):
-        sides.reverse()
-    if unit.kind == "label":
-        sides = [[min(count, unit.bound) for count in side] for side in sides]
-    first, second = (Profile.from_counts(side, unit=unit) for side in sides)
-    return Neighbors(first, second, unit.max_distance * relation.steps)
-
-
-def _with_one_more(draw: DrawFn, counts: list[int], unit: PrivacyUnit) -> list[int]:
-    if unit.kind == "label":
-        return [*counts, draw(st.integers(1, 2 * unit.bound))]
-    grown = counts.copy()
-    for _ in range(draw(st.integers(1, unit.bound))):
-        label = draw(st.integers(0, len(grown)))
-        if label == len(grown):
-            grown.append(1)
-        else:
-            grown[label] += 1
-    return grown
+def _size(raw: int, *, largest: int) -> int:
+    """Return a number from 1 to ``largest``: mostly small, now and then of any order of magnitude."""
+    return 1 + raw // 3 % min(largest, (9, 10**6, MAX_ITEMS)[raw % 3])
 
 
 def epsilons(

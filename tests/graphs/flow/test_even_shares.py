@@ -31,10 +31,10 @@ def test_rooms_that_are_left_are_the_most_even_and_prices_show_it() -> None:
         arcs = list(zip(left.tolist(), right.tolist(), shares, strict=True))
         for u, supply in enumerate(supplies.tolist()):
             assert sum(share for begin, _, share in arcs if begin == u) == supply
+        rest = [room - sum(share for _, end, share in arcs if end == v) for v, room in enumerate(rooms.tolist())]
         for u, v, share in arcs:
-            room = rooms[v] - sum(other for _, end, other in arcs if end == v)
-            assert share == 1 or room <= prices[u]
-            assert share == 0 or room >= prices[u]
+            assert share == 1 or rest[v] <= prices[u]
+            assert share == 0 or rest[v] >= prices[u]
             divided += 0 < share < 1
     assert divided > 100
 

@@ -45,10 +45,10 @@ def test_draws_follow_the_law() -> None:
     choice = DegreeChoice(Fraction(2), (1, 2, 4, 8))
     kept = {1: 20, 2: 40, 4: 62, 8: 90}
     source = SeededSource(7)
-    drawn = Counter(choice.draw(kept, NOISE, ADDED, source=source) for _ in range(4000))
+    drawn = Counter(choice.draw(kept, NOISE, ADDED, source=source) for _ in range(2000))
     for bound, chance in zip(choice.candidates, law(choice, kept, NOISE), strict=True):
         # Five standard errors: wrong for a right program once in a million times.
-        assert abs(drawn[bound] / 4000 - chance) < 5 * (chance * (1 - chance) / 4000) ** 0.5 + 1e-9
+        assert abs(drawn[bound] / 2000 - chance) < 5 * (chance * (1 - chance) / 2000) ** 0.5 + 1e-9
 
 
 @pytest.mark.slow
@@ -56,10 +56,10 @@ def test_an_exchange_halves_the_rate() -> None:
     choice = DegreeChoice(Fraction(2), (1, 8))
     kept = {1: 0, 8: 100}
     source = SeededSource(7)
-    drawn = Counter(choice.draw(kept, NOISE, EXCHANGED, source=source) for _ in range(4000))
+    drawn = Counter(choice.draw(kept, NOISE, EXCHANGED, source=source) for _ in range(2000))
     chance = law(choice, kept, NOISE, rate=0.5)[0]
     assert 0.05 < chance < 0.4
-    assert abs(drawn[1] / 4000 - chance) < 5 * (chance * (1 - chance) / 4000) ** 0.5
+    assert abs(drawn[1] / 2000 - chance) < 5 * (chance * (1 - chance) / 2000) ** 0.5
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2), Fraction(6)])

@@ -138,17 +138,15 @@ def losses(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain_fit")
-@pytest.mark.parametrize("made", [CumulativeDegrees, SurvivalDegrees, "listed", "not listed"])
 @pytest.mark.parametrize("max_degree", [1, 2])
 def test_no_neighbours_lose_more_than_the_budget_and_some_lose_it_all(
-    made: type[NodeMechanism] | str, max_degree: int, monkeypatch: pytest.MonkeyPatch
+    max_degree: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if isinstance(made, str):
-        mechanism: NodeMechanism = HistogramDegrees(Fraction(3), max_degree, nodes_listed=made == "listed")
-    else:
-        mechanism = made(Fraction(3), max_degree)
-    found = losses(mechanism, UNDIRECTED, 5, monkeypatch, first_bin=int(made == "not listed"))
-    assert max(found) == 3
+    # All projections of all graphs are made once for all mechanisms.
+    listed, unlisted = (HistogramDegrees(Fraction(3), max_degree, nodes_listed=listed) for listed in (True, False))
+    for mechanism in (CumulativeDegrees(Fraction(3), max_degree), SurvivalDegrees(Fraction(3), max_degree), listed):
+        assert max(losses(mechanism, UNDIRECTED, 5, monkeypatch)) == 3, mechanism
+    assert max(losses(unlisted, UNDIRECTED, 5, monkeypatch, first_bin=1)) == 3
 
 
 @pytest.mark.usefixtures("plain_fit")
@@ -193,18 +191,18 @@ def rounded_law(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain_fit")
-@pytest.mark.parametrize("made", [CumulativeDegrees, SurvivalDegrees])
 @pytest.mark.parametrize("direction", [UNDIRECTED, IN])
-def test_rounded_flows_lose_no_more_than_the_budget(
-    made: type[NodeMechanism], direction: Direction, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mechanism = made(Fraction(2), 1, direction, ADDED, None, Flow())
+def test_rounded_flows_lose_no_more_than_the_budget(direction: Direction, monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = np.arange(-3, 9)
+    neighbours = pairs(direction, 4 if direction is UNDIRECTED else 3)
+    graphs = {id(graph): graph for pair in neighbours for graph in pair}
+    # Each flow is rounded once for both mechanisms.
+    rounded = {place: rounded_law(graph, 1) for place, graph in graphs.items()}
 
-    def output_law(graph: Graph) -> NDArray[np.float64]:
+    def output_law(mechanism: NodeMechanism, place: int) -> NDArray[np.float64]:
         """Return the probabilities of all noisy numbers near the truth, one axis for each number."""
         total: NDArray[np.float64] | None = None
-        for bins, chance in rounded_law(graph, 1).items():
+        for bins, chance in rounded[place].items():
             law = np.ones(())
             for rate, truth in asked_of_bins(mechanism, np.array(bins), monkeypatch):
                 for value in truth.tolist():
@@ -213,18 +211,11 @@ def test_rounded_flows_lose_no_more_than_the_budget(
         assert total is not None
         return total
 
-    nodes = 4 if direction is UNDIRECTED else 3
-    laws: dict[tuple[bytes, bytes, int], NDArray[np.float64]] = {}
-
-    def known(graph: Graph) -> NDArray[np.float64]:
-        key = (graph.sources.tobytes(), graph.targets.tobytes(), graph.num_nodes)
-        if key not in laws:
-            laws[key] = output_law(graph)
-        return laws[key]
-
-    largest = max(float(np.abs(np.log(known(one) / known(other))).max()) for one, other in pairs(direction, nodes))
-    assert largest <= 2 + 1e-9
-    assert largest > 0.8
+    for made in (CumulativeDegrees, SurvivalDegrees):
+        mechanism = made(Fraction(2), 1, direction, ADDED, None, Flow())
+        laws = {place: output_law(mechanism, place) for place in graphs}
+        largest = max(float(np.abs(np.log(laws[id(one)] / laws[id(other)])).max()) for one, other in neighbours)
+        assert 0.8 < largest <= 2 + 1e-9, made
 
 
 def far_apart(leaves: int, direction: Direction) -> tuple[Graph, Graph]:
@@ -368,12 +359,12 @@ def test_nodes_that_noise_makes_up_are_no_more_than_can_be_counted() -> None:
 def test_simulations_release_what_releases_do() -> None:
     mechanism = CumulativeDegrees(Fraction(4), 8)
     public = Profile.from_counts([1] * 300 + [4] * 50 + [20])
-    runs = mechanism.simulate_with_zeros(public, 100, size=40, rng=np.random.default_rng(7))
+    runs = mechanism.simulate_with_zeros(public, 100, size=20, rng=np.random.default_rng(7))
     zeros = np.array([zeros for _, zeros in runs])
     labels = np.array([run.num_labels for run, _ in runs])
     assert all(run.k_plus(9) == 0 for run, _ in runs)
-    assert abs(zeros.mean() - 100) < 5 * zeros.std() / 40**0.5 + 3
-    assert abs(labels.mean() - 351) < 5 * labels.std() / 40**0.5 + 3
+    assert abs(zeros.mean() - 100) < 5 * zeros.std() / 20**0.5 + 3
+    assert abs(labels.mean() - 351) < 5 * labels.std() / 20**0.5 + 3
 
 
 @pytest.mark.parametrize("relation", NeighboringRelation)

@@ -2,6 +2,8 @@
 
 import importlib
 import tracemalloc
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +46,22 @@ def random_graph(rng: np.random.Generator, nodes: int, edges: int, direction: Di
     return Graph(ends[:, 0], ends[:, 1], rng.integers(2**64, size=nodes, dtype=np.uint64), EdgePolicy(direction))
 
 
+@cache
+def small_scans() -> list[tuple[tuple[NDArray[np.int64], ...], dict[str, Any], list[bool]]]:
+    """Return edges in some order, how they are to be scanned, and which are kept."""
+    rng, found = np.random.default_rng(7), []
+    for number in range(250):
+        nodes, edges = int(rng.integers(2, 25)), int(rng.integers(60))
+        sources = rng.integers(nodes, size=edges)
+        targets = (sources + rng.integers(1, nodes, size=edges)) % nodes
+        order = rng.permutation(edges)
+        cap, is_directed = int(rng.integers(1, 7)), number % 2 == 1
+        kept = plain_scan(sources, targets, order, cap, is_directed=is_directed)
+        settings = {"num_nodes": nodes, "max_degree": cap, "is_directed": is_directed}
+        found.append(((sources, targets, order), settings, kept))
+    return found
+
+
 # Parts of one edge and of all; only rounds, no rounds, and rounds that give up early.
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [1, 7, 1 << 16])
@@ -52,15 +70,8 @@ def test_it_is_the_plain_scan_in_any_order(monkeypatch: pytest.MonkeyPatch, part
     monkeypatch.setattr(MODULE, "_PART", part)
     monkeypatch.setattr(MODULE, "_FEW", few)
     monkeypatch.setattr(MODULE, "_SHARE", share)
-    rng = np.random.default_rng(7)
-    for number in range(250):
-        nodes, edges = int(rng.integers(2, 25)), int(rng.integers(60))
-        sources = rng.integers(nodes, size=edges)
-        targets = (sources + rng.integers(1, nodes, size=edges)) % nodes
-        order = rng.permutation(edges)
-        cap, is_directed = int(rng.integers(1, 7)), number % 2 == 1
-        kept = kept_edges(sources, targets, order, num_nodes=nodes, max_degree=cap, is_directed=is_directed)
-        assert kept.tolist() == plain_scan(sources, targets, order, cap, is_directed=is_directed)
+    for edges, settings, kept in small_scans():
+        assert kept_edges(*edges, **settings).tolist() == kept
 
 
 @pytest.mark.parametrize("direction", [Direction.UNDIRECTED, Direction.IN])

@@ -41,7 +41,7 @@ def test_smooth_sums_err_less_than_isotonic_ones(name: str, from_above: bool) ->
     cells = cells_from_above(64) if from_above else cells_from_below(64)
     rng = np.random.default_rng(7)
     smooth, isotonic = [], []
-    for _ in range(12):
+    for _ in range(6):
         noisy = sums + rng.laplace(scale=150, size=64)
         monotone = decreasing_fit(noisy) if from_above else -decreasing_fit(-noisy)
         isotonic.append(np.abs(monotone - sums).sum())

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -107,7 +108,6 @@ def test_conventions(profile: Profile, plain: tuple[float, ...], bits: tuple[flo
 ZIPF = 1 / np.arange(1, 301)
 ZIPF /= ZIPF.sum()
 RUNS = 300
-SAMPLES = [Profile.from_counts(np.random.default_rng(seed).multinomial(20_000, ZIPF)) for seed in range(RUNS)]
 COVERED = np.cumsum(ZIPF)
 HALF = int(np.searchsorted(COVERED, 0.5)) + 1
 WORK = float((1 - COVERED[HALF - 1]) * HALF + np.arange(1, HALF + 1) @ ZIPF[:HALF])
@@ -122,6 +122,18 @@ ESTIMATORS: dict[str, tuple[Callable[[Profile], Estimate], float]] = {
 }
 
 
+@cache
+def samples() -> list[Profile]:
+    return [Profile.from_counts(np.random.default_rng(seed).multinomial(20_000, ZIPF)) for seed in range(RUNS)]
+
+
+@cache
+def of_few_labels() -> list[Profile]:
+    """Half of the items are, up to chance, those of the first label: the work factor is 1 or 2."""
+    rng = np.random.default_rng(3)
+    return [Profile.from_counts(rng.multinomial(20_000, [0.502, 0.3, 0.15, 0.048])) for _ in range(RUNS)]
+
+
 def about_right(estimates: list[Estimate]) -> bool:
     ratio = np.mean([made.standard_error for made in estimates]) / np.std([made.value for made in estimates])
     # The spread of 300 runs is known to 4 %: four standard deviations either side.
@@ -131,7 +143,7 @@ def about_right(estimates: list[Estimate]) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize(("estimate", "truth"), ESTIMATORS.values(), ids=ESTIMATORS)
 def test_errors_and_intervals(estimate: Callable[[Profile], Estimate], truth: float) -> None:
-    estimates = [estimate(profile) for profile in SAMPLES]
+    estimates = [estimate(profile) for profile in samples()]
     assert about_right(estimates)
     held = sum(made.interval[0] <= truth <= made.interval[1] for made in estimates) / RUNS
     # A rank is a whole number: the work of a half jumps by half a guess, three of its errors, in 1 sample of 25.
@@ -140,7 +152,7 @@ def test_errors_and_intervals(estimate: Callable[[Profile], Estimate], truth: fl
 
 @pytest.mark.slow
 def test_guesswork_of_all_is_too_low_and_its_error_that_of_chance() -> None:
-    estimates = [guesswork(profile, share=1) for profile in SAMPLES]
+    estimates = [guesswork(profile, share=1) for profile in samples()]
     assert about_right(estimates)
     assert np.mean([made.value for made in estimates]) < float(np.arange(1, 301) @ ZIPF)
 
@@ -156,10 +168,7 @@ def test_guesswork_of_all_is_too_low_and_its_error_that_of_chance() -> None:
     ],
 )
 def test_intervals_hold_where_the_cost_jumps(function: Callable[..., Estimate], unit: str, truth: float) -> None:
-    # Half of the items are, up to chance, those of the first label: the work factor is 1 or 2.
-    rng = np.random.default_rng(3)
-    drawn = [Profile.from_counts(rng.multinomial(20_000, [0.502, 0.3, 0.15, 0.048])) for _ in range(RUNS)]
-    estimates = [function(profile, share=0.5, unit=unit) for profile in drawn]
+    estimates = [function(profile, share=0.5, unit=unit) for profile in of_few_labels()]
     assert 0.1 < sum(made.value > 1.05 * truth for made in estimates) / RUNS < 0.9
     held = [made.interval[0] - 1e-12 <= truth <= made.interval[1] + 1e-12 for made in estimates]
     assert sum(held) / RUNS >= 0.9

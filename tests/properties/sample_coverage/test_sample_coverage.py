@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -106,19 +107,24 @@ def test_wrong_calls_are_refused() -> None:
         sample_coverage(profile, level=1.0)
 
 
+@cache
+def covered() -> list[tuple[Profile, float]]:
+    """Return samples and what they cover."""
+    rng = np.random.default_rng(23)
+    weights = 1 / np.arange(1.0, 3001)
+    probabilities = weights / weights.sum()
+    drawn = [rng.multinomial(2000, probabilities) for _ in range(1500)]
+    return [(Profile.from_counts(counts), float(probabilities[counts > 0].sum())) for counts in drawn]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", SAMPLE_COVERAGE_METHODS)
 def test_error_is_that_against_the_coverage_of_each_sample(method: str) -> None:
     # Zipf's law on 3,000 labels. 1,500 differences: their root mean square is off by more than 10 % with probability
     # below 1e-6, and the share of intervals that hold the truth by more than 2.7 %.
-    rng = np.random.default_rng(23)
-    weights = 1 / np.arange(1.0, 3001)
-    probabilities = weights / weights.sum()
     differences, told, held = [], [], 0
-    for _ in range(1500):
-        counts = rng.multinomial(2000, probabilities)
-        truth = float(probabilities[counts > 0].sum())
-        estimate = sample_coverage(Profile.from_counts(counts), method=method)
+    for profile, truth in covered():
+        estimate = sample_coverage(profile, method=method)
         differences.append(estimate.value - truth)
         told.append(estimate.standard_error)
         held += estimate.interval[0] <= truth <= estimate.interval[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from scipy.stats import poisson
 
 from anonhist import UsageError
 from anonhist.profiles import Profile
+from anonhist.properties.estimator import value_of
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao_lee import ChaoLee
@@ -22,6 +24,7 @@ from anonhist.properties.support_size.interval import SupportSizeInterval
 from anonhist.properties.support_size.jackknife_1 import Jackknife1
 from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
+from anonhist.properties.support_size.support_size import support_size_estimator
 
 # Profile maximum likelihood is slow, and has tests of its own.
 CLOSED = tuple(method for method in SUPPORT_SIZE_METHODS if method != "pml")
@@ -181,9 +184,10 @@ def test_weights_give_the_error_of_repeated_samples(drawn: list[Profile], estima
 @pytest.mark.parametrize("method", CLOSED)
 def test_standard_errors_are_those_of_repeated_samples(drawn: list[Profile], method: str) -> None:
     # As above, with the distribution estimated from each sample as well; and for Chao1 the published formulas.
-    estimates = [estimate_of(profile, method, alphabet_size=2000) for profile in drawn]
-    spread = float(np.std([estimate.value for estimate in estimates]))
-    told = math.sqrt(np.mean([estimate.standard_error**2 for estimate in estimates[:100]]))
+    estimator = support_size_estimator(method, 2000 if method == "chebyshev" else None)
+    spread = float(np.std([value_of(estimator, profile) for profile in drawn]))
+    estimates = [estimate_of(profile, method, alphabet_size=2000) for profile in drawn[:100]]
+    told = math.sqrt(np.mean([estimate.standard_error**2 for estimate in estimates]))
     assert told == pytest.approx(spread, rel=0.12)
 
 
@@ -191,17 +195,20 @@ def least_held(share: float, runs: int, *, rate: float = 1e-6) -> float:
     return share + NormalDist().inv_cdf(rate) * math.sqrt(share * (1 - share) / runs)
 
 
+@cache
+def of_equal_labels() -> list[Profile]:
+    rng = np.random.default_rng(21)
+    return [Profile.from_counts(rng.multinomial(600, np.full(500, 1 / 500))) for _ in range(600)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["chao1", "chao1-inext", "ace", "chao-lee"])
 def test_intervals_hold_the_truth_where_labels_are_equally_likely(method: str) -> None:
     # What these four assume. Fewer than 95 % in truth, by less than what 600 samples show, would pass.
-    rng = np.random.default_rng(21)
-    labels = 500
     held = 0
-    for _ in range(600):
-        profile = Profile.from_counts(rng.multinomial(600, np.full(labels, 1 / labels)))
+    for profile in of_equal_labels():
         low, high = support_size(profile, method=method).interval
-        held += low <= labels <= high
+        held += low <= 500 <= high
     assert held / 600 >= least_held(0.95, 600)
     assert held / 600 < 1
 

@@ -148,6 +148,8 @@ def log_zeta(exponents: NDArray[np.float64], starts: NDArray[np.float64]) -> NDA
     """
     from scipy.special import zeta
 
+    if bool((starts < _FAR).all()):
+        return np.asarray(np.log(zeta(exponents, starts)))
     near = np.log(zeta(exponents, np.minimum(starts, _FAR)))
     far = np.maximum(starts, _FAR)
     a = exponents
@@ -158,7 +160,8 @@ def log_zeta(exponents: NDArray[np.float64], starts: NDArray[np.float64]) -> NDA
 def _mean_log(exponents: NDArray[np.float64], starts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``E ln D = −∂ ln ζ(α, q)/∂α``."""
     step = _SLOPE_STEP * (exponents - 1)
-    return (log_zeta(exponents - step, starts) - log_zeta(exponents + step, starts)) / (2 * step)
+    less, more = log_zeta(np.array((exponents - step, exponents + step)), starts)
+    return np.asarray((less - more) / (2 * step))
 
 
 def _curvature(exponent: float, start: NDArray[np.float64]) -> float:

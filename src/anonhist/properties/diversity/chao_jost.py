@@ -59,6 +59,7 @@ class ChaoJostSum(SumEstimator):
         if order > n:
             return replace(PlugInSum(order).sum_of(profile), warnings=_FEW)
         tail, by_once, by_twice = _tail(profile, order)
+        rise_of_all = log_rise(np.array([float(n)]), shift)
 
         def shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
             # No count of a sample is above n.
@@ -68,7 +69,7 @@ class ChaoJostSum(SumEstimator):
             if order >= 2:
                 return np.asarray(shares(counts) / shift)
             held = np.clip(counts, 1, n).astype(np.float64)
-            rise = log_rise(np.array([float(n)]), shift) - log_rise(held, shift)
+            rise = rise_of_all - log_rise(held, shift)
             # What is proportional to the count is fixed with n: taken off, nothing cancels near q = 1.
             return np.asarray((counts > 0) * held / n * at_zero(np.expm1, shift, rise))
 

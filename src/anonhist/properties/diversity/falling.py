@@ -35,18 +35,22 @@ def log_rise(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
     """
     steps = np.maximum(np.ceil(_LARGE + max(-shift, 0.0) - x), 0.0)
     total = _log_rise_of_large(x + steps, shift)
-    for step in range(int(steps.max(initial=0.0))):
-        at = x + step
-        total -= np.where(step < steps, at_zero(np.log1p, shift, 1 / at), 0.0)
+    small = np.flatnonzero(steps)
+    if small.size:
+        step, most = np.arange(steps.max()), steps[small, np.newaxis]
+        each = at_zero(np.log1p, shift, 1 / (x[small, np.newaxis] + step))
+        total[small] -= np.where(step < most, each, 0.0).sum(axis=1)
     return total
 
 
 def _log_rise_of_large(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    growth = at_zero(np.log1p, shift, 1 / x)
+    inverse = 1 / x
+    growth = at_zero(np.log1p, shift, inverse)
     total = (x - 0.5) * growth + np.log(x + shift) - 1.0
+    power, square = inverse, inverse**2
     for index, coefficient in enumerate(_STIRLING):
-        power = 2 * index + 1
-        total += coefficient * x**-power * at_zero(np.expm1, shift, -power * growth)
+        total += coefficient * power * at_zero(np.expm1, shift, -(2 * index + 1) * growth)
+        power = power * square
     return total
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.properties.support_coverage.series import LONGEST, reach, series, series_point
+from anonhist.properties.support_coverage.series import LONGEST, reach, series, series_point, series_value
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -47,6 +47,10 @@ class GoodToulmin:
             return point
         warning = "Beyond twice the items this series runs away; choose a smoothed one."
         return replace(point, warnings=(*point.warnings, warning))
+
+    def value(self, profile: Profile) -> float:
+        """Return the number alone, in a fifth of the time."""
+        return series_value(profile, self.draws, good_toulmin)
 
 
 def good_toulmin(*, n: int, draws: int) -> LinearStatistic:

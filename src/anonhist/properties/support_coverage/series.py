@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.numeric import pointwise
+from anonhist.numeric.read_only import read_only
 from anonhist.properties.assemblage import Assemblage
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
@@ -40,7 +42,7 @@ def series(beyond: float, log_tails: NDArray[np.float64]) -> LinearStatistic:
     beyond
         t = (m − n)/n > 0: how far the draws reach beyond the sample.
     log_tails
-        ``ln P(Z ≥ j)`` for j = 0, 1, …, ``LONGEST``.
+        ``ln P(Z ≥ j)`` for j = 0, 1, …, up to ``LONGEST``; beyond its end the probability is 0.
 
     Examples
     --------
@@ -67,13 +69,11 @@ def log_poisson_tails(rate: float) -> NDArray[np.float64]:
 
 
 def log_binomial_tails(trials: int, odds: float) -> NDArray[np.float64]:
-    """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, ``LONGEST``."""
+    """Return ``ln P(Z ≥ j)``, Z ~ Binomial(trials, 1/(1 + odds)), trials ≤ ``LONGEST``, for j = 0, …, trials."""
     factorials = _log_factorials()
     hits = np.arange(trials + 1)
     chances = (trials - hits) * math.log(odds) - trials * math.log1p(odds)
-    logs = np.full(LONGEST + 1, -np.inf)
-    logs[: trials + 1] = chances + factorials[trials] - factorials[hits] - factorials[trials - hits]
-    return _tails(logs)
+    return _tails(chances + factorials[trials] - factorials[hits] - factorials[trials - hits])
 
 
 def reach(*, n: int, draws: int) -> float:
@@ -94,10 +94,21 @@ def series_point(profile: Profile, draws: int, statistic: Callable[..., LinearSt
     if draws <= profile.n:
         return Rarefaction(draws).point(profile)
     linear = statistic(n=profile.n, draws=draws)
-    seen, more = float(profile.num_labels), float(draws - profile.n)
-    value = min(max(linear.of(profile), seen), seen + more)
+    value = _kept(linear, profile, draws)
     error = min(sampling_error(profile, linear.weights), float(draws))
     return Point(value, linear.weights, error, _visible(profile, draws))
+
+
+def series_value(profile: Profile, draws: int, statistic: Callable[..., LinearStatistic]) -> float:
+    """Return the number alone of :func:`series_point` and :func:`smoothed_point`."""
+    if draws <= profile.n:
+        return Rarefaction(draws).point(profile).value
+    return _kept(statistic(n=profile.n, draws=draws), profile, draws)
+
+
+def _kept(linear: LinearStatistic, profile: Profile, draws: int) -> float:
+    seen, more = float(profile.num_labels), float(draws - profile.n)
+    return min(max(linear.of(profile), seen), seen + more)
 
 
 def smoothed_point(profile: Profile, draws: int, statistic: Callable[..., LinearStatistic]) -> Point:
@@ -140,5 +151,6 @@ def _tails(log_pmf: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.minimum(tails - tails[0], 0.0))
 
 
+@cache
 def _log_factorials() -> NDArray[np.float64]:
-    return np.append(0.0, np.cumsum(pointwise.log(np.arange(1.0, LONGEST + 1))))
+    return read_only(np.append(0.0, np.cumsum(pointwise.log(np.arange(1.0, LONGEST + 1)))))

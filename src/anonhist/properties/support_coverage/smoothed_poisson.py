@@ -14,6 +14,7 @@ from anonhist.properties.support_coverage.series import (
     log_poisson_tails,
     reach,
     series,
+    series_value,
     smoothed_point,
 )
 
@@ -54,6 +55,10 @@ class SmoothedPoisson:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         return smoothed_point(profile, self.draws, partial(smoothed_poisson, rate=self.rate))
+
+    def value(self, profile: Profile) -> float:
+        """Return the number alone, in a fifth of the time."""
+        return series_value(profile, self.draws, partial(smoothed_poisson, rate=self.rate))
 
 
 def smoothed_poisson(*, n: int, draws: int, rate: float | None = None) -> LinearStatistic:
