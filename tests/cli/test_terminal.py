@@ -73,8 +73,8 @@ def test_quiet_on_a_terminal_shows_nothing(terminal: Cli, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal: Cli, folder: Path) -> None:
-    done = terminal("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
+def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal_process: Cli, folder: Path) -> None:
+    done = terminal_process("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
     assert done.returncode == 0
     assert done.stderr.startswith("count,prevalence,")
     assert all(line.count(",") == 8 for line in done.stderr.splitlines())
@@ -127,8 +127,8 @@ def test_the_columns_of_a_text_are_named_for_the_operator_alone(
     assert "'user'" not in logged.stderr
 
 
-def test_wrong_calls_look_the_same_on_a_terminal(terminal: Cli, folder: Path) -> None:
-    done = terminal("release", "events.csv", "--epsilon", "0")
+def test_wrong_calls_look_the_same_on_a_terminal(terminal_process: Cli, folder: Path) -> None:
+    done = terminal_process("release", "events.csv", "--epsilon", "0")
     assert done.returncode == 2
     assert done.stdout == "anonhist: epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
