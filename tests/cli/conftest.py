@@ -12,13 +12,17 @@ import sys
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 from threading import Thread
+from typing import Any
 
+import duckdb
 import pytest
 
 from anonhist.cli.entry import run
+from anonhist.ingest.sources import _CONFIG
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -38,8 +42,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    """Open DuckDB once in this process, set as the product sets it."""
+    return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
+
+
 @pytest.fixture
-def cli(folder: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
+def _lent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lend each reading in this process a connection to one engine: to start one takes longer than to read a file."""
+    engine, connect = _engine(), duckdb.connect
+
+    def lend(path: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
+        return engine.cursor() if path == ":memory:" else connect(path, **options)
+
+    monkeypatch.setattr(duckdb, "connect", lend)
+
+
+@pytest.fixture
+def cli(folder: Path, capfd: pytest.CaptureFixture[str], _lent: None) -> Cli:
     """Run the command line in this process; what engines write past Python is captured too."""
     del folder
 
@@ -98,7 +119,7 @@ def _screen(width: int, screen: list[str]) -> Iterator[int]:
 
 
 @pytest.fixture
-def terminal(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+def terminal(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, _lent: None) -> Cli:
     """Run the command line in this process on a terminal; stdout holds all that it shows, stderr all else.
 
     ``piped`` sends standard output to a pipe instead, which comes back as stderr.

@@ -51,8 +51,8 @@ def _tidy(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", [(), ("-o", "-")])
-def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...], process: Cli, folder: Path) -> None:
-    done = process(*_FEW, *asked)
+def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...], cli: Cli, folder: Path) -> None:
+    done = cli(*_FEW, *asked)
     assert done.returncode == 0
     _tidy(done.stdout)
     assert done.stderr.startswith(_WARNING)
@@ -64,8 +64,8 @@ def test_a_pipe_gets_tidy_csv_and_the_notes_go_elsewhere(asked: tuple[str, ...],
 
 
 @pytest.mark.slow
-def test_the_warning_cannot_be_silenced(process: Cli, terminal: Cli) -> None:
-    done = process(*_FEW, "--quiet")
+def test_the_warning_cannot_be_silenced(cli: Cli, terminal: Cli) -> None:
+    done = cli(*_FEW, "--quiet")
     assert done.returncode == 0
     _tidy(done.stdout)
     assert done.stderr.startswith(_WARNING)
@@ -225,9 +225,9 @@ def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])
-def test_a_released_file_is_compared_on(name: str, process: Cli) -> None:
-    assert process("release", "events.csv", "--epsilon", "20", "-o", name).returncode == 0
-    done = process("compare", name, "--epsilon", "1", "--mechanism", "privhist", "--shares", "thirds", "--repeats", "2")
+def test_a_released_file_is_compared_on(name: str, cli: Cli) -> None:
+    assert cli("release", "events.csv", "--epsilon", "20", "-o", name).returncode == 0
+    done = cli("compare", name, "--epsilon", "1", "--mechanism", "privhist", "--shares", "thirds", "--repeats", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "mechanism,epsilon,metric,mean,standard_error,repeats"
     assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == {"privhist"}

@@ -195,12 +195,12 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
 
 
 @pytest.mark.slow
-def test_a_bar_is_for_terminals_alone(terminal: Cli, process: Cli, data: str) -> None:
+def test_a_bar_is_for_terminals_alone(terminal: Cli, cli: Cli, data: str) -> None:
     assert "━" in terminal("estimate", "all", data).stdout
     quiet = terminal("estimate", "all", data, "--quiet")
     assert "━" not in quiet.stdout
     assert quiet.stdout == WARNING
-    piped = process("estimate", "all", data)
+    piped = cli("estimate", "all", data)
     assert "━" not in piped.stderr + piped.stdout
 
 

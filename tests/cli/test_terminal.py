@@ -115,14 +115,14 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
 )
 def test_the_columns_of_a_text_are_named_for_the_operator_alone(
-    options: tuple[str, ...], told: str, terminal: Cli, process: Cli, folder: Path
+    options: tuple[str, ...], told: str, terminal: Cli, cli: Cli, folder: Path
 ) -> None:
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--epsilon", "1", *options)
     shown = _shown(terminal(*given).stdout)
     assert told in shown
     assert "the columns are 'label', 'user'." in shown
-    logged = process(*given)
+    logged = cli(*given)
     assert told in logged.stderr
     assert "'user'" not in logged.stderr
 
