@@ -311,8 +311,8 @@ def test_many_parts_of_noise_are_counted(folder: Path, cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_goes_down_a_pipe(files: Path, process: Cli) -> None:
-    done = process("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
+def test_a_profile_goes_down_a_pipe(files: Path, cli: Cli) -> None:
+    done = cli("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
     assert (done.returncode, done.stderr) == (0, "")
     assert next(csv.reader(io.StringIO(done.stdout)))[:2] == ["count", "prevalence"]
     assert not list(files.glob("release*"))
