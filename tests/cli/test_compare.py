@@ -193,7 +193,6 @@ def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     assert "Taken from the data" not in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "protected", "items"),
     [
@@ -223,7 +222,6 @@ def test_reading_that_cannot_be_is_refused_as_by_release(cli: Cli) -> None:
     assert "--user COLUMN --max-per-user M" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])
 def test_a_released_file_is_compared_on(name: str, cli: Cli) -> None:
     assert cli("release", "events.csv", "--epsilon", "20", "-o", name).returncode == 0

@@ -104,7 +104,6 @@ def test_of_a_release_there_is_a_promise_and_two_parts_of_the_error(kind: str, c
     assert told.stderr == ""
 
 
-@pytest.mark.slow
 def test_the_warning_cannot_be_silenced(cli: Cli) -> None:
     done = cli("curve", "guessing", "x.csv", "--quiet", "-o", "x2.csv", *_QUICKLY)
     assert (done.returncode, done.stdout) == (0, "")

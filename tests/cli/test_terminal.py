@@ -40,7 +40,6 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert max(map(len, screen.splitlines())) <= width
 
 
-@pytest.mark.slow
 def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:
     (folder / "release.json").write_text("precious")
     done = terminal("release", "events.csv", "--epsilon", "1")
@@ -110,7 +109,6 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
 )
@@ -134,7 +132,6 @@ def test_wrong_calls_look_the_same_on_a_terminal(terminal_process: Cli, folder: 
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
-@pytest.mark.slow
 def test_show_draws_a_release_again(terminal: Cli, cli: Cli) -> None:
     cli("release", "events.csv", "--epsilon", "9", "-o", "out.json")
     screen = terminal("show", "out.json").stdout
