@@ -1,5 +1,6 @@
 """The documents are true: their examples run, their links lead somewhere, their files and tests exist."""
 
+import json
 import re
 import subprocess
 import sys
@@ -19,28 +20,38 @@ INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-
 COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show|local) [^\n|]*", re.MULTILINE)
 
 
-# Errors of a sketch take 32 readings, most of the time that its examples need; three show as well that they run.
-PRELUDE = "from anonhist.sketches.sketch import Sketch\nSketch.reconstruct.__kwdefaults__['simulations'] = 3\n"
+# Runs each example in a namespace of its own. Errors take 32 simulations of a release and 32 readings of a sketch, most
+# of the time that examples need; two show as well that they run.
+RUN = """
+import json, sys
+from anonhist.mechanisms import setting
+from anonhist.sketches import Sketch
+
+setting.DEFAULT_SIMULATIONS = 2
+Sketch.reconstruct.__kwdefaults__["simulations"] = 2
+for number, example in enumerate(json.load(sys.stdin), start=1):
+    exec(compile(example, f"example {number}", "exec"), {"__name__": "__main__"})
+"""
 
 
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def examples_of(path: Path) -> list[str]:
+    return BLOCK.findall(path.read_text(encoding="utf-8"))
+
+
+WITH_EXAMPLES = [path for path in DOCUMENTS if examples_of(path)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(block, id=f"{name_of(path)}-{number}")
-        for path in DOCUMENTS
-        for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")), start=1)
-    ],
-)
-def test_python_examples_run(block: str) -> None:
-    prelude = PRELUDE if "Sketch(" in block else ""
-    command = [sys.executable, "-W", "error", "-c", prelude + block]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{block}\n{done.stderr}"
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
+def test_python_examples_run(path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-c", RUN]
+    given = json.dumps(examples_of(path))
+    done = subprocess.run(command, input=given, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

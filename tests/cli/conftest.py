@@ -1,5 +1,6 @@
 """Three ways to run the command line: in this process, in a process of its own, and on a terminal."""
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -9,13 +10,19 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
+from threading import Thread
+from typing import Any
 
+import duckdb
 import pytest
 
 from anonhist.cli.entry import run
+from anonhist.ingest.sources import _CONFIG
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -35,8 +42,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    """Open DuckDB once in this process, set as the product sets it."""
+    return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
+
+
 @pytest.fixture
-def cli(folder: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
+def _lent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lend each reading in this process a connection to one engine: to start one takes longer than to read a file."""
+    engine, connect = _engine(), duckdb.connect
+
+    def lend(path: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
+        return engine.cursor() if path == ":memory:" else connect(path, **options)
+
+    monkeypatch.setattr(duckdb, "connect", lend)
+
+
+@pytest.fixture
+def cli(folder: Path, capfd: pytest.CaptureFixture[str], _lent: None) -> Cli:
     """Run the command line in this process; what engines write past Python is captured too."""
     del folder
 
@@ -70,42 +94,79 @@ def process(folder: Path) -> Cli:
     return call
 
 
+@contextlib.contextmanager
+def _screen(width: int, screen: list[str]) -> Iterator[int]:
+    """Open a terminal, and leave in ``screen`` what it shows when it is closed."""
+    near, far = pty.openpty()
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    shown = bytearray()
+
+    def read() -> None:
+        # How Linux says that nobody holds the other end any more.
+        with contextlib.suppress(OSError):
+            while part := os.read(near, 65536):
+                shown.extend(part)
+
+    reader = Thread(target=read)
+    reader.start()
+    try:
+        yield far
+    finally:
+        os.close(far)
+        reader.join(_SECONDS)
+        os.close(near)
+        screen.append(_CONTROL.sub("", shown.decode()).replace("\r\n", "\n"))
+
+
 @pytest.fixture
-def terminal(folder: Path) -> Cli:
-    """Run the command line on a terminal of its own; stdout holds all that it shows, stderr all that went elsewhere.
+def terminal(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, _lent: None) -> Cli:
+    """Run the command line in this process on a terminal; stdout holds all that it shows, stderr all else.
 
     ``piped`` sends standard output to a pipe instead, which comes back as stderr.
     """
     del folder
+    monkeypatch.setenv("TERM", "xterm-256color")
 
     def call(*arguments: object, width: int = 80, piped: bool = False) -> CompletedProcess[str]:
-        near, far = pty.openpty()
-        fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-        started = subprocess.Popen(
-            [sys.executable, "-m", "anonhist", *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if piped else far,
-            stderr=far,
-            env={**os.environ, "TERM": "xterm-256color"},
-        )
-        os.close(far)
-        shown, elsewhere = b"", b""
-        # A small pipe's worth is all that tests send there, so it can wait.
-        while True:
-            try:
-                part = os.read(near, 65536)
-            except OSError:  # how Linux says that nobody holds the other end any more
-                break
-            if not part:
-                break
-            shown += part
-        if started.stdout is not None:
-            with started.stdout as stream:
-                elsewhere = stream.read()
-        code = started.wait(_SECONDS)
-        os.close(near)
-        plain = _CONTROL.sub("", shown.decode()).replace("\r\n", "\n")
-        return CompletedProcess(started.args, code, plain, elsewhere.decode())
+        words, screen = [str(argument) for argument in arguments], list[str]()
+        with ExitStack() as stack:
+            far = stack.enter_context(_screen(width, screen))
+            for number, name in ((1, "stdout"), (2, "stderr")):
+                if number == 1 and piped:
+                    continue
+                # Whatever writes past Python reaches the terminal, too.
+                kept = os.dup(number)
+                stack.callback(os.close, kept)
+                stack.callback(os.dup2, kept, number)
+                os.dup2(far, number)
+                stream = stack.enter_context(open(number, "w", encoding="utf-8", buffering=1, closefd=False))
+                stack.enter_context(monkeypatch.context()).setattr(sys, name, stream)
+            code = run(words)
+        out, err = capfd.readouterr()
+        assert err == ""
+        return CompletedProcess(words, code, screen[0], out)
+
+    return call
+
+
+@pytest.fixture
+def terminal_process(folder: Path) -> Cli:
+    """Run the command line as users do, on a terminal; comes back as from ``terminal``."""
+    del folder
+
+    def call(*arguments: object, width: int = 80, piped: bool = False) -> CompletedProcess[str]:
+        screen, elsewhere = list[str](), ""
+        with _screen(width, screen) as far:
+            started = subprocess.Popen(
+                [sys.executable, "-m", "anonhist", *map(str, arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if piped else far,
+                stderr=far,
+                text=True,
+                env={**os.environ, "TERM": "xterm-256color"},
+            )
+            elsewhere, _ = started.communicate(timeout=_SECONDS)
+        return CompletedProcess(started.args, started.returncode, screen[0], elsewhere or "")
 
     return call
 

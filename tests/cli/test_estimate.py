@@ -195,16 +195,15 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
 
 
 @pytest.mark.slow
-def test_a_bar_is_for_terminals_alone(terminal: Cli, process: Cli, data: str) -> None:
+def test_a_bar_is_for_terminals_alone(terminal: Cli, cli: Cli, data: str) -> None:
     assert "━" in terminal("estimate", "all", data).stdout
     quiet = terminal("estimate", "all", data, "--quiet")
     assert "━" not in quiet.stdout
     assert quiet.stdout == WARNING
-    piped = process("estimate", "all", data)
+    piped = cli("estimate", "all", data)
     assert "━" not in piped.stderr + piped.stdout
 
 
-@pytest.mark.slow
 def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, data: str) -> None:
     done = terminal("estimate", "entropy", data, piped=True)
     assert [row["property"] for row in rows(done.stderr)] == ["entropy"]
@@ -231,7 +230,6 @@ def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
     assert re.search(r"^Standard errors: sampling [\d.]+, privacy noise [\d.]+\.$", told, re.MULTILINE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
 @pytest.mark.parametrize("relation", ["add-or-remove", "substitute"])
 def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, data: str) -> None:

@@ -157,7 +157,6 @@ def test_wrong_options_are_refused_before_anything_is_read(given: tuple[str, ...
     assert cli("release", "nowhere.csv", "--epsilon", "20", *given).returncode == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("given", "_"), _BELOW)
 def test_a_number_below_the_data_says_nothing_more_of_them(
     given: tuple[str, ...], _: str, cli: Cli, folder: Path

@@ -22,8 +22,8 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_a_pipe_gets_csv(process: Cli, folder: Path) -> None:
-    done = process("plan", "--items", "1e7", "--epsilon", "0.1,1,2")
+def test_a_pipe_gets_csv(cli: Cli, folder: Path) -> None:
+    done = cli("plan", "--items", "1e7", "--epsilon", "0.1,1,2")
     assert (done.returncode, done.stderr) == (0, "")
     rows = _rows(done.stdout)
     assert [row["epsilon"] for row in rows] == ["0.1", "1", "2"]

@@ -7,7 +7,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from matplotlib.figure import Figure
 
+from anonhist.cli.reproduce_inspectre import Inspectre
+from anonhist.cli.reproduce_kairouz import Kairouz
 from anonhist.local import kairouz_settings
 from anonhist.local.kairouz_settings import Grid
 from anonhist.mechanisms.estimators import inspectre
@@ -40,6 +43,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kairouz_settings, "FULL", replace(_SMALL, epsilons=(3,)))
     monkeypatch.setattr(kairouz_settings, "FEW", 300)
     monkeypatch.setattr(kairouz_settings, "MANY", 2000)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures empty: other tests draw them, and drawing takes longest."""
+    for experiment in (Inspectre, Kairouz):
+        monkeypatch.setattr(experiment, "figure", lambda *_: Figure(figsize=(1, 1)))
 
 
 @pytest.mark.slow
@@ -85,6 +95,7 @@ def test_kairouz_writes_errors_and_figures_and_shows_both_kinds_of_alphabet(cli:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "kairouz", "--full", "--trials", "3", "-o", "out", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -94,6 +105,7 @@ def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli, folder: Path) -> None:
     done = cli("reproduce", "inspectre", "--trials", "2", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -101,6 +113,7 @@ def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_nothing_is_replaced_unless_asked_for(cli: Cli, folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "texts.png").write_text("mine")

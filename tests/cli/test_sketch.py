@@ -194,7 +194,6 @@ def test_users_may_be_in_every_sketch_unless_it_is_said(
     assert promise in str(read_release(files / "r.json").guarantee)
 
 
-@pytest.mark.slow
 def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--quiet").stdout == ""
@@ -209,7 +208,6 @@ def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
 
 
-@pytest.mark.slow
 def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     (files / "more.csv").write_text("pet\nemu\n")
@@ -250,7 +248,6 @@ def test_the_file_keeps_its_permissions_and_its_link(files: Path, cli: Cli) -> N
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
 
 
-@pytest.mark.slow
 def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _counters(files / "day.sketch")
     says = sketch_update._say_waiting
@@ -265,7 +262,6 @@ def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pyt
     assert (_counters(files / "day.sketch") - before).tolist() == [4, 2, 0, 0]
 
 
-@pytest.mark.slow
 def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal: Cli) -> None:
     (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
     done = terminal("sketch", "update", "day.sketch", "gap.csv", "--column", "pet")
@@ -310,15 +306,13 @@ def test_many_parts_of_noise_are_counted(folder: Path, cli: Cli) -> None:
     assert sum(line.startswith("Noise: ") for line in shown) == 21
 
 
-@pytest.mark.slow
-def test_a_profile_goes_down_a_pipe(files: Path, process: Cli) -> None:
-    done = process("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
+def test_a_profile_goes_down_a_pipe(files: Path, cli: Cli) -> None:
+    done = cli("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
     assert (done.returncode, done.stderr) == (0, "")
     assert next(csv.reader(io.StringIO(done.stdout)))[:2] == ["count", "prevalence"]
     assert not list(files.glob("release*"))
 
 
-@pytest.mark.slow
 def test_on_a_terminal_a_profile_is_a_file(files: Path, terminal: Cli) -> None:
     done = terminal("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap", width=90)
     assert done.returncode == 0, done.stdout

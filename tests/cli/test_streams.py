@@ -63,8 +63,8 @@ def test_tables_come_through_standard_input(process: Cli) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
-def test_stderr_of_a_release_to_a_file_is_empty(ending: str, process: Cli, folder: Path) -> None:
-    done = process("release", "events.csv", "--epsilon", "1", "-o", f"out{ending}")
+def test_stderr_of_a_release_to_a_file_is_empty(ending: str, cli: Cli, folder: Path) -> None:
+    done = cli("release", "events.csv", "--epsilon", "1", "-o", f"out{ending}")
     assert (done.returncode, done.stderr) == (0, "")
     assert "one item is added or removed" in done.stdout
     assert done.stdout.endswith(f"Wrote out{ending}.\n")
@@ -222,10 +222,10 @@ def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_number_of_items_released_on_its_own_is_told(process: Cli) -> None:
-    done = process("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
+def test_a_number_of_items_released_on_its_own_is_told(cli: Cli) -> None:
+    done = cli("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
     (told,) = re.findall(r"The number of items, released on its own: ([\d,]+)\.", done.stdout)
     assert int(told.replace(",", "")) > 0
-    shown = process("show", "out.json")
+    shown = cli("show", "out.json")
     assert f"released on its own: {told}." in shown.stdout
-    assert "on its own" not in process("release", "events.csv", "--epsilon", "20", "-o", "other.json").stdout
+    assert "on its own" not in cli("release", "events.csv", "--epsilon", "20", "-o", "other.json").stdout

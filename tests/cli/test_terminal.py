@@ -40,7 +40,6 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert max(map(len, screen.splitlines())) <= width
 
 
-@pytest.mark.slow
 def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:
     (folder / "release.json").write_text("precious")
     done = terminal("release", "events.csv", "--epsilon", "1")
@@ -73,8 +72,8 @@ def test_quiet_on_a_terminal_shows_nothing(terminal: Cli, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal: Cli, folder: Path) -> None:
-    done = terminal("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
+def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal_process: Cli, folder: Path) -> None:
+    done = terminal_process("release", "events.csv", "--epsilon", "1", "--report", "out.html", piped=True)
     assert done.returncode == 0
     assert done.stderr.startswith("count,prevalence,")
     assert all(line.count(",") == 8 for line in done.stderr.splitlines())
@@ -110,31 +109,29 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"), [(("--label", "x"), "There is no column 'x'"), ((), "Say which column holds the labels")]
 )
 def test_the_columns_of_a_text_are_named_for_the_operator_alone(
-    options: tuple[str, ...], told: str, terminal: Cli, process: Cli, folder: Path
+    options: tuple[str, ...], told: str, terminal: Cli, cli: Cli, folder: Path
 ) -> None:
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--epsilon", "1", *options)
     shown = _shown(terminal(*given).stdout)
     assert told in shown
     assert "the columns are 'label', 'user'." in shown
-    logged = process(*given)
+    logged = cli(*given)
     assert told in logged.stderr
     assert "'user'" not in logged.stderr
 
 
-def test_wrong_calls_look_the_same_on_a_terminal(terminal: Cli, folder: Path) -> None:
-    done = terminal("release", "events.csv", "--epsilon", "0")
+def test_wrong_calls_look_the_same_on_a_terminal(terminal_process: Cli, folder: Path) -> None:
+    done = terminal_process("release", "events.csv", "--epsilon", "0")
     assert done.returncode == 2
     assert done.stdout == "anonhist: epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
-@pytest.mark.slow
 def test_show_draws_a_release_again(terminal: Cli, cli: Cli) -> None:
     cli("release", "events.csv", "--epsilon", "9", "-o", "out.json")
     screen = terminal("show", "out.json").stdout

@@ -1,6 +1,6 @@
 """Errors of a release: worked out by hand, looked up between levels, and at the ends of int64."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -256,23 +256,25 @@ def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "epsilon", "unit"), [(7, "0.1", PrivacyUnit.item()), (19, "0.2", PrivacyUnit.user(max_items=2))]
+    ("n", "epsilon", "unit"), [(7, "0.1", PrivacyUnit.item()), (10, "0.4", PrivacyUnit.user(max_items=2))]
 )
 def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str, unit: PrivacyUnit) -> None:
-    # Runs on the release alone would say half of this: they cannot know how small the data are.
     data = Profile.from_counts([3] * (n // 3) + [1] * (n % 3), unit=unit)
     mechanism = FrobeniusMechanism(epsilon, unit)
-    missed = 0
-    for seed in range(6):
-        released = mechanism.release(data, source=SeededSource(seed))
+    missed, said = 0, []
+    for seed in range(4):
+        released = replace(mechanism.release(data, source=SeededSource(seed)), simulations=16)
         assert released.mostly_noise
-        actual = sorted_l1(data, released.profile)
-        assert actual < 3 * released.error.sorted_l1.value
+        said.append(released.error.sorted_l1.value)
+        assert sorted_l1(data, released.profile) < 3 * said[-1]
         missed += not released.k_plus(1).interval[0] <= data.num_labels <= released.k_plus(1).interval[1]
     assert missed <= 1
+    # Runs on the release alone say two thirds of what they err on average: they cannot know how small the data are.
+    runs = mechanism.simulate(data, size=64, rng=np.random.default_rng())
+    assert np.mean(said) > 0.85 * np.mean([sorted_l1(data, run.with_unit(unit)) for run in runs])
 
 
 @pytest.mark.slow
 def test_large_data_are_not_mostly_noise() -> None:
-    released = FrobeniusMechanism("0.1").release(staircase_profile(10**6), source=SeededSource(1))
+    released = FrobeniusMechanism("0.5").release(staircase_profile(10**4), source=SeededSource(1))
     assert not released.mostly_noise

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,24 @@ from anonhist.report.curve_wording import NOT_PRIVATE, facts, interval_text, not
 
 TREES = Profile.from_counts([max(1, 900 // rank) for rank in range(1, 200)])
 SKEWED = Profile([1, 2, 50_000], [90_000, 9_000, 3])
+PROFILES = {
+    "trees": TREES,
+    "skewed": SKEWED,
+    "one label": Profile([7], [1]),
+    "one item": Profile([1], [1]),
+    "singletons": Profile([1], [9]),
+    "large": Profile([1, 10**12], [3, 10**3]),
+}
+draws = pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
 
 
 def _rng() -> np.random.Generator:
     return np.random.default_rng(7)
+
+
+@cache
+def _curve(draw: Callable[..., Curve], name: str) -> Curve:
+    return draw(PROFILES[name], rng=_rng(), bootstraps=5)
 
 
 def _page(curve: Curve, folder: Path, **options: Any) -> str:
@@ -48,7 +63,7 @@ def released(make_release: Callable[..., Release]) -> Release:
 
 @pytest.mark.slow
 def test_what_is_not_private_is_called_so_before_any_number(tmp_path: Path) -> None:
-    page = _page(rarefaction_curve(TREES, rng=_rng(), bootstraps=5), tmp_path)
+    page = _page(_curve(rarefaction_curve, "trees"), tmp_path)
     warning = page.index(f'<p class="warning" role="alert"><b>Warning.</b> {escape(NOT_PRIVATE)}')
     assert warning < page.index('class="numbers"') < page.index("<svg") < page.index("<table")
     assert "What was promised" not in page
@@ -72,10 +87,10 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(rele
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
-@pytest.mark.parametrize("profile", [TREES, SKEWED], ids=["trees", "skewed"])
-def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, profile: Profile, tmp_path: Path) -> None:
-    curve = draw(profile, rng=_rng(), bootstraps=5)
+@draws
+@pytest.mark.parametrize("name", ["trees", "skewed"])
+def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, name: str, tmp_path: Path) -> None:
+    curve = _curve(draw, name)
     scale = 100.0 if curve.value_name == "share" else 1.0
     rows = _table(_page(curve, tmp_path))
     assert 6 <= len(rows) <= 15
@@ -95,11 +110,11 @@ def test_every_number_of_the_table_is_that_of_the_curve(draw: Any, profile: Prof
 
 @pytest.mark.slow
 def test_points_are_near_round_numbers_and_hold_what_matters() -> None:
-    curve = rarefaction_curve(TREES, rng=_rng(), bootstraps=5)
+    curve = _curve(rarefaction_curve, "trees")
     at = shown_points(curve)
     assert {0, curve.kinds.index("observed"), len(curve) - 1} <= set(at)
     assert 6 <= len(at) <= 14
-    hill = hill_curve(TREES, rng=_rng(), bootstraps=5)
+    hill = _curve(hill_curve, "trees")
     assert [x_text(hill, place) for place in shown_points(hill)] == ["0", "0.5", "1", "1.5", "2", "2.5", "3"]
     guessing = guessing_curve(SKEWED, points=10**4, rng=_rng(), bootstraps=5)
     shown = [x_text(guessing, place) for place in shown_points(guessing)]
@@ -136,30 +151,23 @@ def test_the_band_is_the_interval() -> None:
 
 @pytest.mark.slow
 def test_scales_are_those_that_people_expect() -> None:
-    drawn = {
-        draw: plot(draw(TREES, rng=_rng(), bootstraps=5)).axes[0]
-        for draw in (rarefaction_curve, guessing_curve, hill_curve)
-    }
+    drawn = {draw: plot(_curve(draw, "trees")).axes[0] for draw in (rarefaction_curve, guessing_curve, hill_curve)}
     scales = {draw.__name__: (axes.get_xscale(), axes.get_yscale()) for draw, axes in drawn.items()}
     assert scales == {
         "rarefaction_curve": ("linear", "linear"),
         "guessing_curve": ("log", "linear"),
         "hill_curve": ("linear", "linear"),
     }
-    far = plot(hill_curve(SKEWED, rng=_rng(), bootstraps=5)).axes[0]
+    far = plot(_curve(hill_curve, "skewed")).axes[0]
     assert (far.get_xscale(), far.get_yscale()) == ("linear", "log")
     assert "(log scale)" in far.get_ylabel()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
-@pytest.mark.parametrize(
-    "profile",
-    [TREES, SKEWED, Profile([7], [1]), Profile([1], [1]), Profile([1], [9]), Profile([1, 10**12], [3, 10**3])],
-    ids=["trees", "skewed", "one label", "one item", "singletons", "large"],
-)
-def test_all_that_is_drawn_lies_inside_and_no_labels_of_an_axis_overlap(draw: Any, profile: Profile) -> None:
-    curve = draw(profile, rng=_rng(), bootstraps=5)
+@draws
+@pytest.mark.parametrize("name", PROFILES)
+def test_all_that_is_drawn_lies_inside_and_no_labels_of_an_axis_overlap(draw: Any, name: str) -> None:
+    curve = _curve(draw, name)
     figure = plot(curve)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -186,7 +194,7 @@ def test_one_point_has_an_interval_too() -> None:
     assert axes.lines[0].get_marker() == "o"
 
 
-@pytest.mark.parametrize("draw", [rarefaction_curve, guessing_curve, hill_curve])
+@draws
 def test_an_empty_profile_is_said_to_be_empty(draw: Any, tmp_path: Path) -> None:
     curve = draw(Profile([], []), rng=_rng(), bootstraps=5)
     assert [text.get_text() for text in plot(curve).axes[0].texts] == ["the profile is empty"]
@@ -201,10 +209,10 @@ def test_warnings_are_on_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hill_numbers_that_rise_are_called_doubtful() -> None:
-    rising = hill_curve(Profile([1], [9]), rng=_rng(), bootstraps=5)
+    rising = _curve(hill_curve, "singletons")
     assert np.diff(rising.value).max() > 0
     assert notes(rising)[-1].startswith("Hill numbers of any distribution fall with their order")
-    assert notes(hill_curve(TREES, rng=_rng(), bootstraps=5)) == ()
+    assert notes(_curve(hill_curve, "trees")) == ()
 
 
 def test_values_keep_their_whole_digits_and_two_of_the_error() -> None:
@@ -218,7 +226,7 @@ def test_values_keep_their_whole_digits_and_two_of_the_error() -> None:
 
 @pytest.mark.slow
 def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
-    page = _page(hill_curve(TREES, rng=_rng(), bootstraps=5), tmp_path, command="anonhist curve hill '<b>.csv'")
+    page = _page(_curve(hill_curve, "trees"), tmp_path, command="anonhist curve hill '<b>.csv'")
     assert "<pre>anonhist curve hill &#x27;&lt;b&gt;.csv&#x27;</pre>" in page
 
 
@@ -228,7 +236,7 @@ def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
         plot(TREES)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="A Release, a Curve or a FrequencyEstimate is needed"):
         write_report(TREES, tmp_path / "x.html")  # type: ignore[arg-type]
-    curve = hill_curve(TREES, rng=_rng(), bootstraps=5)
+    curve = _curve(hill_curve, "trees")
     with pytest.raises(UsageError, match=r"\.html"):
         write_report(curve, tmp_path / "x.pdf")
     write_report(curve, tmp_path / "x.html")

@@ -38,9 +38,21 @@ def line_of(figure: Figure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
 
 
+def boxes_of(axes: Axes, axis: Axis, side: Literal["x", "y"]) -> list[tuple[float, float]]:
+    """Return from where to where each label of an axis reaches along it, in pixels, for marks inside the window."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    labels = [tick.label1 for tick in ticks if low <= tick.get_loc() <= high and tick.label1.get_text()]
+    boxes = [label.get_window_extent(axes.figure.canvas.get_renderer()) for label in labels]
+    return sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
+
+
 @pytest.mark.slow
 @draws
-def test_axes_are_labelled_and_everything_is_named(release: Release, draw: Draw) -> None:
+def test_everything_is_named_no_two_labels_of_an_axis_overlap_and_nothing_global_changes(
+    release: Release, draw: Draw
+) -> None:
+    before = dict(mpl.rcParams)
     figure = draw(release)
     assert isinstance(figure, Figure)
     (axes,) = figure.axes
@@ -53,34 +65,20 @@ def test_axes_are_labelled_and_everything_is_named(release: Release, draw: Draw)
     else:
         assert legend is None
         assert [text.get_text() for text in axes.texts] == ["the released profile is empty"]
-    figure.canvas.draw()
-
-
-def boxes_of(axes: Axes, axis: Axis, side: Literal["x", "y"]) -> list[tuple[float, float]]:
-    """Return from where to where each label of an axis reaches along it, in pixels, for marks inside the window."""
-    low, high = sorted(axis.get_view_interval())
-    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-    labels = [tick.label1 for tick in ticks if low <= tick.get_loc() <= high and tick.label1.get_text()]
-    boxes = [label.get_window_extent(axes.figure.canvas.get_renderer()) for label in labels]
-    return sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
-
-
-@pytest.mark.slow
-@draws
-def test_no_two_labels_of_an_axis_overlap(release: Release, draw: Draw) -> None:
-    figure = draw(release)
     FigureCanvasAgg(figure).draw()
-    (axes,) = figure.axes
     for boxes in (boxes_of(axes, axes.xaxis, "x"), boxes_of(axes, axes.yaxis, "y")):
         assert len(boxes) >= min(2, len(release.profile) + 1) or not len(release.profile)
         assert all(end <= start for (_, end), (start, _) in pairwise(boxes))
+    # Our own names of powers of ten stand at both axes, not Matplotlib's.
+    names = [label.get_text() for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels(which="both")]
+    assert not [name for name in names if "mathdefault" in name]
+    assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.slow
 @draws
-def test_nothing_global_changes(release: Release, draw: Draw) -> None:
-    before = dict(mpl.rcParams)
-    draw(release).canvas.draw()
+def test_drawing_for_a_page_changes_nothing_global(named: Callable[[str], Release], draw: Draw) -> None:
+    release, before = named("item"), dict(mpl.rcParams)
     inline_svg(lambda: draw(release), name="x", description="y")
     assert dict(mpl.rcParams) == before
 

@@ -52,8 +52,11 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_
         if keep_text:
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure = draw()
-        FigureCanvasSVG(figure)
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        for area in (figure.patch, *(axes.patch for axes in figure.axes)):
+            area.set(facecolor="none", edgecolor="none")
+        # Figure.savefig would draw it twice, the first time for the layout alone.
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     text = buffer.getvalue()
     text = re.sub(r"\s*(<metadata>.*?</metadata>|<!--.*?-->)", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = _NAMES.sub(rf"\g<1>{name}-", text)
