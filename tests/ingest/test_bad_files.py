@@ -12,6 +12,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.failures import translated
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Refused = Callable[..., str]
 SECRET = "hunter2"  # noqa: S105  # a value of the data
 MANY = b"label,other\n" + b"a,1\n" * 50_000

@@ -15,6 +15,8 @@ from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Read = Callable[..., Profile]
 Refused = Callable[..., str]
 # One engine of each way to add and to parse; which columns are read is tested on all of them elsewhere.

@@ -30,6 +30,8 @@ from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Table = dict[str, list[Any]]
 Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 Feed = Callable[..., None]

@@ -18,6 +18,8 @@ from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
 from anonhist.testing.sources import SeededSource
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 ROWS = [{"label": f"w{number % 7}", "count": number + 1} for number in range(40)]
 # Rows that brought other columns, other types or another kind of table when keys were looked for.
 NASTY = [

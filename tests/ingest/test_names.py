@@ -31,6 +31,8 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Table = dict[str, list[Any]]
 Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 

@@ -25,6 +25,8 @@ from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 # Of each of 99 users the row of 1-Jan comes first; the new user's only row, before all others, is of 2-Feb.
 OTHERS = [(f"u{number:02}", label, when) for number in range(99) for label, when in (("a", "1-Jan"), ("b", "2-Feb"))]
 NEW = ("new", "b", "2-Feb")

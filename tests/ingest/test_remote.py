@@ -1,5 +1,7 @@
 """Files behind URLs are read as local files are: nothing of them is guessed.
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 The engine reaches the network by an extension that need not be here, so it is given what it takes for one: ``file://``
 URLs, which the readers themselves would take for paths.
 """

@@ -19,6 +19,8 @@ from anonhist.ingest.reports import report_files, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.testing.sources import SeededSource
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 SURVEYS: dict[str, Survey] = {
     "whole": KRR(alphabet=30, epsilon=1),
     "bytes": SubsetSelection(alphabet=30, epsilon=1),

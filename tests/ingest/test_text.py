@@ -12,6 +12,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import file_relation
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Refused = Callable[..., str]
 
 

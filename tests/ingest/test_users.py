@@ -17,6 +17,8 @@ from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Read = Callable[..., Profile]
 Refused = Callable[..., str]
 # Tests of what no engine decides run on one of each kind.

@@ -21,6 +21,8 @@ from anonhist.ingest.values import opened_values
 from anonhist.local import KRR
 from anonhist.sketches import DomainSketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "txt")
 PATTERNS = ("**/**/*.{}", "**/**/**/**/*.{}", "**/*.{}", "*/*/*.{}", "file://{folder}/**/**/*.{}")
 
