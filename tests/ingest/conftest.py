@@ -65,7 +65,11 @@ def lent_duckdb() -> Iterator[None]:
     engine, connect = _lent_engine(), duckdb.connect
 
     def lend(path: Any = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        return engine.cursor() if path == ":memory:" else connect(path, **options)
+        if path != ":memory:":
+            return connect(path, **options)
+        # The copy of standard input would end with its engine.
+        engine.execute("DROP TABLE IF EXISTS input")
+        return engine.cursor()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duckdb, "connect", lend)

@@ -19,6 +19,8 @@ from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Read = Callable[..., Profile]
 Refused = Callable[..., str]
 
@@ -167,7 +169,7 @@ def test_users_of_every_type() -> None:
 )
 def test_a_relation_is_executed_once(columns: str, options: dict[str, Any]) -> None:
     with duckdb.connect() as connection:
-        connection.execute("CREATE SEQUENCE executed")
+        connection.execute("CREATE TEMP SEQUENCE executed")
         rows = "(SELECT CAST(range AS VARCHAR) AS label FROM range(1, 6) WHERE nextval('executed') > 0)"
         assert read_profile(connection.sql(f"SELECT {columns} FROM {rows}"), **options).n in (5, 15)  # noqa: S608
         assert connection.execute("SELECT currval('executed')").fetchone() == (5,)

@@ -1,7 +1,5 @@
 """Files behind URLs are read as local files are: nothing of them is guessed.
 
-pytestmark = pytest.mark.usefixtures("lent_duckdb")
-
 The engine reaches the network by an extension that need not be here, so it is given what it takes for one: ``file://``
 URLs, which the readers themselves would take for paths.
 """
@@ -17,6 +15,8 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import files, local_files, read_profile
 from anonhist.ingest.sources import connected
+
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
 # Rows in which a comment character, skipped lines or another header were found.
 ROWS = [f"w{number % 9},{number}" for number in range(600)]

@@ -25,6 +25,8 @@ from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 DOMAIN = ("cat", "Käfer", 'a,"b', "1.0", "1", " cat", "dog")
 LABELS = ["cat", "Käfer", 'a,"b', "1.0", "1", " cat", "cat", "cat", "1", "dog"] * 7
 TABLE = pa.table({"pet": LABELS, "n": list(range(1, 71)), "who": ["u", "v"] * 35})

@@ -9,6 +9,8 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.values import opened_values
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 
 def _values(path: Path, column: str | None = None, **options: bool) -> list[str]:
     with opened_values(str(path), column, **options) as batches:
