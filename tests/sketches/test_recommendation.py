@@ -11,8 +11,15 @@ from anonhist.sketches.decoding.fourier import FourierDecompounding
 from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, recommend_buckets
 
 
+@pytest.fixture
+def read_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the simulated sketches by one transform, a hundred times as fast: for what is true whatever reads them."""
+    monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)
+
+
 @pytest.mark.slow
-def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> None:
+def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recommendation, "_RUNS", 3)
     found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert [row.buckets for row in found.rows] == [round(200 / load) for load in LOADS[:4]]
     assert all(row.size == BYTES * row.buckets and row.uncertainty > 0 for row in found.rows)
@@ -22,21 +29,25 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> No
     ]
     assert found.best == good[0].buckets
     assert f"{found.best:,}" in found.reason
-    # The same question has the same answer, whatever else was simulated.
+
+
+@pytest.mark.usefixtures("read_quickly")
+def test_the_same_question_has_the_same_answer_whatever_else_was_simulated() -> None:
+    found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 100).rows == found.rows[:2]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("read_quickly")
 def test_users_and_small_budgets_err_more() -> None:
-    item = recommend_buckets(labels=500, epsilon=2, max_bytes=2_000)
-    user = recommend_buckets(labels=500, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=1_000)
+    item = recommend_buckets(labels=5000, epsilon=2, max_bytes=BYTES * 5000)
+    user = recommend_buckets(labels=5000, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=BYTES * 5000)
     assert min(row.prevalences_error for row in user.rows) > 2 * min(row.prevalences_error for row in item.rows)
+    assert item.rows[0].prevalences_error > 2 * item.rows[-1].prevalences_error
 
 
 @pytest.mark.slow
-def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Whatever reads the simulated sketches: the quick decoder does it a hundred times as fast.
-    monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)
+@pytest.mark.usefixtures("read_quickly")
+def test_more_labels_than_are_simulated_err_by_the_root_less() -> None:
     few, many = (recommend_buckets(labels=labels, epsilon=3, max_bytes=4 * labels) for labels in (20_000, 2_000_000))
     assert [row.load for row in few.rows] == [row.load for row in many.rows] == [4, 2]
     for one, other in zip(few.rows, many.rows, strict=True):
@@ -44,7 +55,7 @@ def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest
         assert other.buckets == 100 * one.buckets
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("read_quickly")
 def test_no_more_bytes_are_taken_than_allowed() -> None:
     found = recommend_buckets(labels=100, epsilon=1, max_bytes=450)
     assert [row.size for row in found.rows] == [200, 400]
