@@ -322,10 +322,10 @@ def _log_factorial_remainder(k: NDArray[np.float64] | np.float64) -> NDArray[np.
     """Return ln k! − (k·ln k − k): exactly below 16, from there with three terms of Stirling's enveloping series."""
     k = np.asarray(k)
     large, few = np.maximum(k, 16), k < 16
-    squares = large * large
-    remainders: NDArray[np.float64] = (
-        np.log(2 * np.pi * large) / 2 + (1 / 12 - (1 / 360 - 1 / (1260 * squares)) / squares) / large
-    )
+    inverse = 1 / large
+    squares = inverse * inverse
+    series = inverse * (1 / 12 - squares * (1 / 360 - squares / 1260))
+    remainders: NDArray[np.float64] = np.log(2 * np.pi * large) / 2 + series
     return np.where(few, _SMALL_REMAINDERS[np.minimum(k, 15).astype(np.int64)], remainders) if few.any() else remainders
 
 
