@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import recommendation
 from anonhist.sketches.decoding.fourier import FourierDecompounding
-from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, recommend_buckets
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
 
 
 @pytest.fixture
@@ -29,6 +32,21 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken(monkeyp
     ]
     assert found.best == good[0].buckets
     assert f"{found.best:,}" in found.reason
+
+
+def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors = dict(zip(LOADS, (0.10, 0.10, 0.21, 0.19, 0.17, 0.16, 0.16), strict=True))
+
+    def made(labels: int, load: Fraction, _: NoiseLaw) -> BucketRow:
+        return BucketRow(round(labels / load), float(load), 8, 0.1, errors[load], 0.01)
+
+    monkeypatch.setattr(recommendation, "_row", made)
+    # A label or more a bucket err least, and 0.21 is more than a quarter above 0.16.
+    assert recommend_buckets(labels=100, epsilon=1).best == 200
+    # Where there is no room for more buckets, the fewest of those that err little are taken.
+    assert recommend_buckets(labels=100, epsilon=1, max_bytes=BYTES * 50).best == 25
 
 
 @pytest.mark.usefixtures("read_quickly")
