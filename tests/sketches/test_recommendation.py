@@ -1,7 +1,5 @@
 """Recommended numbers of buckets: what is said of them is what simulations gave."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
