@@ -134,7 +134,6 @@ def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value
     assert refused(DataError, path) == BAD_COUNT.format(bad)
 
 
-@pytest.mark.slow
 @some_engines
 @pytest.mark.parametrize(
     ("table", "bad"),
@@ -152,7 +151,6 @@ def test_bad_text_is_refused_by_every_engine(engine: Read, table: dict[str, list
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
-@pytest.mark.slow
 @some_typed_engines
 @pytest.mark.parametrize(
     ("table", "bad"),
@@ -170,7 +168,6 @@ def test_bad_numbers_are_refused_by_every_engine(typed_engine: Read, table: dict
     assert str(caught.value) == BAD_COUNT.format(bad)
 
 
-@pytest.mark.slow
 @some_typed_engines
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
 def test_no_number_is_refused(typed_engine: Read, value: float) -> None:
@@ -204,7 +201,6 @@ def test_the_largest_counts(engine: Read, written: Callable[..., list[Any]]) -> 
     assert as_dict(engine(shared)) == {1: LARGEST}
 
 
-@pytest.mark.slow
 @some_engines
 @pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
 @pytest.mark.parametrize("numbers", [(2**62, 2**62), (LARGEST, LARGEST, 5)])
@@ -265,7 +261,6 @@ def test_the_unit_may_be_named(tmp_path: Path) -> None:
     assert read_profile(path, unit=unit).unit == unit
 
 
-@pytest.mark.slow
 def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, fetched: list[int]) -> None:
     counts = [1 + number % 3 for number in range(30)]
     engine({"label": text(*range(30)), "count": counts})

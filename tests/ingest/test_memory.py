@@ -58,7 +58,6 @@ def test_parquet_labels_of_every_type(tmp_path: Any, kind: str) -> None:
     assert read_profile(tmp_path / "a.parquet") == expected
 
 
-@pytest.mark.slow
 def test_dictionaries_and_bytes(tmp_path: Any) -> None:
     words = pa.array(["b", "a", "b", None]).dictionary_encode()
     blobs = pa.array([b"\xff", b"\xfe", b"\xff", None])
@@ -79,7 +78,6 @@ def test_labels_of_mixed_type_are_compared_as_text() -> None:
         assert read_profile(source) == Profile.from_prevalences({1: 1, 3: 1})
 
 
-@pytest.mark.slow
 def test_columns_of_every_package() -> None:
     words = ["b", "a", "b", None]
     for source in (

@@ -74,7 +74,6 @@ def test_a_row_of_one_column_is_no_comment(tmp_path: Path, rows: Rows, place: in
                 read_profile(source, label="label")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet"])
 def test_every_ending_is_read(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
     write_table(tmp_path / name, {"label": ["b", "#a", "b", None], "other": list("1234")})
@@ -82,7 +81,6 @@ def test_every_ending_is_read(tmp_path: Path, write_table: Callable[..., str], n
         assert read_profile(f"file://{tmp_path}/{pattern}", label="label").counts.tolist() == [1, 2]
 
 
-@pytest.mark.slow
 def test_the_first_line_names_the_columns(tmp_path: Path, rows: Rows) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("\ufefflabel, x\r\n1,2\r\n".encode())

@@ -62,7 +62,6 @@ def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
     assert all(0 <= share <= 1 for share in shares)
 
 
-@pytest.mark.slow
 def test_reports_that_are_too_many_to_group_are_streamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey
 ) -> None:
@@ -92,7 +91,6 @@ def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
     assert sum(met) == 30
 
 
-@pytest.mark.slow
 def test_other_whole_types_are_whole_numbers_too(tmp_path: Path) -> None:
     survey = SURVEYS["whole"]
     reports = _reports(survey)
@@ -155,7 +153,6 @@ def _refused(survey: Survey, path: Path, reason: str) -> None:
 BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "9223372036854775808", "+7", "NULL", "7_0")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", BAD_WHOLE)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:
@@ -182,7 +179,6 @@ WRONG_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_TEXTS)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:
@@ -205,7 +201,6 @@ def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
     _refused(survey, path, "no report of this survey")
 
 
-@pytest.mark.slow
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for name, column in (
@@ -241,7 +236,6 @@ def test_reports_of_another_survey_are_refused(
     _refused(survey, tmp_path / "a.parquet", "reports of another survey")
 
 
-@pytest.mark.slow
 def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
     for header in ("survey", "report", "survey,reports", "survey,cohort"):
         (tmp_path / "a.csv").write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n")
@@ -355,7 +349,6 @@ def _good(survey: Survey, folder: Path) -> Path:
     return folder / "good.csv"
 
 
-@pytest.mark.slow
 def test_positions_are_right_where_parts_of_a_file_are_read_at_once(tmp_path: Path) -> None:
     codes = np.zeros(300_000, dtype=np.int64)
     codes[[250_000, 270_000]] = 30

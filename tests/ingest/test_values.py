@@ -17,7 +17,6 @@ def _values(path: Path, column: str | None = None, **options: bool) -> list[str]
         return sorted(value for batch in batches for value in batch)
 
 
-@pytest.mark.slow
 def test_a_column_is_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('word,n\ncat,1\n"a,b",2\n007,3\n')
     assert _values(tmp_path / "a.csv", "word") == ["007", "a,b", "cat"]

@@ -51,7 +51,6 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_file_is_matched_once(tree: Path, pattern: str) -> None:
     for ending in ENDINGS:

@@ -76,7 +76,6 @@ def loss(answers: str, others: str, own: Mapping[str, bool], probabilities: tupl
     return max(max(left / right, right / left) for left, right in zip(*both, strict=True))
 
 
-@pytest.mark.slow
 def test_an_answer_that_alternates_loses_more_than_epsilon_for_each_value() -> None:
     own = {"a": True, "b": False}
     ratios = [loss("ab" * (times // 2), "a" * times, own, (HALF, ZERO, ONE)) for times in (4, 8, 12)]
@@ -97,7 +96,6 @@ def test_bits_of_neither_answer_tell_of_a_change_too() -> None:
     assert changed[0] ** 62 > Fraction(77, 45) ** 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "probabilities", [(HALF, ZERO, ONE), (Fraction(1, 8), Fraction(1, 5), Fraction(2, 5)), (HALF, ONE, ZERO)]
 )
@@ -114,7 +112,6 @@ def test_changed_answers_cost_at_most_the_change_epsilon_each(probabilities: tup
             assert loss("aaaaaa", others, own, probabilities) <= most**changed
 
 
-@pytest.mark.slow
 def test_one_changed_answer_comes_near_its_bound_after_a_long_history() -> None:
     # The remembered bits of both answers are nearly known, so the report that changes is all that a bit's noise hides.
     own = {"a": True, "b": False}
@@ -140,7 +137,6 @@ def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
         assert loss(answers, others, own, (HALF, ZERO, ONE)) < bound**values
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("zero", "one"), [(0, "3/4"), ("1/4", 1), (1, "1/2"), (0, 1)])
 def test_reports_that_may_show_the_memory_have_no_bound_for_changes(zero: object, one: object) -> None:
     assert RAPPOR(buckets=2, cohorts=1, permanent="1/2", zero=zero, one=one).change_epsilon is None  # type: ignore[arg-type]

@@ -305,7 +305,6 @@ def test_errors_where_all_have_one_value_are_those_of_the_closed_form(survey: An
     np.testing.assert_allclose(estimate.standard_errors, predicted, rtol=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 10, 50, 1000])
 @pytest.mark.parametrize("epsilon", ["0.1", 1, "2.5", 4])
 def test_defaults_err_least(size: int, epsilon: Any) -> None:
