@@ -20,7 +20,8 @@ from anonhist.releases import Release
 from anonhist.sketches import HashedSketch
 
 ROOM = 100 * 2**20
-ROWS = 50_000_000
+# A column of them takes half as much again as there is room.
+ROWS = 20_000_000
 
 # In one process that may not take much more memory than it has when everything is loaded.
 READ = """

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ import pytest
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read, read_profile
 from anonhist.ingest.columns import MissingColumnError, UnnamedColumnError
+from anonhist.ingest.sources import _CONFIG
 from anonhist.profiles import Profile
 
 Table = dict[str, list[Any]]
@@ -40,6 +42,38 @@ FILES = ["csv", "parquet"]
 MEMORY = ["pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 SQL_TYPES = {str: "TEXT", int: "BIGINT", float: "DOUBLE PRECISION"}
+
+
+@cache
+def _lent_engine() -> duckdb.DuckDBPyConnection:
+    """Open DuckDB once in this process, set as the product sets it."""
+    return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
+
+
+@cache
+def _callers_engine() -> duckdb.DuckDBPyConnection:
+    """Open DuckDB once in this process, as whoever hands us a relation has it."""
+    return duckdb.connect()
+
+
+@pytest.fixture(scope="module")
+def lent_duckdb() -> Iterator[None]:
+    """Lend what is read in memory one engine, of which each reading has a connection of its own.
+
+    To start DuckDB takes as long as to read the few rows here. Tests of how it is started and ended do without.
+    """
+    engine, connect = _lent_engine(), duckdb.connect
+
+    def lend(path: Any = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
+        if path != ":memory:":
+            return connect(path, **options)
+        # The copy of standard input would end with its engine.
+        engine.execute("DROP TABLE IF EXISTS input")
+        return engine.cursor()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb, "connect", lend)
+        yield
 
 
 @pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")
@@ -82,8 +116,7 @@ def _holder(request: pytest.FixtureRequest, kind: str, folder: Path) -> Held:
         elif kind in DATABASES:
             yield _database(kind, path, server, table), {"table": "the table"}
         else:
-            with closing(duckdb.connect()) as connection:
-                yield _in_memory(kind, connection, table), {}
+            yield _in_memory(kind, table), {}
 
     return hold
 
@@ -112,14 +145,14 @@ def _compress(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def _in_memory(kind: str, connection: duckdb.DuckDBPyConnection, table: Table) -> Any:
+def _in_memory(kind: str, table: Table) -> Any:
     makers: dict[str, Callable[[], Any]] = {
         "pandas": lambda: pd.DataFrame(table),
         "pandas pyarrow": lambda: pa.table(table).to_pandas(types_mapper=pd.ArrowDtype),
         "polars": lambda: pl.DataFrame(table),
         "polars lazy": lambda: pl.LazyFrame(table),
         "arrow": lambda: pa.table(table),
-        "duckdb relation": lambda: connection.from_arrow(pa.table(table)),
+        "duckdb relation": lambda: _callers_engine().from_arrow(pa.table(table)),
         "ibis duckdb": lambda: ibis.memtable(pa.table(table)),
     }
     return makers[kind]()
@@ -130,11 +163,17 @@ def _database(kind: str, path: Path, server: str | None, table: Table) -> str:
         return SQL_TYPES[next((type(value) for value in values if value is not None), str)]
 
     columns = ", ".join(f'"{name}" {sql_type(values)}' for name, values in table.items())
+    if kind == "duckdb":
+        with _callers_engine().cursor() as engine:
+            engine.execute(f"ATTACH '{path}' AS made")
+            engine.execute(f'CREATE TABLE made."the table" ({columns})')
+            engine.from_arrow(pa.table(table)).insert_into('made."the table"')
+            engine.execute("DETACH made")
+        return f"duckdb:///{path}"
     mark = "%s" if kind == "postgresql" else "?"
     insert = f'INSERT INTO "the table" VALUES ({", ".join([mark] * len(table))})'  # noqa: S608  # marks only
     rows = list(zip(*table.values(), strict=True))
     connection: Any = {
-        "duckdb": lambda: duckdb.connect(path),
         "sqlite": lambda: sqlite3.connect(path),
         "postgresql": lambda: psycopg.connect(server),
     }[kind]()

@@ -12,6 +12,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.failures import translated
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Refused = Callable[..., str]
 SECRET = "hunter2"  # noqa: S105  # a value of the data
 MANY = b"label,other\n" + b"a,1\n" * 50_000
@@ -73,7 +75,6 @@ def test_bad_files(tmp_path: Path, refused: Refused, name: str, data: bytes, say
     assert says in refused(DataError, tmp_path / name, label="label", secret=SECRET)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv.zst", "jsonl.zst"])
 def test_every_cut_of_a_zstandard_file_is_refused(
     tmp_path: Path, compress: Callable[[Path, bytes], None], refused: Refused, ending: str
@@ -93,7 +94,6 @@ def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refused
         assert "columns" in refused(DataError, path, label=label)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [

@@ -114,7 +114,6 @@ def test_without_the_extra_one_sentence_says_what_to_install(
     assert "pip install 'anonhist[ibis]'" in refused(MissingExtraError, url, table="t")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", ["'hunter2'", "1.5", "0", "x'31'", "NULL", "9e18 * 9"])
 def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refused: Refused, value: str) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:

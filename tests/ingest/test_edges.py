@@ -30,6 +30,8 @@ from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Table = dict[str, list[Any]]
 Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 Feed = Callable[..., None]
@@ -121,14 +123,12 @@ def refused(kind: type[AnonhistError], *args: Any, **said: Any) -> str:
     return message
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", [SIMPLE, POLICIES[11]], ids=str)
 def test_every_engine_reads_what_counting_one_by_one_gives(held: Held, policy: EdgePolicy) -> None:
     with held(table_of(EDGES)) as (source, said):
         assert_read(source, EDGES, policy, **said)
 
 
-@pytest.mark.slow
 def test_every_engine_reads_numbers_as_their_text(held: Held) -> None:
     edges = [(10, 9), (9, 10), (100, 9), (-3, 2**62), (2**62 + 1, 2**62), (7, 7)]
     with held(table_of(edges)) as (source, said):
@@ -153,7 +153,6 @@ def test_the_ends_of_an_edge_may_be_columns_of_different_types(kind: str) -> Non
     assert read_edges(frame[["target", "source"]], origin="target", target="source").degrees().tolist() == [1, 2, 2, 1]
 
 
-@pytest.mark.slow
 def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
     expected, _ = reference(EDGES, SIMPLE)
     with held(table_of(EDGES)) as (source, said):
@@ -167,7 +166,6 @@ def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
                 read(source, nodes=NAMES[:-1], **said)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_every_policy_holds(policy: EdgePolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     # Several batches, the last one not full, and one without an edge.
@@ -215,7 +213,6 @@ def test_lines_of_words_are_edges_and_comments_are_not(
     assert_read(str(path), TEXT_EDGES, POLICIES[7])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("read", [read_edges, read_degrees])
 def test_standard_input_is_read_once_and_whole(stdin: Feed, read: Callable[..., Graph | Degrees]) -> None:
     expected = reference(TEXT_EDGES, SIMPLE)[0]
@@ -243,14 +240,12 @@ def test_no_query_asks_twice_for_what_can_be_read_once() -> None:
             assert "UNION" not in query.upper()
 
 
-@pytest.mark.slow
 def test_several_files_are_one_graph(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_text("a b\nb c\n")
     (tmp_path / "2.txt").write_text("# more\nb a\nc d\n")
     assert_read(str(tmp_path / "*.txt"), [("a", "b"), ("b", "c"), ("b", "a"), ("c", "d")])
 
 
-@pytest.mark.slow
 def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> None:
     words = ['"a"', "a,b", "'", "\\", "NULL", "a#b", "b%", "1e3", "é\u00a0x"]
     path = tmp_path / "words.txt"
@@ -258,7 +253,6 @@ def test_words_keep_what_other_formats_would_take_for_syntax(tmp_path: Path) -> 
     assert_read(path, [(word, "end") for word in words])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "names"),
     [(ending, ("from", "to")) for ending in (".csv.gz", ".tsv", ".parquet")]
@@ -299,7 +293,6 @@ def test_one_column_named_leaves_the_other_of_two() -> None:
     assert "(--source)" in refused(UnnamedColumnError, table, target="to")
 
 
-@pytest.mark.slow
 def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path, write_table: WriteTable) -> None:
     table = {"secret a": ["1"], "secret b": ["2"], "secret c": ["3"]}
     path = write_table(tmp_path / "edges.csv", table)
@@ -342,7 +335,6 @@ def test_lists_of_nodes_come_in_many_forms(tmp_path: Path, write_table: WriteTab
             assert (degrees.num_nodes, degrees.num_zeros) == (3, 1)
 
 
-@pytest.mark.slow
 def test_numbers_listed_as_nodes_are_the_nodes_of_texts(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("0 10\n9 10\n")
@@ -387,7 +379,6 @@ def test_files_without_edges_are_graphs_without_edges(tmp_path: Path, write_tabl
     assert read_edges(comments, nodes=["a"]).degrees().tolist() == [0]
 
 
-@pytest.mark.slow
 def test_texts_in_which_nothing_is_an_edge_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("secret,b\nb,c\n")

@@ -18,6 +18,8 @@ from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
 from anonhist.testing.sources import SeededSource
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 ROWS = [{"label": f"w{number % 7}", "count": number + 1} for number in range(40)]
 # Rows that brought other columns, other types or another kind of table when keys were looked for.
 NASTY = [
@@ -108,7 +110,6 @@ def test_users_and_orders_are_keys_too(tmp_path: Path) -> None:
     assert read_profile(source, label="label", user="label", max_per_user=1).n == 3
 
 
-@pytest.mark.slow
 def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
     source = _written(tmp_path, [{"weight": 1}, {"u": "a", "v": "b", "w": 1}, {"v": "c", "u": "a"}])
     assert read_degrees(source, origin="u", target="v").profile.counts.tolist() == [1, 2]
@@ -155,7 +156,6 @@ def test_lines_that_are_read_for_themselves(tmp_path: Path, text: str, value: An
         )
 
 
-@pytest.mark.slow
 def test_nodes_keep_their_names_when_a_row_lacks_an_end(tmp_path: Path) -> None:
     # As pandas writes them: one missing value makes floats of a whole column.
     edges = [{"a": number, "b": (number + 1) % 50} for number in range(50)]

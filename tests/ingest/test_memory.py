@@ -19,6 +19,8 @@ from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Read = Callable[..., Profile]
 Refused = Callable[..., str]
 
@@ -56,7 +58,6 @@ def test_parquet_labels_of_every_type(tmp_path: Any, kind: str) -> None:
     assert read_profile(tmp_path / "a.parquet") == expected
 
 
-@pytest.mark.slow
 def test_dictionaries_and_bytes(tmp_path: Any) -> None:
     words = pa.array(["b", "a", "b", None]).dictionary_encode()
     blobs = pa.array([b"\xff", b"\xfe", b"\xff", None])
@@ -77,7 +78,6 @@ def test_labels_of_mixed_type_are_compared_as_text() -> None:
         assert read_profile(source) == Profile.from_prevalences({1: 1, 3: 1})
 
 
-@pytest.mark.slow
 def test_columns_of_every_package() -> None:
     words = ["b", "a", "b", None]
     for source in (
@@ -167,7 +167,7 @@ def test_users_of_every_type() -> None:
 )
 def test_a_relation_is_executed_once(columns: str, options: dict[str, Any]) -> None:
     with duckdb.connect() as connection:
-        connection.execute("CREATE SEQUENCE executed")
+        connection.execute("CREATE TEMP SEQUENCE executed")
         rows = "(SELECT CAST(range AS VARCHAR) AS label FROM range(1, 6) WHERE nextval('executed') > 0)"
         assert read_profile(connection.sql(f"SELECT {columns} FROM {rows}"), **options).n in (5, 15)  # noqa: S608
         assert connection.execute("SELECT currval('executed')").fetchone() == (5,)

@@ -31,6 +31,8 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Table = dict[str, list[Any]]
 Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 
@@ -52,7 +54,6 @@ def counted(source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = Non
     return {label: n for label, n in zip(labels, (sketch.counters - before).tolist(), strict=True) if n}
 
 
-@pytest.mark.slow
 @typed
 def test_every_engine_names_each_number_alike(held: Held) -> None:
     """Names, and what has none, in one query: the number, its name, whether it has one that is whole, and any."""
@@ -77,7 +78,6 @@ def test_every_engine_names_each_number_alike(held: Held) -> None:
     assert [row[3] for row in found] == [1] * (len(named_whole) + 2) + [0] * 5 + [1]
 
 
-@pytest.mark.slow
 @a_few_engines
 def test_nodes_keep_their_names_when_a_row_lacks_an_end(held: Held) -> None:
     expected = as_graph(EDGES)
@@ -149,7 +149,6 @@ def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(h
         read_profile(source, **said)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [
@@ -177,7 +176,6 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
     assert read_profile(column) == Profile.from_counts([3, 1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [

@@ -19,6 +19,8 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.sketches import HashedSketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Table = dict[str, list[Any]]
 Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 

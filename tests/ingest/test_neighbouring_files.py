@@ -24,6 +24,8 @@ from anonhist.profiles import Profile
 from anonhist.profiles.distances import sorted_l1
 from anonhist.testing.strategies import repeatable
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 # What has been taken for something else than a value: headers, comments, missing values, quotes, numbers, controls.
 NASTY = [
     *("label", "count", "label,count", "prevalence", "#", "#a", "# a", "%", "//", "--", ";", "|", "\\", "\\N", "\\n"),

@@ -25,6 +25,8 @@ from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 # Of each of 99 users the row of 1-Jan comes first; the new user's only row, before all others, is of 2-Feb.
 OTHERS = [(f"u{number:02}", label, when) for number in range(99) for label, when in (("a", "1-Jan"), ("b", "2-Feb"))]
 NEW = ("new", "b", "2-Feb")
@@ -90,7 +92,7 @@ def categorical(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
             path = str(tmp_path / f"{next(numbers)}.db")
             with duckdb.connect(path) as connection:
                 connection.execute(f'CREATE TABLE categories (who TEXT, what TEXT, "when" ENUM({values}))')
-                connection.executemany("INSERT INTO categories VALUES (?, ?, ?)", rows)
+                connection.from_arrow(_arrow(rows)).insert_into("categories")
                 if kind == "duckdb relation":
                     yield connection.table("categories"), {}
                     return
@@ -110,18 +112,16 @@ def categorical(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 @pytest.mark.slow
 def test_a_user_does_not_decide_which_rows_of_others_count(categorical: Any) -> None:
-    profiles = []
+    ordered, by_label = [], []
     for rows in (OTHERS, [NEW, *OTHERS]):
         with categorical(rows) as (source, said):
-            options = {"label": "what", "user": "who", "max_per_user": 1, "order_by": "when"}
-            profiles.append(read_profile(source, **options, **said))
-    # Nor does it where labels are categories, by which rows are ordered where nothing else is said.
-    for rows in (OTHERS, [NEW, *OTHERS]):
-        with categorical(rows) as (source, said):
-            profiles.append(read_profile(source, label="when", user="who", max_per_user=1, **said))
+            options = {"user": "who", "max_per_user": 1, **said}
+            ordered.append(read_profile(source, label="what", order_by="when", **options))
+            # Nor does it where labels are categories, by which rows are ordered where nothing else is said.
+            by_label.append(read_profile(source, label="when", **options))
     unit = PrivacyUnit.user(max_items=1)
-    assert profiles == [Profile.from_counts([99], unit=unit), Profile.from_counts([99, 1], unit=unit)] * 2
-    assert sorted_l1(*profiles[:2]) == 1
+    assert ordered == by_label == [Profile.from_counts([99], unit=unit), Profile.from_counts([99, 1], unit=unit)]
+    assert sorted_l1(*ordered) == 1
 
 
 def _order(when: pd.Series) -> str:

@@ -16,6 +16,8 @@ from anonhist.errors import DataError
 from anonhist.ingest import files, local_files, read_profile
 from anonhist.ingest.sources import connected
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 # Rows in which a comment character, skipped lines or another header were found.
 ROWS = [f"w{number % 9},{number}" for number in range(600)]
 NASTY = ["#a,1", "# comment,", ",", "label,user", "%a,%", "//a,1", '"a,b",1', '"a\r\nb",1', "\ufeffa,1", ";,;", " , "]
@@ -72,7 +74,6 @@ def test_a_row_of_one_column_is_no_comment(tmp_path: Path, rows: Rows, place: in
                 read_profile(source, label="label")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet"])
 def test_every_ending_is_read(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
     write_table(tmp_path / name, {"label": ["b", "#a", "b", None], "other": list("1234")})
@@ -80,7 +81,6 @@ def test_every_ending_is_read(tmp_path: Path, write_table: Callable[..., str], n
         assert read_profile(f"file://{tmp_path}/{pattern}", label="label").counts.tolist() == [1, 2]
 
 
-@pytest.mark.slow
 def test_the_first_line_names_the_columns(tmp_path: Path, rows: Rows) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("\ufefflabel, x\r\n1,2\r\n".encode())

@@ -19,6 +19,8 @@ from anonhist.ingest.reports import report_files, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
 from anonhist.testing.sources import SeededSource
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 SURVEYS: dict[str, Survey] = {
     "whole": KRR(alphabet=30, epsilon=1),
     "bytes": SubsetSelection(alphabet=30, epsilon=1),
@@ -60,17 +62,16 @@ def test_kinds_of_files_may_be_mixed(tmp_path: Path, survey: Survey) -> None:
     assert all(0 <= share <= 1 for share in shares)
 
 
-@pytest.mark.slow
 def test_reports_that_are_too_many_to_group_are_streamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survey: Survey
 ) -> None:
     monkeypatch.setattr(module, "_MOST_GROUPS", 1)
     monkeypatch.setattr(module, "_BATCH_ROWS", 7)
-    reports = _reports(survey, 5000)
+    reports = _reports(survey, 500)
     write(reports, tmp_path / "a.parquet")
     parts = [tally.users for tally in module._tallies(survey, str(tmp_path / "a.parquet"), module._Allowance(0), None)]
     assert len(parts) > 1
-    assert sum(parts) == 5000
+    assert sum(parts) == 500
     assert tally_reports(survey, tmp_path / "a.parquet") == survey.tally(reports)
 
 
@@ -90,7 +91,6 @@ def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
     assert sum(met) == 30
 
 
-@pytest.mark.slow
 def test_other_whole_types_are_whole_numbers_too(tmp_path: Path) -> None:
     survey = SURVEYS["whole"]
     reports = _reports(survey)
@@ -153,7 +153,6 @@ def _refused(survey: Survey, path: Path, reason: str) -> None:
 BAD_WHOLE = ("30", "77", "-1", "1.5", "1e1", "", " 7", "07", "seven", "0x7", "9223372036854775808", "+7", "NULL", "7_0")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", BAD_WHOLE)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: str, form: str) -> None:
@@ -180,7 +179,6 @@ WRONG_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_TEXTS)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:
@@ -203,7 +201,6 @@ def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
     _refused(survey, path, "no report of this survey")
 
 
-@pytest.mark.slow
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for name, column in (
@@ -239,7 +236,6 @@ def test_reports_of_another_survey_are_refused(
     _refused(survey, tmp_path / "a.parquet", "reports of another survey")
 
 
-@pytest.mark.slow
 def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
     for header in ("survey", "report", "survey,reports", "survey,cohort"):
         (tmp_path / "a.csv").write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n")
@@ -353,7 +349,6 @@ def _good(survey: Survey, folder: Path) -> Path:
     return folder / "good.csv"
 
 
-@pytest.mark.slow
 def test_positions_are_right_where_parts_of_a_file_are_read_at_once(tmp_path: Path) -> None:
     codes = np.zeros(300_000, dtype=np.int64)
     codes[[250_000, 270_000]] = 30

@@ -25,6 +25,8 @@ from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 DOMAIN = ("cat", "Käfer", 'a,"b', "1.0", "1", " cat", "dog")
 LABELS = ["cat", "Käfer", 'a,"b', "1.0", "1", " cat", "cat", "cat", "1", "dog"] * 7
 TABLE = pa.table({"pet": LABELS, "n": list(range(1, 71)), "who": ["u", "v"] * 35})
@@ -71,7 +73,6 @@ def _file(folder: Path, name: str) -> str:
     return str(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz", "a.csv.zst", "a.db", "a.duckdb"]
 )
@@ -148,7 +149,6 @@ def test_a_pattern_is_one_source(tmp_path: Path) -> None:
     assert _counted(f"{tmp_path}/*.parquet") == {"cat": 3}
 
 
-@pytest.mark.slow
 def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
     pq.write_table(table, tmp_path / "a.parquet")
@@ -174,7 +174,6 @@ def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
     assert (sketch.counters - before).tolist() == [1, 0, 0, 0, 0, 0, 1]
 
 
-@pytest.mark.slow
 def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
     for given in ({}, {"column": "label"}, {"column": "label", "count": "count"}, {"count": "count"}):
@@ -203,7 +202,6 @@ def _users(bound: int) -> DomainSketch:
     return _sketch(unit=PrivacyUnit.user(max_items=bound))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "parquet", "polars"])
 def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name: str) -> None:
     table = pa.table(
@@ -226,7 +224,6 @@ def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name:
     assert _counted(source, sketch=_users(9), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 2}
 
 
-@pytest.mark.slow
 def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
     rng = np.random.default_rng(5)
     for bound in (1, 2, 5):

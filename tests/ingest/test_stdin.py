@@ -10,6 +10,8 @@ from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Feed = Callable[..., None]
 Refused = Callable[..., str]
 

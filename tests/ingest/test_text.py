@@ -12,6 +12,8 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import file_relation
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Refused = Callable[..., str]
 
 
@@ -115,7 +117,6 @@ def test_without_a_header_columns_are_numbered(tmp_path: Path, text: str, label:
     assert read_profile(path, label=label, header=False).n == n
 
 
-@pytest.mark.slow
 def test_names_are_trimmed_and_never_empty(tmp_path: Path) -> None:
     path = tmp_path / "index.csv"
     path.write_text(', label ,"x"\n0,a,1\n')
@@ -124,7 +125,6 @@ def test_names_are_trimmed_and_never_empty(tmp_path: Path) -> None:
     assert read_profile(path, label="x").n == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "ndjson", "parquet", "csv.gz", "tsv.zst", "jsonl.gz"])
 def test_every_ending(tmp_path: Path, write_table: Callable[..., str], ending: str) -> None:
     table = {"label": ["b", "a", "b", None], "other": list("1234")}
@@ -205,7 +205,6 @@ def test_unknown_formats_and_stray_tables(tmp_path: Path, refused: Refused) -> N
     assert "table" in refused(UsageError, str(tmp_path / "a.csv"), table="t")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
 def test_names_of_folders_are_no_columns(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
     folder = tmp_path / "label=folder" / "other=folder"

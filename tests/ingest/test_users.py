@@ -17,6 +17,8 @@ from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 Read = Callable[..., Profile]
 Refused = Callable[..., str]
 # Tests of what no engine decides run on one of each kind.
@@ -74,7 +76,6 @@ def test_one_user_moves_at_most_the_bound(
     assert sorted_l1(without, with_user) == min(bound, len(own))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("keep_null", [False, True])
 def test_no_row_without_a_user_is_kept(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
     rows: list[Row] = [(None, "a", "x")] * 9 + [(None, None, "x")] * 9 + [("u", "b", "x")]
@@ -82,7 +83,6 @@ def test_no_row_without_a_user_is_kept(engine: Read, keep_null: bool) -> None:  
     assert profile.n == 1 + keep_null
 
 
-@pytest.mark.slow
 def test_null_labels_are_bounded(engine: Read) -> None:
     rows: list[Row] = [("u", None, "x")] * 9 + [("v", None, "x")]
     profile = engine(table(rows), label="what", user="who", max_per_user=2, keep_null=True)
@@ -90,7 +90,6 @@ def test_null_labels_are_bounded(engine: Read) -> None:
     assert dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True)) == {4: 1}
 
 
-@pytest.mark.slow
 def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     rows: list[Row] = [("u", "a", "x")] * 5 + [("u", "b", "x")]
     profile = engine(table(rows), label="what", user="who", max_per_user=3)
@@ -98,7 +97,6 @@ def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     assert profile.counts.tolist() == [3]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "user", "order_by"),
     [
@@ -122,7 +120,6 @@ def test_numbers_are_ordered_as_numbers_where_the_engine_knows_them(typed_engine
     assert profile.counts.tolist() == [2]
 
 
-@pytest.mark.slow
 def test_what_was_left_out_goes_to_the_operator_alone(engine: Read, capfd: pytest.CaptureFixture[str]) -> None:
     rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x"), ("w", None, "x")]
     notes: list[str] = []
@@ -141,7 +138,6 @@ def test_nothing_is_said_where_nothing_was_left_out(engine: Read) -> None:
     assert notes == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("keep_null", [False, True])
 def test_null_labels_without_users(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
     notes: list[str] = []
@@ -157,7 +153,6 @@ def test_text_for_null_is_a_label(engine: Read) -> None:
     assert engine(columns, label="what").n == 7
 
 
-@pytest.mark.slow
 def test_only_distinct_counts_are_fetched(engine: Read, fetched: list[int]) -> None:
     labels = [f"{number}" for number in range(50) for _ in range(1 + number % 3)]
     profile = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=5)
@@ -165,7 +160,6 @@ def test_only_distinct_counts_are_fetched(engine: Read, fetched: list[int]) -> N
     assert fetched == [3]
 
 
-@pytest.mark.slow
 @a_few_engines
 def test_the_unit_comes_with_the_bound(engine: Read) -> None:
     columns = {"user": ["u"], "label": ["a"]}
@@ -251,7 +245,6 @@ def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
     assert not names_are_a_line(columns, format=None, header=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("keep_null", [False, True])
 @pytest.mark.parametrize("user", [None, "user"])
 def test_nan_is_no_user_and_no_label(typed_engine: Read, user: str | None, keep_null: bool) -> None:  # noqa: FBT001

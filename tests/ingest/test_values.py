@@ -9,13 +9,14 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.values import opened_values
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 
 def _values(path: Path, column: str | None = None, **options: bool) -> list[str]:
     with opened_values(str(path), column, **options) as batches:
         return sorted(value for batch in batches for value in batch)
 
 
-@pytest.mark.slow
 def test_a_column_is_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('word,n\ncat,1\n"a,b",2\n007,3\n')
     assert _values(tmp_path / "a.csv", "word") == ["007", "a,b", "cat"]

@@ -21,6 +21,8 @@ from anonhist.ingest.values import opened_values
 from anonhist.local import KRR
 from anonhist.sketches import DomainSketch
 
+pytestmark = pytest.mark.usefixtures("lent_duckdb")
+
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "txt")
 PATTERNS = ("**/**/*.{}", "**/**/**/**/*.{}", "**/*.{}", "*/*/*.{}", "file://{folder}/**/**/*.{}")
 
@@ -49,7 +51,6 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_file_is_matched_once(tree: Path, pattern: str) -> None:
     for ending in ENDINGS:

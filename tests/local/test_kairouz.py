@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.local import kairouz
+from anonhist.local import kairouz, kairouz_settings
 from anonhist.local.kairouz import ErrorRow, best, errors, people_needed, steps
 from anonhist.local.kairouz_settings import CLOSED, FULL, MANY, OPEN, QUICK, SYMBOLS, Grid, Setting, geometric
 from anonhist.local.projective_geometry import ProjectiveGeometry
@@ -38,7 +38,7 @@ def only(rows: Sequence[ErrorRow], **wanted: object) -> ErrorRow:
 
 @pytest.fixture(scope="module")
 def closed_rows() -> list[ErrorRow]:
-    return run(replace(NONE, closed_epsilons=(1, 4)), trials=4)
+    return run(replace(NONE, closed_epsilons=(1, 4)), trials=3)
 
 
 def test_frequencies_are_geometric_with_a_fifth_of_the_symbols_as_mean() -> None:
@@ -50,22 +50,24 @@ def test_frequencies_are_geometric_with_a_fifth_of_the_symbols_as_mean() -> None
     assert longer / longer.sum() @ np.arange(1, 10_001) == pytest.approx(256 / 5)
 
 
-@pytest.mark.parametrize("epsilon", [1, 4])
-@pytest.mark.parametrize("mechanism", ["none", "k-RR", "k-RAPPOR", "OUE", "projective geometry"])
-def test_raw_estimates_err_as_the_closed_form_says(mechanism: str, epsilon: int, closed_rows: list[ErrorRow]) -> None:
-    for row in _raw(closed_rows, mechanism, epsilon):
+@pytest.mark.slow
+def test_raw_estimates_err_as_the_closed_form_says(closed_rows: list[ErrorRow]) -> None:
+    rows = [row for row in closed_rows if row.decoder == "unbiased"]
+    assert len(rows) == 2 * (4 * 2 + 1)
+    for row in rows:
         deviations = _deviations(row)
         # Each error is the absolute value of a normal number. 5.5 standard errors of the sum over symbols and runs are
         # passed by chance once in 10^7.
-        assert abs(row.l1_mean - math.sqrt(2 / math.pi) * deviations.sum()) <= 5.5 * _error(row)
+        assert abs(row.l1_mean - math.sqrt(2 / math.pi) * deviations.sum()) <= 5.5 * _error(row), row
 
 
 @pytest.mark.slow
 def test_standard_errors_are_those_of_means(closed_rows: list[ErrorRow]) -> None:
     rows = [row for name in ("none", "k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 4)]
     rows += [row for name in ("k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 1)]
-    # 14 variances of 3 degrees of freedom each: their mean scatters by √(2/42) = 0.22, here less than 3.2 times that.
-    assert 0.3 < np.mean([(row.l1_standard_error / _error(row)) ** 2 for row in rows]) < 1.7
+    assert len(rows) == 14
+    # 14 variances of 2 degrees of freedom each: their mean scatters by √(2/28) = 0.27, here less than 3.2 times that.
+    assert 0.14 < np.mean([(row.l1_standard_error / _error(row)) ** 2 for row in rows]) < 1.86
 
 
 def _raw(rows: list[ErrorRow], mechanism: str, epsilon: float) -> list[ErrorRow]:
@@ -105,9 +107,9 @@ def test_errors_are_those_of_an_independent_program(closed_rows: list[ErrorRow])
     compared = [row for row in closed_rows if row.reference is not None]
     assert len(compared) == 3 * 2 * 3 + 2
     for row in compared:
-        # One run of it against four of ours: at low signal decoded errors scatter by some 8 % a run.
+        # One run of it against three of ours: at low signal decoded errors scatter by some 8 % a run.
         assert row.reference is not None
-        assert abs(row.l1_mean / row.reference - 1) <= 5 * 0.05 * math.sqrt(1 + 1 / 4), row
+        assert abs(row.l1_mean / row.reference - 1) <= 5 * 0.05 * math.sqrt(1 + 1 / 3), row
 
 
 def test_every_reference_is_met_by_the_full_grid() -> None:
@@ -123,7 +125,7 @@ def test_every_reference_is_met_by_the_full_grid() -> None:
 
 @pytest.mark.slow
 def test_hashing_errs_as_it_did_elsewhere() -> None:
-    rows = run(replace(NONE, epsilons=(4,), users=MANY, cohorts=(16,), bits=(4, 2)))
+    rows = run(replace(NONE, epsilons=(4,), users=MANY, buckets=(SYMBOLS,), bits=(SYMBOLS, 1)))
     row = only(rows, mechanism="O-RR", alphabet=OPEN, decoder="projected")
     assert row.reference == 0.074
     # A run scatters by some 5 %, and the reference was rounded to two digits.
@@ -132,9 +134,11 @@ def test_hashing_errs_as_it_did_elsewhere() -> None:
 
 @pytest.mark.slow
 def test_without_noise_only_the_draw_of_people_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kairouz, "_BATCH", 700)
+    # More batches than one, and few.
+    monkeypatch.setattr(kairouz, "_BATCH", 7000)
+    monkeypatch.setattr(kairouz_settings, "MANY", 60_000)
     grid = replace(
-        NONE, closed_epsilons=(60,), open_epsilons=(60,), coming=(500, 30_000), epsilons=(60,), users=500, cohorts=(3,),
+        NONE, closed_epsilons=(60,), open_epsilons=(60,), coming=(500, 30_000), epsilons=(60,), users=500,
         bits=(1024, 4), buckets=(4096,),
     )  # fmt: skip
     grid = replace(grid, mechanisms=("k-RR", "OUE"))

@@ -185,7 +185,9 @@ def test_intervals_hold_what_they_say(survey: Any) -> None:
     source = SeededSource(7)
     single, all_at_once, false_finds = [], [], []
     for _ in range(400):
-        estimate = survey.estimate(survey.tally(survey.randomize(values, source=source)), level=0.9)
+        # Intervals and tests are of the raw estimates, whatever the decoder.
+        tally = survey.tally(survey.randomize(values, source=source))
+        estimate = survey.estimate(tally, level=0.9, decoder="unbiased")
         for found, intervals in ((single, estimate.intervals), (all_at_once, estimate.simultaneous_intervals)):
             found.append((intervals[:, 0] <= shares) & (shares <= intervals[:, 1]))
         false_finds.append(estimate.significant[3:].any())
@@ -303,14 +305,22 @@ def test_errors_where_all_have_one_value_are_those_of_the_closed_form(survey: An
     np.testing.assert_allclose(estimate.standard_errors, predicted, rtol=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 10, 50, 1000])
 @pytest.mark.parametrize("epsilon", ["0.1", 1, "2.5", 4])
 def test_defaults_err_least(size: int, epsilon: Any) -> None:
     subsets = SubsetSelection(alphabet=size, epsilon=epsilon)
-    others = (replace(subsets, chosen=chosen) for chosen in range(1, min(size, 600)))
+    # All that are near, and some of all others, which err more the farther they are.
+    near = range(max(1, subsets.members - 5), min(size, subsets.members + 6))
+    others = (replace(subsets, chosen=chosen) for chosen in {*range(1, size, 1 + size // 50), *near})
     assert subsets.variance() <= min(other.variance() for other in others) * (1 + 1e-9)
-    hashing = LocalHashing(alphabet=size, epsilon=epsilon)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.1", 1, "2.5", 4])
+def test_the_default_number_of_buckets_errs_least(epsilon: Any) -> None:
+    hashing = LocalHashing(alphabet=1000, epsilon=epsilon)
+    # It knows nothing of the alphabet, however large.
+    assert LocalHashing(alphabet=3, epsilon=epsilon).buckets == hashing.buckets
     # The widths of buckets that do not divide 2^16 cost a little, of which the choice knows nothing.
     assert hashing.variance() <= min(replace(hashing, buckets=g).variance() for g in range(2, 100)) * (1 + 1e-5)
 

@@ -1,6 +1,6 @@
 """Recommended numbers of buckets: what is said of them is what simulations gave."""
 
-from __future__ import annotations
+from fractions import Fraction
 
 import pytest
 
@@ -8,11 +8,19 @@ from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import recommendation
 from anonhist.sketches.decoding.fourier import FourierDecompounding
-from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, recommend_buckets
+from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
+
+
+@pytest.fixture
+def read_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the simulated sketches by one transform, a hundred times as fast: for what is true whatever reads them."""
+    monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)
 
 
 @pytest.mark.slow
-def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> None:
+def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recommendation, "_RUNS", 3)
     found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert [row.buckets for row in found.rows] == [round(200 / load) for load in LOADS[:4]]
     assert all(row.size == BYTES * row.buckets and row.uncertainty > 0 for row in found.rows)
@@ -22,21 +30,40 @@ def test_the_fewest_buckets_that_err_little_more_than_the_best_are_taken() -> No
     ]
     assert found.best == good[0].buckets
     assert f"{found.best:,}" in found.reason
-    # The same question has the same answer, whatever else was simulated.
+
+
+def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors = dict(zip(LOADS, (0.10, 0.10, 0.21, 0.19, 0.17, 0.16, 0.16), strict=True))
+
+    def made(labels: int, load: Fraction, _: NoiseLaw) -> BucketRow:
+        return BucketRow(round(labels / load), float(load), 8, 0.1, errors[load], 0.01)
+
+    monkeypatch.setattr(recommendation, "_row", made)
+    # A label or more a bucket err least, and 0.21 is more than a quarter above 0.16.
+    assert recommend_buckets(labels=100, epsilon=1).best == 200
+    # Where there is no room for more buckets, the fewest of those that err little are taken.
+    assert recommend_buckets(labels=100, epsilon=1, max_bytes=BYTES * 50).best == 25
+
+
+@pytest.mark.usefixtures("read_quickly")
+def test_the_same_question_has_the_same_answer_whatever_else_was_simulated() -> None:
+    found = recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 400)
     assert recommend_buckets(labels=200, epsilon=2, max_bytes=BYTES * 100).rows == found.rows[:2]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("read_quickly")
 def test_users_and_small_budgets_err_more() -> None:
-    item = recommend_buckets(labels=500, epsilon=2, max_bytes=2_000)
-    user = recommend_buckets(labels=500, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=1_000)
+    item = recommend_buckets(labels=5000, epsilon=2, max_bytes=BYTES * 5000)
+    user = recommend_buckets(labels=5000, epsilon=2, unit=PrivacyUnit.user(max_items=8), max_bytes=BYTES * 5000)
     assert min(row.prevalences_error for row in user.rows) > 2 * min(row.prevalences_error for row in item.rows)
+    assert item.rows[0].prevalences_error > 2 * item.rows[-1].prevalences_error
 
 
 @pytest.mark.slow
-def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Whatever reads the simulated sketches: the quick decoder does it a hundred times as fast.
-    monkeypatch.setattr(recommendation, "Decompounding", FourierDecompounding)
+@pytest.mark.usefixtures("read_quickly")
+def test_more_labels_than_are_simulated_err_by_the_root_less() -> None:
     few, many = (recommend_buckets(labels=labels, epsilon=3, max_bytes=4 * labels) for labels in (20_000, 2_000_000))
     assert [row.load for row in few.rows] == [row.load for row in many.rows] == [4, 2]
     for one, other in zip(few.rows, many.rows, strict=True):
@@ -44,7 +71,7 @@ def test_more_labels_than_are_simulated_err_by_the_root_less(monkeypatch: pytest
         assert other.buckets == 100 * one.buckets
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("read_quickly")
 def test_no_more_bytes_are_taken_than_allowed() -> None:
     found = recommend_buckets(labels=100, epsilon=1, max_bytes=450)
     assert [row.size for row in found.rows] == [200, 400]

@@ -89,10 +89,11 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
     for row, low in zip(table, lows, strict=True):
         at = (row - low) / step
         below = np.floor(at).astype(np.int64)
-        law = np.bincount(below, probabilities * (below + 1 - at), minlength=size)
-        law += np.bincount(below + 1, probabilities * (at - below), minlength=size)
-        spectrum *= rfft(law) ** hashes
-    tails = np.cumsum(np.maximum(irfft(spectrum, size), 0)[::-1])[::-1]
+        law = np.zeros(size)
+        np.add.at(law, below, probabilities * (below + 1 - at))
+        np.add.at(law, below + 1, probabilities * (at - below))
+        spectrum *= rfft(law)
+    tails = np.cumsum(np.maximum(irfft(spectrum**hashes, size), 0)[::-1])[::-1]
     # Errors of next to nothing make for scores beyond all integers.
     at = np.clip((mean + scores * deviation - hashes * lows.sum()) / step, -1, size + 1)
     places = np.floor(at).astype(np.int64) - 1

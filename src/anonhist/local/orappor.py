@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 from anonhist.local.bloom import BloomSurvey
@@ -54,13 +55,13 @@ class ORAPPOR(BloomSurvey):
 
     name: ClassVar[str] = "o-rappor"
 
-    @property
+    @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``z/(1 + z)``."""
         root = ExponentialQuotient.exponential(Fraction(self.epsilon) / (2 * self.hashes))
         return root / (1 + root)
 
-    @property
+    @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """``1/(1 + z)``."""
         return 1 - self.true_support_probability

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -77,12 +78,12 @@ class ORR(CohortSurvey):
         """C·k: cell c·k + y counts report y of cohort c."""
         return self.cohorts * self.places
 
-    @property
+    @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``e^ε/(e^ε + k − 1)``, of the hash of the value."""
         return self.odds / (self.odds + (self.places - 1))
 
-    @property
+    @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """``1/(e^ε + k − 1)``, of any other place."""
         return 1 / (self.odds + (self.places - 1))
@@ -101,11 +102,15 @@ class ORR(CohortSurvey):
 
     def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
         cohorts = self._cohorts(len(codes), source=source)
-        kept = bernoulli(self.true_support_probability - self.false_support_probability, len(codes), source=source)
+        kept = bernoulli(self._kept_probability, len(codes), source=source)
         places = self.functions.own_places(codes, cohorts)[:, 0]
         # With probability p − q the hash, else any place whatever.
         noise = uniform_integers(self.places, len(codes), source=source)
         return {"cohort": cohorts, "report": np.where(kept, places, noise)}
+
+    @cached_property
+    def _kept_probability(self) -> ExponentialQuotient:
+        return self.true_support_probability - self.false_support_probability
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
@@ -120,13 +125,12 @@ class ORR(CohortSurvey):
         cohorts: NDArray[np.int64] | None = None,
     ) -> SymbolCounts:
         counts = self._table(tally, cohorts)
-        p, q = self.true_support_probability, self.false_support_probability
         return SymbolCounts(
             counts=counts,
             users=counts.sum(axis=1),
             supports=supports,
-            other_probability=float(q),
-            gap=float(p - q),
+            other_probability=float(self.false_support_probability),
+            gap=float(self._kept_probability),
             shares=self.functions.shares,
             others=others,
             collision=self._collision,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, log
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -136,12 +137,12 @@ class RAPPOR(BloomSurvey):
         own = {name: str(getattr(self, name)) for name in ("permanent", "zero", "one")}
         return {**super().parameters, **own}
 
-    @property
+    @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """q*, of a bit of the value in one report."""
         return _quotient(Fraction(self.one) * (1 - self._half) + Fraction(self.zero) * self._half)
 
-    @property
+    @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """p*, of any other bit in one report."""
         return _quotient(Fraction(self.zero) * (1 - self._half) + Fraction(self.one) * self._half)

@@ -321,11 +321,12 @@ def _deviance(count: NDArray[np.float64], mean: NDArray[np.float64] | np.float64
 def _log_factorial_remainder(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
     """Return ln k! − (k·ln k − k): exactly below 16, from there with three terms of Stirling's enveloping series."""
     k = np.asarray(k)
-    large = np.maximum(k, 16)
-    series = (1 / 12 - (1 / 360 - 1 / (1260 * large * large)) / (large * large)) / large
-    return np.where(
-        k < 16, _SMALL_REMAINDERS[np.minimum(k, 15).astype(np.int64)], np.log(2 * np.pi * large) / 2 + series
-    )
+    large, few = np.maximum(k, 16), k < 16
+    inverse = 1 / large
+    squares = inverse * inverse
+    series = inverse * (1 / 12 - squares * (1 / 360 - squares / 1260))
+    remainders: NDArray[np.float64] = np.log(2 * np.pi * large) / 2 + series
+    return np.where(few, _SMALL_REMAINDERS[np.minimum(k, 15).astype(np.int64)], remainders) if few.any() else remainders
 
 
 _SMALL_REMAINDERS = np.array([0.0] + [math.lgamma(k + 1) - k * math.log(k) + k for k in range(1, 16)])
