@@ -116,9 +116,10 @@ def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
         hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
         return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
-    assert 0.8 < bound(1, draws=25_000) <= 1
+    # At 2 the empty profile comes out of itself so often that few draws say much.
+    assert 1.5 < bound(2, draws=3_000) <= 2
     # One that claims half of what it spends is far above: fewer draws show it as surely.
-    assert bound(2, draws=6_000) > 1.5
+    assert bound(4, draws=1_000) > 2.5
 
 
 @pytest.mark.slow

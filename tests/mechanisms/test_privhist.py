@@ -318,16 +318,16 @@ def test_labels_beyond_the_largest_number_are_left_out_one_cell_at_a_time() -> N
 def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     # The empty profile against one item, told apart by N: a step that is given nearly everything here.
     shares = BudgetShares("0.9", "0.1", 0)
-    pair, draws = (Profile([], []), Profile([1], [1])), 5_000
+    pair = (Profile([], []), Profile([1], [1]))
 
-    def bound(epsilon: int) -> float:
+    def bound(epsilon: int, draws: int) -> float:
         mechanism, rng = PrivHistMechanism(epsilon, shares=shares), np.random.default_rng(6)
         noise = simulated_noise(rng)
         hits = [sum(mechanism._run(one, noise)[1] == 0 for _ in range(draws)) for one in pair]
         return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
-    assert 1.2 < bound(2) <= 2
-    assert bound(4) > 2
+    assert 1.2 < bound(2, draws=1_500) <= 2
+    assert bound(4, draws=750) > 2
 
 
 def test_error_grows_like_the_root_of_n() -> None:
