@@ -234,13 +234,15 @@ def test_every_number_gets_noise_of_the_stated_law(
         return noisy
 
     monkeypatch.setattr(module, "added", added)
+    numbers = 3 if unit is LABEL and kind == "prevalence" else 9
+    runs = 3600 // numbers
     if simulated:
-        mechanism.simulate(profile, size=1200, rng=np.random.default_rng(4))
+        mechanism.simulate(profile, size=runs, rng=np.random.default_rng(4))
     else:
-        for seed in range(1200):
+        for seed in range(runs):
             mechanism.release(profile, source=SeededSource(seed))
     noise = np.concatenate(seen)
-    assert noise.size == 1200 * (3 if unit is LABEL and kind == "prevalence" else 9)
+    assert noise.size == runs * numbers == 3600
     assert_pmf_equal(noise, lambda k: discrete_laplace_pmf(rate, k))
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(rate * factor, k))

@@ -15,6 +15,7 @@ from anonhist.mechanisms.band import Band, band_of
 from anonhist.mechanisms.calibration import FamilyParameters, band_shape, band_width, calibrate, negligible_order
 from anonhist.mechanisms.choices import SimulatedChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.side_chain import SideChain
 from anonhist.numeric import BlockMatrix, BlockVector
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist.testing.partitions import Partition
@@ -67,21 +68,22 @@ def log_shares(band: Band, futures: list[NDArray[np.float64]]) -> NDArray[np.flo
 @pytest.mark.parametrize(
     ("epsilon", "shape"),
     [
-        *(("0.001", "none"), ("0.001", "scattered"), ("0.004", "staircase"), ("0.004", "far")),
+        # Steps at the least budget there is; the powers that runs take are quicker to make at larger ones.
+        *(("0.001", "none"), ("0.001", "staircase"), ("0.002", "scattered"), ("0.004", "far")),
         *(("0.01", "none"), ("0.01", "staircase"), ("0.01", "far"), ("0.01", "scattered")),
     ],
 )
 def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> None:
     band = band_of(calibrate(Fraction(epsilon)))
     lengths = LENGTHS[shape]
-    chain = DiagonalChain(FrobeniusCoordinates(lengths, lengths), band.parameters)
+    future = SideChain(lengths, band).future
     expected = log_steps(lengths, band)
     matter = log_shares(band, expected) > NEGLIGIBLE
     assert matter.sum() > 20
-    np.testing.assert_allclose(logs(chain.right.future)[matter], expected[0][matter], rtol=1e-11, atol=1e-9)
+    found = logs(future)
+    np.testing.assert_allclose(found[matter], expected[0][matter], rtol=1e-11, atol=1e-9)
     # Nothing that is well inside the range of its block is wrong, even where it does not matter.
-    found = logs(chain.right.future)
-    kept = chain.right.future.values.ravel() > 2.0**-400
+    kept = future.values.ravel() > 2.0**-400
     np.testing.assert_allclose(found[kept], expected[0][kept], rtol=1e-11, atol=1e-9)
 
 
@@ -151,13 +153,13 @@ def test_blocks_change_nothing(
         monkeypatch.setattr(band_module, "band_shape", lambda _, count=count: (width, count))
         chain = DiagonalChain(coordinates, member)
         chains.append(chain)
-        drawn = chain.draw(1_000, SimulatedChoices(np.random.default_rng(17)))
+        drawn = chain.draw(500, SimulatedChoices(np.random.default_rng(17)))
         laws.append([one.profile() for one in drawn])
         assert chain.band.blocks == count
     np.testing.assert_allclose(logs(chains[0].left.future), logs(chains[1].left.future), rtol=1e-12, atol=1e-12)
     assert chains[0].log_normalizer == pytest.approx(chains[1].log_normalizer, rel=1e-12)
     # The same uniform numbers lead to the same draws, but where they fall within a rounding of a border.
-    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 2
+    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 1
 
 
 @pytest.mark.slow
@@ -174,11 +176,10 @@ def test_draws_around_the_empty_profile_are_random_partitions() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
-def test_draws_keep_their_distance(epsilon: str) -> None:
+def test_draws_keep_their_distance() -> None:
     # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.
     coordinates = FrobeniusCoordinates(LENGTHS["scattered"], LENGTHS["scattered"])
-    c = calibrate(Fraction(epsilon)).c
+    c = calibrate(Fraction("0.006")).c
     step = c * 1e-4
     below, above = (DiagonalChain(coordinates, FamilyParameters(at, 0.0)).log_normalizer for at in (c - step, c + step))
     expected = (below - above) / (2 * step)
