@@ -80,7 +80,7 @@ def test_methods_with_an_alphabet_are_their_statistics() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "least", "most"),
     [
-        (EntropyMechanism("0.01", alphabet_size=50), 0.0, math.log(50)),
+        (EntropyMechanism("0.01", alphabet_size=50, polynomial=PolynomialParameters(3, 8.0, 4)), 0.0, math.log(50)),
         (EntropyMechanism("0.01", method="plug-in"), 0.0, math.inf),
         (SupportSizeMechanism("0.01", alphabet_size=50), 1.0, 50.0),
         (SupportSizeMechanism("0.01", method="observed"), 1.0, math.inf),
