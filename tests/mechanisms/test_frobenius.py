@@ -296,6 +296,7 @@ def enumerated(size: int, noisy: NDArray[np.int64], epsilon: float) -> tuple[NDA
     return table, weights / weights.sum()
 
 
+@pytest.mark.slow
 def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", 0.0)
     epsilon, size = 1.1, 2
