@@ -20,6 +20,8 @@ from anonhist.testing.exact import DecidedChoices, Decisions, output_law
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
+NUMBERS, EPSILONS = [1, 5, 40, 10**4, 2**40], ["0.01", "1", "20"]
+
 
 @lru_cache
 def below(number: int, row: int = 1, longest: int | None = None) -> tuple[Partition, ...]:
@@ -96,11 +98,14 @@ def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 5, 40, 10**4, 2**40])
-@pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) -> None:
     mechanism = BoundedPartitionMechanism(epsilon, public_items=number)
-    for profile in (Profile([], []), Profile([number], [1]), Profile([1], [number])):
+    # One row or one column, by turns: the two sides of a diagram are chains of the same kind.
+    row, column = Profile([number], [1]), Profile([1], [number])
+    is_row = (EPSILONS.index(epsilon) + NUMBERS.index(number)) % 2
+    for profile in (Profile([], []), row if is_row else column):
         released = mechanism.release(profile, source=SeededSource(5)).profile
         assert released.n <= number
         if epsilon == "20":
@@ -116,9 +121,10 @@ def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
         hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
         return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
-    assert 0.8 < bound(1, draws=25_000) <= 1
+    # At 2 the empty profile comes out of itself so often that few draws say much.
+    assert 1.5 < bound(2, draws=3_000) <= 2
     # One that claims half of what it spends is far above: fewer draws show it as surely.
-    assert bound(2, draws=6_000) > 1.5
+    assert bound(4, draws=1_000) > 2.5
 
 
 @pytest.mark.slow

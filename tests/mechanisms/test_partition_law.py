@@ -87,8 +87,8 @@ def test_empty_reference_has_the_product_formula() -> None:
     ],
 )
 def test_worst_loss_between_neighbours_is_the_formula(member: FamilyParameters) -> None:
-    logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(10)}
-    steps = [abs(logs[more] - logs[fewer]) for fewer in partitions_up_to(9) for more in larger_neighbors(fewer)]
+    logs = {reference: log_normalizer(reference, member) for reference in partitions_up_to(8)}
+    steps = [abs(logs[more] - logs[fewer]) for fewer in partitions_up_to(7) for more in larger_neighbors(fewer)]
     assert member.c + max(steps) == pytest.approx(privacy_loss(member), rel=1e-9)
     assert abs(logs[(1,)] - logs[()]) == pytest.approx(max(steps), rel=1e-9, abs=1e-12)
 
@@ -186,10 +186,12 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("reference", [(), (1,), (2, 1), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
+# Of the smaller ones every path is followed: see test_exact_laws.py.
+@pytest.mark.parametrize("reference", [(), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
 def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
-    drawn = chain.draw(8_000, SimulatedChoices(np.random.default_rng(11)))
+    # Around the empty diagram the second of the wrong laws is hardest to tell.
+    drawn = chain.draw(4_000 if reference else 8_000, SimulatedChoices(np.random.default_rng(11)))
     samples = _samples(drawn)
     assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
     for wrong in (FamilyParameters(member.c * 0.8, member.z), FamilyParameters(member.c * 1.25, member.z * 0.5)):
@@ -197,13 +199,15 @@ def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1], GEOMETRIC])
+@pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1]])
 def test_exact_draws_follow_the_law(member: FamilyParameters) -> None:
     reference = (3, 1, 1)
     chain = DiagonalChain(coordinates(reference), member)
     choices = ExactChoices(SeededSource(5))
-    samples = _samples(chain.draw(1, choices)[0] for _ in range(3_000))
+    samples = _samples(chain.draw(1, choices)[0] for _ in range(2_000))
     assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
+    wrong = FamilyParameters(member.c * 0.8, member.z)
+    assert_pmf_differs(samples, _pmf(reference, wrong), false_fail_rate=1e-9)
 
 
 def _samples(drawn: Iterable[FrobeniusCoordinates]) -> list[Partition | str]:
@@ -249,7 +253,7 @@ def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, byt
 def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", 1)
     reference, member = (5, 3, 3, 1), MEMBERS[1]
-    drawn = DiagonalChain(coordinates(reference), member).draw(20_000, SimulatedChoices(np.random.default_rng(3)))
+    drawn = DiagonalChain(coordinates(reference), member).draw(8_000, SimulatedChoices(np.random.default_rng(3)))
     assert_pmf_equal(_samples(drawn), _pmf(reference, member), false_fail_rate=1e-9)
 
 

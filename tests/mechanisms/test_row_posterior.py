@@ -41,25 +41,14 @@ def test_weights_are_those_of_the_definition(epsilon: float, scales: NDArray[np.
 
 
 def medians(epsilon: float) -> list[list[int]]:
-    arms, legs = map(NoisyRows.alone, noisy_sides(epsilon, int(200 / epsilon)))
+    arms, legs = map(NoisyRows.alone, noisy_sides(epsilon, int(100 / epsilon)))
     found = frobenius_posterior.posterior_medians(SIZES, arms, legs, epsilon=epsilon)
     return [side.tolist() for pair in found for side in pair]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_blocks_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
-    whole = medians(epsilon)
-    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**14)
-    assert medians(epsilon) == whole
-    assert len(whole[0]) > 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**12)
+def test_blocks_and_an_early_end_change_nothing(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
 
     class Recorded(row_posterior.RowPosterior):
@@ -68,11 +57,16 @@ def test_the_chain_ends_early_and_nothing_is_lost(epsilon: float, monkeypatch: p
             return super().median_rows(log_weight, reaches)
 
     monkeypatch.setattr(frobenius_posterior, "RowPosterior", Recorded)
+    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**12)
     short = medians(epsilon)
+    most = max(lengths)
+    lengths.clear()
     monkeypatch.setattr(frobenius_posterior, "_NEGLIGIBLE", np.inf)
     assert medians(epsilon) == short
-    half = len(lengths) // 2
-    assert max(lengths[:half]) < min(lengths[half:]) == int(200 / epsilon)
+    assert most < min(lengths) == int(100 / epsilon)
+    monkeypatch.setattr(row_posterior, "_BLOCK_CELLS", 2**24)
+    assert medians(epsilon) == short
+    assert len(short[0]) > 5
 
 
 def test_medians_may_be_asked_for_twice() -> None:

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from anonhist.mechanisms.band import Band, band_of
 from anonhist.mechanisms.calibration import FamilyParameters, band_shape, band_width, calibrate, negligible_order
 from anonhist.mechanisms.choices import SimulatedChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.side_chain import SideChain
 from anonhist.numeric import BlockMatrix, BlockVector
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist.testing.partitions import Partition
@@ -67,65 +69,63 @@ def log_shares(band: Band, futures: list[NDArray[np.float64]]) -> NDArray[np.flo
 @pytest.mark.parametrize(
     ("epsilon", "shape"),
     [
-        *(("0.001", "none"), ("0.001", "scattered"), ("0.004", "staircase"), ("0.004", "far")),
+        # Steps at the least budget there is; the powers that runs take are quicker to make at larger ones.
+        *(("0.001", "none"), ("0.001", "staircase"), ("0.002", "scattered"), ("0.004", "far")),
         *(("0.01", "none"), ("0.01", "staircase"), ("0.01", "far"), ("0.01", "scattered")),
     ],
 )
 def test_futures_are_those_summed_in_logarithms(shape: str, epsilon: str) -> None:
     band = band_of(calibrate(Fraction(epsilon)))
     lengths = LENGTHS[shape]
-    chain = DiagonalChain(FrobeniusCoordinates(lengths, lengths), band.parameters)
+    future = SideChain(lengths, band).future
     expected = log_steps(lengths, band)
     matter = log_shares(band, expected) > NEGLIGIBLE
     assert matter.sum() > 20
-    np.testing.assert_allclose(logs(chain.right.future)[matter], expected[0][matter], rtol=1e-11, atol=1e-9)
+    found = logs(future)
+    np.testing.assert_allclose(found[matter], expected[0][matter], rtol=1e-11, atol=1e-9)
     # Nothing that is well inside the range of its block is wrong, even where it does not matter.
-    found = logs(chain.right.future)
-    kept = chain.right.future.values.ravel() > 2.0**-400
+    kept = future.values.ravel() > 2.0**-400
     np.testing.assert_allclose(found[kept], expected[0][kept], rtol=1e-11, atol=1e-9)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exponent", [0, 1, 2, 5, 8, 11, 14, 30])
-def test_powers_are_gaussian_binomials(exponent: int) -> None:
+def test_powers_are_gaussian_binomials_and_as_exact_as_the_proof_says() -> None:
+    # One after the other, since each is made from those before it.
     band = band_of(calibrate(Fraction("0.003")))
-    steps, c, width = 2**exponent, band.parameters.c, band.width
-    power = band.power(exponent)
+    c, width = band.parameters.c, band.width
     before, after = np.meshgrid(np.arange(width + 1), np.arange(width + 1), indexing="ij")
     dropped = before - after
-    possible = (dropped >= 0) & (dropped <= steps)
-    # From level a + j to a in L steps: Σ q^(aL + t_1 + … + t_j), distinct t ≤ L, is q^(aL + j(j+1)/2) [L choose j]_q.
     k = np.arange(1, width + 1)
-    numerators = np.concatenate(([0.0], np.cumsum(np.log(-np.expm1(-c * np.maximum(steps - k + 1, 1.0))))))
     denominators = np.concatenate(([0.0], np.cumsum(np.log(-np.expm1(-c * k)))))
-    j = np.where(possible, dropped, 0)
-    expected = -c * (after * float(steps) + j * (j + 1) / 2) + numerators[j] - denominators[j]
     rows = np.arange(width, 2 * width + 1)
-    scale = power.exponents[(rows // power.block)[:, None], rows // power.block] * math.log(2)
-    values = dense(power)[width:, width:]
-    assert not values[~possible].any()
-    present = possible & (values > 2.0**-900)
-    np.testing.assert_allclose(np.log(values[present]) + scale[present], expected[present], rtol=1e-11, atol=1e-9)
-    # What is missing is negligible, or lies 1,300 binary orders below the largest of its block.
-    missing = expected[possible & ~present]
-    bound = np.maximum(scale[possible & ~present] - 800 * math.log(2), negligible_order(band.parameters) * math.log(2))
-    assert (missing < bound).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("exponent", [1, 6, 12, 18])
-def test_pieces_without_a_drop_are_as_exact_as_the_proof_says(exponent: int) -> None:
-    # By squaring alone the error would double each time: to 2^18 roundings, where about 4c|u|·2^18 are allowed.
-    band = band_of(calibrate(Fraction("0.003")))
-    power, c = band.power(exponent), band.parameters.c
-    for level in (1, 2, 3, 7):
-        index = band.width + level
+    for exponent in (0, 1, 2, 5, 8, 11, 14, 30):
+        steps, power = 2**exponent, band.power(exponent)
+        possible = (dropped >= 0) & (dropped <= steps)
+        # From level a + j to a in L steps: Σ q^(aL + t_1 + … + t_j), distinct t ≤ L, is
+        # q^(aL + j(j+1)/2) [L choose j]_q.
+        numerators = np.concatenate(([0.0], np.cumsum(np.log(-np.expm1(-c * np.maximum(steps - k + 1, 1.0))))))
+        j = np.where(possible, dropped, 0)
+        expected = -c * (after * float(steps) + j * (j + 1) / 2) + numerators[j] - denominators[j]
+        scale = power.exponents[(rows // power.block)[:, None], rows // power.block] * math.log(2)
+        values = dense(power)[width:, width:]
+        assert not values[~possible].any(), exponent
+        present = possible & (values > 2.0**-900)
+        found = np.log(values[present]) + scale[present]
+        np.testing.assert_allclose(found, expected[present], rtol=1e-11, atol=1e-9, err_msg=f"2^{exponent} steps")
+        # What is missing is negligible, or lies 1,300 binary orders below the largest of its block.
+        missing = expected[possible & ~present]
+        negligible = negligible_order(band.parameters) * math.log(2)
+        assert (missing < np.maximum(scale[possible & ~present] - 800 * math.log(2), negligible)).all(), exponent
+    # By squaring alone the error of pieces without a drop would double each time: to 2^18 roundings, where about
+    # 4c|u|·2^18 are allowed.
+    for exponent, level in product((1, 6, 12, 18), (1, 2, 3, 7)):
+        power, index = band.power(exponent), band.width + level
         block = index // power.block
-        found = Decimal(float(power.panels[block][index % power.block, index % power.block]))
-        found *= Decimal(2) ** int(power.exponents[block, block])
+        piece = Decimal(float(power.panels[block][index % power.block, index % power.block]))
+        piece *= Decimal(2) ** int(power.exponents[block, block])
         exact = (Decimal(c) * -(level * 2**exponent)).exp()
         if c * level * 2**exponent < 500:
-            assert abs(float(found / exact) - 1) <= (4 * c * level * 2**exponent + 4) * 2.0**-53
+            assert abs(float(piece / exact) - 1) <= (4 * c * level * 2**exponent + 4) * 2.0**-53, (exponent, level)
 
 
 def dense(matrix: BlockMatrix) -> NDArray[np.float64]:
@@ -151,13 +151,13 @@ def test_blocks_change_nothing(
         monkeypatch.setattr(band_module, "band_shape", lambda _, count=count: (width, count))
         chain = DiagonalChain(coordinates, member)
         chains.append(chain)
-        drawn = chain.draw(1_000, SimulatedChoices(np.random.default_rng(17)))
+        drawn = chain.draw(500, SimulatedChoices(np.random.default_rng(17)))
         laws.append([one.profile() for one in drawn])
         assert chain.band.blocks == count
     np.testing.assert_allclose(logs(chains[0].left.future), logs(chains[1].left.future), rtol=1e-12, atol=1e-12)
     assert chains[0].log_normalizer == pytest.approx(chains[1].log_normalizer, rel=1e-12)
     # The same uniform numbers lead to the same draws, but where they fall within a rounding of a border.
-    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 2
+    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 1
 
 
 @pytest.mark.slow
@@ -174,11 +174,10 @@ def test_draws_around_the_empty_profile_are_random_partitions() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
-def test_draws_keep_their_distance(epsilon: str) -> None:
+def test_draws_keep_their_distance() -> None:
     # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.
     coordinates = FrobeniusCoordinates(LENGTHS["scattered"], LENGTHS["scattered"])
-    c = calibrate(Fraction(epsilon)).c
+    c = calibrate(Fraction("0.006")).c
     step = c * 1e-4
     below, above = (DiagonalChain(coordinates, FamilyParameters(at, 0.0)).log_normalizer for at in (c - step, c + step))
     expected = (below - above) / (2 * step)

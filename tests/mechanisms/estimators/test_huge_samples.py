@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from anonhist.testing.estimators import MECHANISMS
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, FIFTY = PrivacyUnit.item(), PrivacyUnit.user(max_items=50)
+PROMISES, EPSILONS = list(product((ITEM, FIFTY), (ADD, SUBSTITUTE))), ("0.01", "1", "100")
 SIZES = [1, 2, 3, 999, 10**5, 10**9, 10**15, 2**52, 2**55, 2**62, 2**63 - 1]
 
 
@@ -48,26 +50,33 @@ def check(mechanism: StatisticMechanism, items: int) -> None:
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_any_number_of_items_gives_noise(name: str, items: int) -> None:
-    for unit, relation in ((ITEM, ADD), (ITEM, SUBSTITUTE), (FIFTY, ADD), (FIFTY, SUBSTITUTE)):
-        for epsilon in ("0.01", "1", "100"):
-            check(MECHANISMS[name](epsilon, unit, relation), items)
+    # Every promise and every budget at each number of items, and the two together at some of them.
+    for at, promise in enumerate(PROMISES, start=SIZES.index(items)):
+        check(MECHANISMS[name](EPSILONS[at % 3], *promise), items)
+    # The lowest rate of all at each: the least budget, shared among most items.
+    check(MECHANISMS[name](EPSILONS[0], FIFTY, SUBSTITUTE), items)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
-@pytest.mark.parametrize("relation", NeighboringRelation)
-def test_any_number_of_draws_and_labels_gives_noise(items: int, relation: NeighboringRelation) -> None:
-    for draws in {1, items - 1, items, items + 1, 2 * items, 100 * items, 2**64} - {0}:
-        if draws <= 2**64:
-            check(SupportCoverageMechanism(1, ITEM, relation, draws=draws), items)
+def test_any_number_of_draws_and_labels_gives_noise(items: int) -> None:
+    # Relations by turns: each with all items, and with all public numbers at every other number of items.
+    relation = cycle((ADD, SUBSTITUTE) if SIZES.index(items) % 2 else (SUBSTITUTE, ADD))
+    # No set, which would leave out those that are equal and thereby shift the turns.
+    for draws in (1, items - 1, items, items + 1, 2 * items, 100 * items, 2**64):
+        promise = (1, ITEM, next(relation))
+        if 0 < draws <= 2**64:
+            check(SupportCoverageMechanism(*promise, draws=draws), items)
     for labels in (1, 2, 5, 10**5, 2**62):
-        check(UniformityMechanism(1, ITEM, relation, alphabet_size=labels), items)
-        check(SupportSizeMechanism("0.1", ITEM, relation, alphabet_size=labels), items)
-        check(PowerSumMechanism(100, ITEM, relation, order=12, alphabet_size=labels), items)
+        turn = next(relation)
         public = PolynomialParameters.published(labels)
-        check(EntropyMechanism(1, ITEM, relation, alphabet_size=labels, polynomial=public), items)
-    check(EntropyMechanism(1, ITEM, relation, alphabet_size=1000), items)
-    check(SupportCoverageMechanism(1, ITEM, relation, draws=min(3 * items, 2**64), alphabet_size=1000), items)
+        check(UniformityMechanism(1, ITEM, turn, alphabet_size=labels), items)
+        check(SupportSizeMechanism("0.1", ITEM, turn, alphabet_size=labels), items)
+        check(PowerSumMechanism(100, ITEM, turn, order=12, alphabet_size=labels), items)
+        check(EntropyMechanism(1, ITEM, turn, alphabet_size=labels, polynomial=public), items)
+    check(EntropyMechanism(1, ITEM, next(relation), alphabet_size=1000), items)
+    draws = min(3 * items, 2**64)
+    check(SupportCoverageMechanism(1, ITEM, next(relation), draws=draws, alphabet_size=1000), items)
 
 
 @pytest.mark.slow
@@ -88,7 +97,7 @@ def test_floats_hide_no_step(make: Callable[[int], StatisticMechanism], items: i
     # From 2^55 items on, neighbouring weights near n are the same float, and then jump.
     weights = make(items).weights(items)
     rng = np.random.default_rng(items % 1000)
-    drawn = rng.uniform(0, 1, size=150)
+    drawn = rng.uniform(0, 1, size=50)
     counts = {1, 4095, 4096, 4097, items // 2, items - 2, items - 1, *(int(share * (items - 1)) + 1 for share in drawn)}
     counts |= {items - int(share * 2**20) for share in drawn} | {int(items * 2.0**-k) for k in range(1, 30)}
     values = {count: weights.value(Profile([count], [1])) for count in {c + more for c in counts for more in (0, 1)}}

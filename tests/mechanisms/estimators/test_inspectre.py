@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
 
+from anonhist.mechanisms.estimators import EntropyMechanism, StatisticMechanism, SupportCoverageMechanism
 from anonhist.mechanisms.estimators.inspectre import (
+    COVERAGE_REACH,
     ENTROPY_ITEMS,
     SHARES,
+    TEXTS,
     ErrorRow,
     coverage_errors,
     distributions,
@@ -21,19 +25,22 @@ from anonhist.mechanisms.estimators.inspectre import (
 from anonhist.testing.inspectre import PUBLISHED_COVERAGE, PUBLISHED_ENTROPY
 
 
-@pytest.fixture(scope="module")
-def entropy_rows() -> list[ErrorRow]:
-    return list(entropy_errors(trials=60, rng=np.random.default_rng(1)))
+@pytest.fixture(autouse=True)
+def _weights_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # They follow from public numbers alone, which are the same in all trials.
+    monkeypatch.setattr(StatisticMechanism, "weights", cache(StatisticMechanism.weights))
+    for kind in (EntropyMechanism, SupportCoverageMechanism):
+        monkeypatch.setattr(kind, "statistic", cache(kind.statistic))
 
 
-@pytest.fixture(scope="module")
-def coverage_rows() -> list[ErrorRow]:
-    return list(coverage_errors(trials=30, rng=np.random.default_rng(2)))
+class Calls:
+    """Counts how often an experiment says that it got on."""
 
+    def __init__(self) -> None:
+        self.number = 0
 
-@pytest.fixture(scope="module")
-def text_rows() -> list[ErrorRow]:
-    return list(text_errors(trials=30, rng=np.random.default_rng(3)))
+    def __call__(self) -> None:
+        self.number += 1
 
 
 def only(rows: Sequence[ErrorRow], data: str, x: float, estimator: str, epsilon: float) -> ErrorRow:
@@ -41,72 +48,75 @@ def only(rows: Sequence[ErrorRow], data: str, x: float, estimator: str, epsilon:
     return row
 
 
+def compare_noise(rows: Sequence[ErrorRow], title: str) -> int:
+    """Check that the squared noise adds to the squared error, and return in how many settings."""
+    compared = 0
+    for row in rows:
+        if row.estimator != f"{title}, not cut":
+            continue
+        twin = only(rows, row.data, row.x, f"{title}, twin", row.epsilon)
+        predicted = twin.rmse**2 + row.noise**2
+        # The mean of so many products of error and noise, and of so many squares of Laplace noise.
+        spread = math.hypot(2 * twin.rmse * row.noise, math.sqrt(5) * row.noise**2) / math.sqrt(row.trials)
+        assert abs(row.rmse**2 - predicted) <= 4.5 * spread, row
+        compared += 1
+    return compared
+
+
 @pytest.mark.slow
-def test_private_entropy_errs_no_more_than_it_should(entropy_rows: list[ErrorRow]) -> None:
+def test_private_entropy_errs_no_more_than_it_should_and_noise_adds_in_squares() -> None:
+    calls, rng = Calls(), np.random.default_rng(1)
+    rows = list(entropy_errors(trials=40, rng=rng, advance=calls))
     for items, most in PUBLISHED_ENTROPY.items():
-        row = only(entropy_rows, "uniform", items, "private polynomial", 1)
+        row = only(rows, "uniform", items, "private polynomial", 1)
         assert row.rmse - 2 * row.standard_error <= most, row
         assert row.rmse > 0.1 * most
+    assert compare_noise(rows, "private polynomial") == 24
+    # Every estimator is in every setting.
+    names = {row.estimator for row in rows}
+    assert len(rows) == len(names) * len(ENTROPY_ITEMS) * len(distributions(2, rng))
+    assert {row.trials for row in rows} == {40}
+    for row in rows:
+        assert (row.noise > 0) == (row.epsilon > 0 and "twin" not in row.estimator and "without" not in row.estimator)
+    assert calls.number == 40 * len(ENTROPY_ITEMS)
 
 
-def test_private_coverage_errs_no_more_than_it_should(coverage_rows: list[ErrorRow]) -> None:
+@pytest.mark.slow
+def test_private_coverage_errs_no_more_than_it_should_and_noise_adds_in_squares() -> None:
+    calls = Calls()
+    rows = list(coverage_errors(trials=30, rng=np.random.default_rng(2), advance=calls))
     for reach, most in PUBLISHED_COVERAGE.items():
-        row = only(coverage_rows, "uniform", reach, "private", 1)
+        row = only(rows, "uniform", reach, "private", 1)
         assert row.rmse - 2 * row.standard_error <= most, row
         assert row.rmse > 0.5 * most
+    assert compare_noise(rows, "private") == 90
+    assert calls.number == 30 * len(COVERAGE_REACH)
 
 
 @pytest.mark.slow
-def test_noise_adds_in_squares(
-    entropy_rows: list[ErrorRow], coverage_rows: list[ErrorRow], text_rows: list[ErrorRow]
-) -> None:
-    compared = 0
-    for rows, title in ((entropy_rows, "private polynomial"), (coverage_rows, "private"), (text_rows, "private")):
-        for row in rows:
-            if row.estimator != f"{title}, not cut":
-                continue
-            twin = only(rows, row.data, row.x, f"{title}, twin", row.epsilon)
-            predicted = twin.rmse**2 + row.noise**2
-            # The mean of so many products of error and noise, and of so many squares of Laplace noise.
-            spread = math.hypot(2 * twin.rmse * row.noise, math.sqrt(5) * row.noise**2) / math.sqrt(row.trials)
-            assert abs(row.rmse**2 - predicted) <= 4.5 * spread, row
-            compared += 1
-    assert compared == 24 + 90 + 14
-
-
-@pytest.mark.slow
-def test_private_estimates_of_texts_err_less_than_with_the_published_noise(text_rows: list[ErrorRow]) -> None:
+def test_private_estimates_of_texts_err_less_than_with_the_published_noise() -> None:
+    calls = Calls()
+    rows = list(text_errors(trials=30, rng=np.random.default_rng(3), advance=calls))
     # The same noise, drawn out: where it is drawn out by little, it may by chance make good for an error.
-    for text in ("hamlet", "surnames"):
+    for text in TEXTS:
         for share in SHARES:
-            ours = only(text_rows, text, share, "private", 0.5)
-            published = only(text_rows, text, share, "private, published noise", 0.5)
+            ours = only(rows, text, share, "private", 0.5)
+            published = only(rows, text, share, "private, published noise", 0.5)
             assert ours.noise <= 1.0001 * published.noise
             assert ours.rmse <= published.rmse * 1.03
+    assert compare_noise(rows, "private") == 14
+    assert calls.number == 30 * len(TEXTS) * len(SHARES)
 
 
-def test_every_estimator_is_in_every_setting(entropy_rows: list[ErrorRow]) -> None:
-    names = {row.estimator for row in entropy_rows}
-    assert len(entropy_rows) == len(names) * len(ENTROPY_ITEMS) * len(distributions(2, np.random.default_rng(0)))
-    assert {row.trials for row in entropy_rows} == {60}
-    for row in entropy_rows:
-        assert (row.noise > 0) == (row.epsilon > 0 and "twin" not in row.estimator and "without" not in row.estimator)
+def test_steps_are_those_of_all_three_experiments() -> None:
+    # Each says so itself: see how often it calls.
+    assert steps(2) == 2 * (len(ENTROPY_ITEMS) + len(COVERAGE_REACH) + len(TEXTS) * len(SHARES)) == 2 * 23
 
 
 def test_distributions_are_distributions() -> None:
     for name, p in distributions(1000, np.random.default_rng(4)).items():
         assert p.sum() == pytest.approx(1), name
         assert p.min() >= 0
-
-
-@pytest.mark.slow
-def test_advance_is_called_as_often_as_said() -> None:
-    calls = []
-    rng = np.random.default_rng(5)
-    for run in (entropy_errors, coverage_errors, text_errors):
-        for _ in run(trials=2, rng=rng, advance=lambda: calls.append(1)):
-            pass
-    assert len(calls) == steps(2)
 
 
 def test_texts_come_with_the_package() -> None:
