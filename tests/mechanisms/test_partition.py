@@ -20,7 +20,7 @@ from anonhist.testing.sources import SeededSource
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "draws"), [("1", 4_000), ("1.2", 3_000), ("3", 3_000)])
+@pytest.mark.parametrize(("epsilon", "draws"), [("1", 11_000), ("1.2", 8_000), ("3", 5_000)])
 def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str, draws: int) -> None:
     rate = 1e-6
     mechanism = PartitionMechanism(epsilon)
@@ -28,18 +28,18 @@ def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str, draws: int) ->
     empty, one = Profile.from_counts([]), Profile.from_counts([1])
     hits = [sum(out.n == 0 for out in mechanism.simulate(profile, size=draws, rng=rng)) for profile in (empty, one)]
     bound = audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
-    assert 0.75 * float(epsilon) < bound <= float(epsilon)
+    assert 0.85 * float(epsilon) < bound <= float(epsilon)
 
 
 @pytest.mark.slow
 def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
     # Far above what is claimed: fewer draws show it as surely.
-    draws = 1_000
+    draws = 2_000
     rng = np.random.default_rng(4)
     spends_two = PartitionMechanism(2)
     profiles = (Profile.from_counts([]), Profile.from_counts([1]))
     hits = [sum(out.n == 0 for out in spends_two.simulate(one, size=draws, rng=rng)) for one in profiles]
-    assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.4
+    assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
 
 
 def test_budget_is_shared_among_cells() -> None:

@@ -90,11 +90,13 @@ def noisy_rows(
     padded = np.zeros(positions, dtype=np.int64)
     padded[: lengths.size] = lengths[:positions]
     sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
+    if epsilon >= _ALONE_FROM:
+        return NoisyRows.alone(added(np.broadcast_to(padded, noise.shape), noise))
     stages: list[_Stage] = []
     first = 0
     while first < positions:
         last = min(positions, max(first + 1, math.ceil(_STAGE * first)))
-        most = 1 if epsilon >= _ALONE_FROM else max(1, min(last - first, first // 2, _LONGEST))
+        most = max(1, min(last - first, first // 2, _LONGEST))
         each = _group_sizes(stages[-2:], sizes, epsilon, most=most)
         group = np.arange(last - first) // each[:, None]
         whole = np.zeros(group.shape, dtype=np.int64)

@@ -163,7 +163,8 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     logarithm = max(math.log(size), 1.0)
     references = [Reference(SampleLaw(population, items), population.entropy) for population in populations(size)]
 
-    tried = (
+    # Of a small alphabet several round to the same degree and threshold.
+    tried = dict.fromkeys(
         PolynomialParameters(math.ceil(degree * logarithm), interval * logarithm, math.floor(threshold * logarithm))
         for degree, interval, threshold in product(_DEGREES, _INTERVALS, _THRESHOLDS)
     )
