@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
 
-# Two hundred tests start Python anew: what it compiled is kept, even where it is told not to.
+# Many tests start Python anew: what it compiled is kept, even where it is told not to.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
