@@ -19,7 +19,7 @@ import os
 import re
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Where parameters begin: those of an address, signs written as "%3F", too, or "host=db password=…" as databases take
+# Where parameters begin: those of an address, percent-encoded signs too, or "host=db password=…" as databases take
 # them.
 _PARAMETERS = re.compile(r"[?#;&]|%(?:23|26|3[BDF])|(?:^|(?<=[\s,]))\s*\w+\s*=", re.IGNORECASE)
 _AT = re.compile(r"@|%40")
@@ -51,9 +51,9 @@ def masked(source: str) -> str:
 
     An existing local file is named as it is. In anything else, whatever its scheme and however it is spelled, all that
     may be a secret is masked: what stands before the last ``@`` (but for ``scheme://``), and everything behind the
-    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``; these signs may be written with
-    percents, as ``%40`` or ``%3D``. If there is an ``@`` behind such a sign, a password may hold the sign, and all but
-    the scheme is masked.
+    first ``?``, ``#``, ``;`` or ``&``, or behind the ``=`` of the first ``key=value``; these signs may be
+    percent-encoded, as ``%40`` or ``%3D``. If there is an ``@`` behind such a sign, a password may hold the sign, and
+    all but the scheme is masked.
 
     Examples
     --------

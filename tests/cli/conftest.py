@@ -54,7 +54,9 @@ def _lent(monkeypatch: pytest.MonkeyPatch) -> None:
     engine, connect = _engine(), duckdb.connect
 
     def lend(path: str = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        return engine.cursor() if path == ":memory:" else connect(path, **options)
+        config = options.get("config", {})
+        is_ours = config == _CONFIG | {"temp_directory": config.get("temp_directory")}
+        return engine.cursor() if path == ":memory:" and is_ours else connect(path, **options)
 
     monkeypatch.setattr(duckdb, "connect", lend)
 

@@ -305,7 +305,7 @@ def run(rounds: int, seed: int, folder: Path, kept: Path | None) -> list[str]:
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
     signal.signal(signal.SIGVTALRM, _too_long)
     for turn in range(rounds):
-        # In the first round and some others each reading starts an engine, as it does for users.
+        # In the first round, and in every 25th after it, each reading starts an engine, as it does for users.
         with _one_engine() if turn % 25 else nullcontext():
             for name, content, reader in files:
                 draw = random.Random(f"{seed} {turn} {name}")  # noqa: S311  # nothing secret, and the same each time

@@ -50,6 +50,11 @@ def _lent_engine() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=_CONFIG | {"temp_directory": ""})
 
 
+def _is_ours(config: dict[str, Any]) -> bool:
+    """Say whether the product sets an engine so, wherever it may spill."""
+    return config == _CONFIG | {"temp_directory": config.get("temp_directory")}
+
+
 @cache
 def _callers_engine() -> duckdb.DuckDBPyConnection:
     """Open DuckDB once in this process, as whoever hands us a relation has it."""
@@ -65,7 +70,8 @@ def lent_duckdb() -> Iterator[None]:
     engine, connect = _lent_engine(), duckdb.connect
 
     def lend(path: Any = ":memory:", **options: Any) -> duckdb.DuckDBPyConnection:
-        if path != ":memory:":
+        # Engines of callers, and any set in another way, are engines of their own.
+        if path != ":memory:" or not _is_ours(options.get("config", {})):
             return connect(path, **options)
         # The copy of standard input would end with its engine.
         engine.execute("DROP TABLE IF EXISTS input")

@@ -38,7 +38,7 @@ def only(rows: Sequence[ErrorRow], **wanted: object) -> ErrorRow:
 
 @pytest.fixture(scope="module")
 def closed_rows() -> list[ErrorRow]:
-    return run(replace(NONE, closed_epsilons=(1, 4)), trials=3)
+    return run(replace(NONE, closed_epsilons=(1, 4)), trials=4)
 
 
 def test_frequencies_are_geometric_with_a_fifth_of_the_symbols_as_mean() -> None:
@@ -66,8 +66,8 @@ def test_standard_errors_are_those_of_means(closed_rows: list[ErrorRow]) -> None
     rows = [row for name in ("none", "k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 4)]
     rows += [row for name in ("k-RR", "k-RAPPOR", "OUE") for row in _raw(closed_rows, name, 1)]
     assert len(rows) == 14
-    # 14 variances of 2 degrees of freedom each: their mean scatters by √(2/28) = 0.27, here less than 3.2 times that.
-    assert 0.14 < np.mean([(row.l1_standard_error / _error(row)) ** 2 for row in rows]) < 1.86
+    # 14 variances of 3 degrees of freedom each: their mean scatters by √(2/42) = 0.22, here less than 3.2 times that.
+    assert 0.3 < np.mean([(row.l1_standard_error / _error(row)) ** 2 for row in rows]) < 1.7
 
 
 def _raw(rows: list[ErrorRow], mechanism: str, epsilon: float) -> list[ErrorRow]:
@@ -107,9 +107,9 @@ def test_errors_are_those_of_an_independent_program(closed_rows: list[ErrorRow])
     compared = [row for row in closed_rows if row.reference is not None]
     assert len(compared) == 3 * 2 * 3 + 2
     for row in compared:
-        # One run of it against three of ours: at low signal decoded errors scatter by some 8 % a run.
+        # One run of it against four of ours: at low signal decoded errors scatter by some 8 % a run.
         assert row.reference is not None
-        assert abs(row.l1_mean / row.reference - 1) <= 5 * 0.05 * math.sqrt(1 + 1 / 3), row
+        assert abs(row.l1_mean / row.reference - 1) <= 5 * 0.05 * math.sqrt(1 + 1 / 4), row
 
 
 def test_every_reference_is_met_by_the_full_grid() -> None:

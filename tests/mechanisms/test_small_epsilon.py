@@ -174,10 +174,11 @@ def test_draws_around_the_empty_profile_are_random_partitions() -> None:
 
 
 @pytest.mark.slow
-def test_draws_keep_their_distance() -> None:
+@pytest.mark.parametrize("epsilon", ["0.003", "0.006"])
+def test_draws_keep_their_distance(epsilon: str) -> None:
     # No test can list the outputs, but the mean distance of a draw is −d ln Z/dc.
     coordinates = FrobeniusCoordinates(LENGTHS["scattered"], LENGTHS["scattered"])
-    c = calibrate(Fraction("0.006")).c
+    c = calibrate(Fraction(epsilon)).c
     step = c * 1e-4
     below, above = (DiagonalChain(coordinates, FamilyParameters(at, 0.0)).log_normalizer for at in (c - step, c + step))
     expected = (below - above) / (2 * step)

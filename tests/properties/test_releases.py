@@ -129,12 +129,12 @@ def spread_and_parts(epsilon: str, name: str, options: dict[str, Any]) -> tuple[
 
 @pytest.mark.slow
 def test_intervals_from_releases_hold_what_the_data_say() -> None:
-    """The 95 % interval from the privacy part alone: 100 releases, held 88 times at least (less: p = 0.0015)."""
+    """The 95 % interval from the privacy part alone: 200 releases, held 180 times at least (5 below: p < 0.001)."""
     true, held = ah.entropy(zipf()).value, 0
-    for seed in range(100):
+    for seed in range(200):
         found = ah.entropy(seeded("2", seed))
         held += abs(found.value - true) <= 1.96 * dict(found.parts)["privacy noise"]
-    assert held >= 88
+    assert held >= 180
 
 
 @pytest.mark.slow

@@ -262,7 +262,7 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
     data = Profile.from_counts([3] * (n // 3) + [1] * (n % 3), unit=unit)
     mechanism = FrobeniusMechanism(epsilon, unit)
     missed, said = 0, []
-    for seed in range(4):
+    for seed in range(6):
         released = replace(mechanism.release(data, source=SeededSource(seed)), simulations=16)
         assert released.mostly_noise
         said.append(released.error.sorted_l1.value)
@@ -270,7 +270,8 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
         missed += not released.k_plus(1).interval[0] <= data.num_labels <= released.k_plus(1).interval[1]
     assert missed <= 1
     # Runs on the release alone say two thirds of what they err on average: they cannot know how small the data are.
-    runs = mechanism.simulate(data, size=64, rng=np.random.default_rng())
+    # Both means are known to some 5 %.
+    runs = mechanism.simulate(data, size=64, rng=np.random.default_rng(7))
     assert np.mean(said) > 0.85 * np.mean([sorted_l1(data, run.with_unit(unit)) for run in runs])
 
 

@@ -61,8 +61,8 @@ def read_profile(
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
         DuckDB or Ibis table; a NumPy array or any iterable of labels.
     label
-        Column of labels, or key of JSON lines; may be left out where there is only one column, and is ``"label"`` where
-        rows are counted. Labels are compared as
+        Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
+        always called ``"label"``. Labels are compared as
         text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
         floats.
     user, max_per_user

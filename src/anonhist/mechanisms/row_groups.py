@@ -89,9 +89,9 @@ def noisy_rows(
     runs, positions = noise.shape
     padded = np.zeros(positions, dtype=np.int64)
     padded[: lengths.size] = lengths[:positions]
-    sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
     if epsilon >= _ALONE_FROM:
         return NoisyRows.alone(added(np.broadcast_to(padded, noise.shape), noise))
+    sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
     stages: list[_Stage] = []
     first = 0
     while first < positions:

@@ -28,8 +28,8 @@ _LARGEST_MEAN = 2.0**62
 class RowWeights:
     """The weights of the rows in a window, for each position k of a batch of noisy sides.
 
-    A row seen alone weighs ``x(y) q^{|y − ỹ_k|}``. A row of a longer group weighs ``x(y)``, and :meth:`seen` says what
-    the sum of its group weighs.
+    A row seen alone weighs ``x(y) q^{|y − ỹ_k|}``. A row of a longer group weighs ``x(y)``, and :meth:`weigh_sums` says
+    what the sum of its group weighs.
 
     Parameters
     ----------
@@ -117,14 +117,13 @@ class RowWeights:
         if not at.any():
             return
         mean, variance = (moment[at] for moment in moments)
-        middle = self._decayed(np.abs(mean - self._aim[k][at, None]))
-        apart = self._decayed(np.sqrt(3 * variance))
-        # q^|d + a| and q^|d − a| of the outer points, from q^|d| and q^a.
-        outer = middle * apart + np.minimum(middle, apart) / np.maximum(middle, apart)
-        weight[at] *= (4 * middle + outer) / 6
+        apart = self._epsilon * np.sqrt(3 * variance)
+        middle = self._epsilon * (mean - self._aim[k][at, None])
+        weight[at] *= (4 * _decayed(middle) + _decayed(middle + apart) + _decayed(middle - apart)) / 6
 
-    def _decayed(self, distance: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.exp(-np.minimum(self._epsilon * distance, _STEEPEST)))
+
+def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.exp(-np.minimum(np.abs(exponent), _STEEPEST)))
 
 
 def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -65,7 +65,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     if sizes.shape != sums.shape or not bool(((sizes >= 2.0**-64) & (sizes <= 2.0**64)).all()):
         raise UsageError("An isotonic fit needs one weight for each value, from 2^-64 to 2^64.")
     shape = sums.shape
-    # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts.
+    # Sums of the largest floats would overflow: powers of two shrink them without rounding what counts next to these.
     heaviest = math.frexp(float(sizes.sum(axis=-1).max(initial=0)))[1]
     shift = max(0, math.frexp(float(np.abs(sums).max(initial=0)))[1] + 2 * heaviest - 1023)
     sums, sizes = ((np.ldexp(sums, -shift) if shift else sums) * sizes).ravel(), sizes.ravel()

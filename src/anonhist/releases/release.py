@@ -98,7 +98,7 @@ class Release:
     def resimulate(self) -> tuple[Profile, ...]:
         """Return runs of the mechanism on the released profile, drawn once, when first asked for.
 
-        As many as :attr:`error` rests on. Post-processing, free. What is estimated from a release takes its privacy
+        As many as :attr:`simulations` allows. Post-processing, free. What is estimated from a release takes its privacy
         noise from these.
         """
         return tuple(run for run, _ in self._runs)

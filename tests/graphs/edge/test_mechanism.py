@@ -24,7 +24,7 @@ def policies() -> list[EdgePolicy]:
 
 @pytest.mark.parametrize("policy", policies(), ids=str)
 def test_one_edge_moves_the_list_by_what_the_unit_says(policy: EdgePolicy) -> None:
-    """All lists of up to three rows between three of the nodes, both ways and with self-loops."""
+    """All lists of up to three rows of six kinds: one pair of nodes both ways, two self-loops, two more ends."""
     possible = [*product(NODES[:2], repeat=2), (NODES[0], NODES[2]), (NODES[2], NODES[1])]
     known = {
         rows: as_graph(rows, policy=policy, nodes=NODES).degree_profile().profile

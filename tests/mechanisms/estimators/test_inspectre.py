@@ -66,7 +66,7 @@ def compare_noise(rows: Sequence[ErrorRow], title: str) -> int:
 @pytest.mark.slow
 def test_private_entropy_errs_no_more_than_it_should_and_noise_adds_in_squares() -> None:
     calls, rng = Calls(), np.random.default_rng(1)
-    rows = list(entropy_errors(trials=40, rng=rng, advance=calls))
+    rows = list(entropy_errors(trials=60, rng=rng, advance=calls))
     for items, most in PUBLISHED_ENTROPY.items():
         row = only(rows, "uniform", items, "private polynomial", 1)
         assert row.rmse - 2 * row.standard_error <= most, row
@@ -75,10 +75,10 @@ def test_private_entropy_errs_no_more_than_it_should_and_noise_adds_in_squares()
     # Every estimator is in every setting.
     names = {row.estimator for row in rows}
     assert len(rows) == len(names) * len(ENTROPY_ITEMS) * len(distributions(2, rng))
-    assert {row.trials for row in rows} == {40}
+    assert {row.trials for row in rows} == {60}
     for row in rows:
         assert (row.noise > 0) == (row.epsilon > 0 and "twin" not in row.estimator and "without" not in row.estimator)
-    assert calls.number == 40 * len(ENTROPY_ITEMS)
+    assert calls.number == 60 * len(ENTROPY_ITEMS)
 
 
 @pytest.mark.slow

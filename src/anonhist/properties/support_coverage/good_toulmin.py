@@ -49,7 +49,7 @@ class GoodToulmin:
         return replace(point, warnings=(*point.warnings, warning))
 
     def value(self, profile: Profile) -> float:
-        """Return the number alone, in a fifth of the time."""
+        """Return the number alone, without its error."""
         return series_value(profile, self.draws, good_toulmin)
 
 

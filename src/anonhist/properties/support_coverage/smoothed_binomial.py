@@ -57,7 +57,7 @@ class SmoothedBinomialA:
         return smoothed_point(profile, self.draws, partial(smoothed_binomial_a, trials=self.trials))
 
     def value(self, profile: Profile) -> float:
-        """Return the number alone, in a fifth of the time."""
+        """Return the number alone, without its error."""
         return series_value(profile, self.draws, partial(smoothed_binomial_a, trials=self.trials))
 
 
@@ -92,7 +92,7 @@ class SmoothedBinomialB:
         return smoothed_point(profile, self.draws, partial(smoothed_binomial_b, trials=self.trials))
 
     def value(self, profile: Profile) -> float:
-        """Return the number alone, in a fifth of the time."""
+        """Return the number alone, without its error."""
         return series_value(profile, self.draws, partial(smoothed_binomial_b, trials=self.trials))
 
 

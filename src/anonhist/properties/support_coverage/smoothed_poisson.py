@@ -57,7 +57,7 @@ class SmoothedPoisson:
         return smoothed_point(profile, self.draws, partial(smoothed_poisson, rate=self.rate))
 
     def value(self, profile: Profile) -> float:
-        """Return the number alone, in a fifth of the time."""
+        """Return the number alone, without its error."""
         return series_value(profile, self.draws, partial(smoothed_poisson, rate=self.rate))
 
 
