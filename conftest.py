@@ -46,8 +46,8 @@ OF_ENTROPY = Path(__file__).parent / "tests" / "randomness"
 @pytest.fixture(autouse=True)
 def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every run of a test the same: what would be drawn from the system is drawn from the test's name."""
-    name = request.node.nodeid.encode()
-    seeds = np.random.SeedSequence(list(name))
+    name = np.frombuffer(request.node.nodeid.encode(), dtype=np.uint8).astype(np.uint32)
+    seeds = np.random.SeedSequence(name)
     monkeypatch.setattr(
         np.random, "default_rng", lambda seed=None: UNSEEDED(seeds.spawn(1)[0] if seed is None else seed)
     )

@@ -139,14 +139,14 @@ def test_interrupts_leave_nothing_behind(files: Path, interrupted: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_candidates_may_be_a_million(files: Path, cli: Cli) -> None:
-    survey = OptimizedUnary(alphabet=1_000_001, epsilon=1)
+def test_candidates_may_be_hundreds_of_thousands(files: Path, cli: Cli) -> None:
+    survey = OptimizedUnary(alphabet=300_001, epsilon=1)
     write(survey, files / "large.json")
     write(survey.tally(survey.randomize([5] * 3)), files / "large.parquet")
-    (files / "many.txt").write_text("".join(f"{number}\n" for number in range(1_000_000)))
+    (files / "many.txt").write_text("".join(f"{number}\n" for number in range(300_000)))
     done = cli(
         "local", "estimate", "large.json", "large.parquet", "--candidates", "many.txt", "-o", "out.csv", "--quiet"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     with (files / "out.csv").open() as file:
-        assert sum(1 for _ in file) == 1_000_001
+        assert sum(1 for _ in file) == 300_001
