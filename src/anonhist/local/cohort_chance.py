@@ -72,8 +72,9 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
 
     Notes
     -----
-    The law of the sum is the convolution of those of its C·h terms, on 2^17 steps. A value between two steps is shared
-    between them so that the mean stays, which makes tails longer, if anything; a step is taken off each score.
+    The distribution of the sum is the convolution of those of its C·h terms, on 2^17 steps. A value between two steps
+    is shared between them so that the mean stays, which makes tails longer, if anything; a step is taken off each
+    score.
     """
     from scipy.fft import irfft, next_fast_len, rfft
 
@@ -89,10 +90,10 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
     for row, low in zip(table, lows, strict=True):
         at = (row - low) / step
         below = np.floor(at).astype(np.int64)
-        law = np.zeros(size)
-        np.add.at(law, below, probabilities * (below + 1 - at))
-        np.add.at(law, below + 1, probabilities * (at - below))
-        spectrum *= rfft(law)
+        chances = np.zeros(size)
+        np.add.at(chances, below, probabilities * (below + 1 - at))
+        np.add.at(chances, below + 1, probabilities * (at - below))
+        spectrum *= rfft(chances)
     tails = np.cumsum(np.maximum(irfft(spectrum**hashes, size), 0)[::-1])[::-1]
     # Errors of next to nothing make for scores beyond all integers.
     at = np.clip((mean + scores * deviation - hashes * lows.sum()) / step, -1, size + 1)
