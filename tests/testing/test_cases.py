@@ -1,6 +1,7 @@
 """Many cases in one test: none is left out, and every failure is told."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,13 @@ def test_tests_of_nothing_and_cases_of_another_length_are_refused() -> None:
         each_of("number", [])
     with pytest.raises(ValueError, match="zip"):
         each_of(("number", "name"), [(1, "one"), (2,)])
+
+
+@each_of("outer", "ab")
+@each_of("inner", "cde")
+def test_every_case_has_a_folder_of_its_own(tmp_path: Path, outer: str, inner: str) -> None:
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text(outer + inner)
 
 
 def test_what_is_no_failure_of_a_case_ends_the_test() -> None:

@@ -18,7 +18,8 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
     """Return a decorator as ``pytest.mark.parametrize``, of which all cases are one test.
 
     Every case is tried, also after one that failed, and the failures are raised together, each with its case. Fixtures
-    are made once for all, so this is for cases that leave nothing behind, and draw nothing at random.
+    are made once for all, so this is for cases that draw nothing at random, and that leave nothing behind but files:
+    ``tmp_path`` is a folder of each case's own.
 
     Examples
     --------
@@ -36,8 +37,12 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
         def check_all(**fixtures: Any) -> None:
             failures = []
             for number, case in enumerate(given):
+                own = {}
+                if "tmp_path" in fixtures:
+                    own["tmp_path"] = fixtures["tmp_path"] / f"{number}"
+                    own["tmp_path"].mkdir()
                 try:
-                    check(**fixtures, **case)
+                    check(**(fixtures | own), **case)
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  # all are raised below
                     error.add_note(f"Case {number}: {_shown(case)}")
                     failures.append(error)
