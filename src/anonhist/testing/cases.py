@@ -18,7 +18,7 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
     """Return a decorator as ``pytest.mark.parametrize``, of which all cases are one test.
 
     Every case is tried, also after one that failed, and the failures are raised together, each with its case. Fixtures
-    are made once for all, so this is for cases that draw nothing at random, and that leave nothing behind but files:
+    are made once for all, so this is for cases that hold whatever is drawn, and that leave nothing behind but files:
     ``tmp_path`` is a folder of each case's own.
 
     Examples
