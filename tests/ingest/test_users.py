@@ -17,6 +17,7 @@ from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of
+from anonhist.testing.strategies import repeatable
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -64,9 +65,28 @@ def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: 
     assert profile == expected(rows, bound=bound, **options)
 
 
+OWN = st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1)
+
+
 @pytest.mark.slow
-@given(rows=ROWS, own=st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1), bound=st.integers(1, 4))
+@settings(repeatable, max_examples=60)
+@given(rows=ROWS, own=OWN, bound=st.integers(1, 4), order_by=st.sampled_from([None, "when"]))
+def test_by_the_rule_one_user_moves_at_most_the_bound(
+    rows: list[Row], own: list[tuple[str | None, str]], bound: int, order_by: str | None
+) -> None:
+    added: list[Row] = [("new", what, when) for what, when in own]
+    without, with_user = (
+        expected(each, bound=bound, order_by=order_by, keep_null=True) for each in (rows, [*added, *rows])
+    )
+    assert with_user.n - without.n == min(bound, len(own))
+    assert sorted_l1(without, with_user) == min(bound, len(own))
+
+
+# Every engine keeps to the rule above, and to the bound with one user more of any type in test_neighbors.py.
+@pytest.mark.slow
+@given(rows=ROWS, own=OWN, bound=st.integers(1, 4))
 @few
+@a_few_engines
 def test_one_user_moves_at_most_the_bound(
     engine: Read, rows: list[Row], own: list[tuple[str | None, str]], bound: int
 ) -> None:
