@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ SKETCHES: dict[str, Callable[[], Sketch]] = {
 }
 
 
+@cache
 def _release(name: str, method: str = "three-tap") -> Release:
     sketch = SKETCHES[name]()
     sketch.update([label for number, label in enumerate(LABELS) for _ in range(number % 4)])

@@ -123,6 +123,7 @@ def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: st
 
 
 # Every column is parsed alike, so each value stands in one of them: every third in the same.
+@pytest.mark.slow
 @each_of(("place", "value"), list(enumerate(BAD_TEXT)))
 def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value: str) -> None:
     path = tmp_path / "a.csv"

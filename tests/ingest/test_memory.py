@@ -39,6 +39,7 @@ TYPED = {
 }
 
 
+@pytest.mark.slow
 @each_of("kind", TYPED)
 @each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 @each_of("keep_null", [False, True])

@@ -180,6 +180,7 @@ WRONG_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @each_of("wrong", WRONG_TEXTS)
 @each_of("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:

@@ -25,6 +25,7 @@ def rows(path: Path, **options: Any) -> list[tuple[Any, ...]]:
         return sorted(file_relation(connection, str(path), **reading).fetchall(), key=repr)
 
 
+@pytest.mark.slow
 @each_of(
     ("text", "labels"),
     [

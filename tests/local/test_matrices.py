@@ -58,6 +58,7 @@ def test_the_sampler_follows_the_matrix(survey: Any) -> None:
     assert max(worst_deviation(row, law) for row, law in zip(drawn, matrix, strict=True)) < 5
 
 
+@pytest.mark.slow
 @each_of("survey", SURVEYS)
 def test_supports_have_the_probabilities_that_estimates_divide_by(survey: Any) -> None:
     matrix = survey.matrix()

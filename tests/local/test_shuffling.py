@@ -151,6 +151,7 @@ def test_the_clones_of_a_single_report_are_exact() -> None:
     assert shuffled_delta(epsilon, central, users=1) == pytest.approx(exact, rel=1e-5)
 
 
+@pytest.mark.slow
 @each_of("bound", CloneBound)
 @each_of("users", [1, 2, 3, 10, 57, 200])
 @each_of(

@@ -225,6 +225,7 @@ def test_more_labels_seen_than_an_alphabet_may_be_said_to_have() -> None:
     assert Polynomial().point(profile).value == pytest.approx(math.log(2**63 - 1), rel=1e-14)
 
 
+@pytest.mark.slow
 @each_of("size", [1, 2, 3, 4, 1000, 2**62])
 @each_of("counts", [[1], [2], [1, 1], [2, 1], [10**15], [1] * 40])
 def test_polynomial_of_small_samples_and_alphabets_stays_between_the_ends(size: int, counts: list[int]) -> None:
