@@ -10,6 +10,7 @@ import pytest
 
 from anonhist.errors import OutputError, UsageError
 from anonhist.formats import check_free, write_whole
+from anonhist.testing.cases import each_of
 
 
 def names(folder: Path) -> list[str]:
@@ -29,8 +30,8 @@ def test_a_file_is_written_and_nothing_else(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.bin"]
 
 
-@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-@pytest.mark.parametrize("overwrite", [False, True])
+@each_of(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+@each_of("overwrite", [False, True])
 def test_permissions_are_those_of_the_umask(tmp_path: Path, *, mask: int, mode: int, overwrite: bool) -> None:
     before = os.umask(mask)
     try:
@@ -135,8 +136,8 @@ def test_a_folder_that_the_system_says_may_not_be_written_to(tmp_path: Path, mon
         write_whole(tmp_path / "a", b"", overwrite=False)
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("name", ["x" * 300 + ".json", "nul\0.json"])
+@each_of("overwrite", [False, True])
+@each_of("name", ["x" * 300 + ".json", "nul\0.json"])
 def test_names_that_no_file_can_have(tmp_path: Path, name: str, *, overwrite: bool) -> None:
     with pytest.raises(OutputError, match="could not be written"):
         write_whole(tmp_path / name, b"", overwrite=overwrite)

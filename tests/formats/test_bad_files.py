@@ -14,6 +14,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
 from anonhist.releases import Release
+from anonhist.testing.cases import each_of
 
 ABSENT = object()
 
@@ -160,7 +161,7 @@ def as_parquet(tmp_path: Path, release: Release, document: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("where", "value", "reason"), BAD, ids=[f"{where}-{i}" for i, (where, *_) in enumerate(BAD)])
+@each_of(("where", "value", "reason"), BAD)
 def test_bad_documents_are_refused_through_every_way_in(
     tmp_path: Path, releases: dict[str, Release], where: str, value: object, reason: str
 ) -> None:
@@ -183,7 +184,7 @@ def test_the_good_document_is_read(tmp_path: Path, releases: dict[str, Release])
     assert read_release(as_parquet(tmp_path, release, to_document(release))).profile == release.profile
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("content", "reason"),
     [
         (b"", "not valid JSON"),
@@ -414,10 +415,9 @@ BAD_PROMISES = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "where", "value", "reason"),
     BAD_PROMISES,
-    ids=[f"{name}-{where}-{i}" for i, (name, where, *_) in enumerate(BAD_PROMISES)],
 )
 def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
     tmp_path: Path, releases: dict[str, Release], name: str, where: str, value: object, reason: str
@@ -434,7 +434,7 @@ def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
             read_release(as_parquet(tmp_path, release, document))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("c", "z", "reason"),
     [
         ("9.5", "0.0", "costs more than 2 per cell"),

@@ -23,6 +23,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -73,8 +74,8 @@ def _numbers(release: Release) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-@pytest.mark.parametrize("name", MADE)
+@each_of("ending", ["json", "parquet"])
+@each_of("name", MADE)
 def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
     made = _release(name)
     write(made, tmp_path / f"a.{ending}")
@@ -241,7 +242,7 @@ BAD: list[tuple[str, str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "where", "value", "reason"), BAD)
+@each_of(("name", "where", "value", "reason"), BAD)
 def test_what_no_mechanism_for_degrees_releases_is_refused(
     tmp_path: Path, name: str, where: str, value: object, reason: str
 ) -> None:
@@ -287,7 +288,7 @@ def test_degrees_with_a_plain_mechanism_are_a_release_too(tmp_path: Path) -> Non
 GOLDEN_NAMES = ("edge frobenius", "edge in", "node chosen", "node histogram")
 
 
-@pytest.mark.parametrize("name", GOLDEN_NAMES)
+@each_of("name", GOLDEN_NAMES)
 def test_files_of_version_1_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
     read = read_release(GOLDEN / f"release-1-{name.replace(' ', '-')}.json")
@@ -295,7 +296,7 @@ def test_files_of_version_1_stay_readable(name: str) -> None:
     assert (read.mechanism, read.guarantee, read.zeros is None) == (made.mechanism, made.guarantee, made.zeros is None)
 
 
-@pytest.mark.parametrize("name", GOLDEN_NAMES)
+@each_of("name", GOLDEN_NAMES)
 def test_each_version_is_written_as_ever(name: str) -> None:
     version = 2 if name.startswith("node") else 1
     golden = json.loads((GOLDEN / f"release-{version}-{name.replace(' ', '-')}.json").read_text(encoding="utf-8"))

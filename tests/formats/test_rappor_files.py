@@ -9,6 +9,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.formats.rappor_files import read_rappor
 from anonhist.local.rappor_counts import RapporParameters
+from anonhist.testing.cases import each_of
 
 PARAMS = "k,h,m,p,q,f\n4,2,3,0.25,0.75,0.5\n"
 COUNTS = "1000,600,400,400,600\n900,540,360,360,540\n1100,660,440,440,660\n"
@@ -45,7 +46,7 @@ def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> No
     assert plain.parameters == odd.parameters
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "text", "said"),
     [
         ("params", "k,h,m\n1,2,3\n", "k,h,m,p,q,f"),

@@ -13,6 +13,7 @@ from anonhist.formats import reports as module
 from anonhist.formats import write
 from anonhist.formats.reports import reports_writer
 from anonhist.local import Reports
+from anonhist.testing.cases import each_of
 
 DIGEST = "0123456789abcdef" * 2
 REPORTS = Reports(
@@ -41,7 +42,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "ndjson", "jsonl"])
+@each_of("ending", ["parquet", "csv", "ndjson", "jsonl"])
 def test_a_row_is_a_report_and_names_its_survey(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a.{ending}"
     write(REPORTS, path)

@@ -19,6 +19,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = [
@@ -37,8 +38,8 @@ NAMES = [
 Compare = Callable[[Release, Release], None]
 
 
-@pytest.mark.parametrize("ending", [".json", ".parquet", ".JSON"])
-@pytest.mark.parametrize("name", NAMES)
+@each_of("ending", [".json", ".parquet", ".JSON"])
+@each_of("name", NAMES)
 def test_what_is_written_is_read(
     tmp_path: Path, releases: dict[str, Release], assert_same: Compare, name: str, ending: str
 ) -> None:
@@ -79,7 +80,7 @@ def test_every_release_survives(
     assert_same(from_document(json.loads(json.dumps(to_document(release)))), release)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_files_of_version_1_are_read_for_ever(releases: dict[str, Release], assert_same: Compare, name: str) -> None:
     assert_same(read_release(GOLDEN / f"release-1-{name}.json"), releases[name])
 
@@ -93,7 +94,7 @@ def test_every_mechanism_has_a_file_that_is_read_for_ever(releases: dict[str, Re
     assert {release.mechanism.name for release in releases.values()} == set(MECHANISM_NAMES) - {"auto"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_the_number_of_items_is_written_where_it_was_released_on_its_own(
     tmp_path: Path, releases: dict[str, Release], name: str
 ) -> None:
@@ -121,7 +122,7 @@ def test_what_each_step_of_privhist_spends_is_written(tmp_path: Path, releases: 
     assert (thirds.guarantee.epsilon, thirds.mechanism.epsilon) == (4, 6)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_version_1_is_written_as_ever(tmp_path: Path, releases: dict[str, Release], name: str) -> None:
     write(releases[name], tmp_path / "release.json")
     golden, written = (
@@ -194,7 +195,7 @@ def test_errors_are_computed_before_writing(tmp_path: Path) -> None:
     assert np.array_equal(back.error.k_plus_errors, release.error.k_plus_errors)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", ".json", "a.json.gz", "a.html"])
+@each_of("name", ["a.txt", "a", ".json", "a.json.gz", "a.html"])
 def test_other_endings_are_wrong(tmp_path: Path, releases: dict[str, Release], name: str) -> None:
     with pytest.raises(UsageError, match=r"\.csv, \.json, \.parquet"):
         write(releases["empty"], tmp_path / name)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.shares import Adversary, NoiseShare
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -59,14 +61,15 @@ SKETCHES: dict[str, Callable[[], Sketch]] = {
 }
 
 
+@cache
 def _release(name: str, method: str = "three-tap") -> Release:
     sketch = SKETCHES[name]()
     sketch.update([label for number, label in enumerate(LABELS) for _ in range(number % 4)])
     return sketch.reconstruct(method, simulations=2).with_error()
 
 
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-@pytest.mark.parametrize("name", SKETCHES)
+@each_of("ending", ["json", "parquet"])
+@each_of("name", SKETCHES)
 def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
     made = _release(name)
     write(made, tmp_path / f"a.{ending}")
@@ -240,7 +243,7 @@ BAD: list[tuple[str, str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "where", "value", "reason"), BAD)
+@each_of(("name", "where", "value", "reason"), BAD)
 def test_what_no_sketch_releases_is_refused(tmp_path: Path, name: str, where: str, value: object, reason: str) -> None:
     document = _document(name, tmp_path)
     whole = deepcopy(document)
@@ -292,7 +295,7 @@ def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
     return older
 
 
-@pytest.mark.parametrize(("name", "where", "value", "reason"), BAD_OF_VERSION_1)
+@each_of(("name", "where", "value", "reason"), BAD_OF_VERSION_1)
 def test_what_no_sketch_released_in_version_1_is_refused(
     tmp_path: Path, name: str, where: str, value: object, reason: str
 ) -> None:

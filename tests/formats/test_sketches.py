@@ -20,6 +20,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
+from anonhist.testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 ABSENT = object()
@@ -73,7 +74,7 @@ SINCE_2 = {
 ALL = SKETCHES | SINCE_2
 
 
-@pytest.mark.parametrize("name", ALL)
+@each_of("name", ALL)
 def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     write(ALL[name], tmp_path / "a.sketch")
     read = read_sketch(tmp_path / "a.sketch")
@@ -83,13 +84,13 @@ def test_a_sketch_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "b.SKETCH").read_bytes() == (tmp_path / "a.sketch").read_bytes()
 
 
-@pytest.mark.parametrize("name", SKETCHES)
+@each_of("name", SKETCHES)
 def test_files_of_version_1_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
     assert read_sketch(GOLDEN / f"sketch-1-{name}.sketch") == SKETCHES[name]
 
 
-@pytest.mark.parametrize("name", ALL)
+@each_of("name", ALL)
 def test_files_of_version_2_stay_readable(name: str) -> None:
     # Written when the version was made; never to be written anew.
     assert read_sketch(GOLDEN / f"sketch-2-{name}.sketch") == ALL[name]
@@ -201,7 +202,7 @@ def _parts(name: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(table.schema.metadata[b"anonhist.sketch"]), columns
 
 
-@pytest.mark.parametrize("name", SKETCHES)
+@each_of("name", SKETCHES)
 def test_a_file_made_by_others_as_the_format_says_is_read(tmp_path: Path, name: str) -> None:
     head, columns = _parts(name, tmp_path)
     _forged(tmp_path / "a.sketch", head, columns)
@@ -270,7 +271,7 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "value", "reason"), BAD)
+@each_of(("where", "value", "reason"), BAD)
 def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
     head, columns = _parts("hashed", tmp_path)
     head[where] = value
@@ -280,7 +281,7 @@ def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: st
     _refused(tmp_path / "bad.sketch", reason)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "change", "reason"),
     [
         ("hashed", {"counter": pa.array([1.0, 2.0])}, "columns"),

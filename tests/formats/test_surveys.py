@@ -12,6 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.formats.surveys import read_survey, survey_document
 from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
+from anonhist.testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 SURVEYS: dict[str, Survey] = {
@@ -74,19 +75,19 @@ def _changed(where: str, value: object) -> dict[str, Any]:
     return whole
 
 
-@pytest.mark.parametrize("name", SURVEYS)
+@each_of("name", SURVEYS)
 def test_a_survey_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     write(SURVEYS[name], tmp_path / "a.json")
     assert read_survey(tmp_path / "a.json") == SURVEYS[name]
 
 
-@pytest.mark.parametrize("name", SURVEYS)
+@each_of("name", SURVEYS)
 def test_files_of_version_1_stay_readable(name: str) -> None:
     # Written when the format was made; never to be written anew.
     assert read_survey(GOLDEN / f"survey-1-{name}.json") == SURVEYS[name]
 
 
-@pytest.mark.parametrize(("where", "value", "reason"), BAD, ids=[f"{where}-{i}" for i, (where, *_) in enumerate(BAD)])
+@each_of(("where", "value", "reason"), BAD)
 def test_bad_surveys_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(_changed("title", "Pets 2024")), encoding="utf-8")
@@ -100,7 +101,7 @@ def test_bad_surveys_are_refused(tmp_path: Path, where: str, value: object, reas
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"\xff", b'{"format": NaN}', b'{"format": 1, "format": 1}'])
+@each_of("content", [b"", b"[]", b"null", b"\xff", b'{"format": NaN}', b'{"format": 1, "format": 1}'])
 def test_what_is_no_document_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.json").write_bytes(content)
     with pytest.raises(DataError, match="not a survey that can be read"):

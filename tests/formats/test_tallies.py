@@ -11,6 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats import write
 from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
 from anonhist.local import KRR, Tally
+from anonhist.testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
 DIGEST = "0123456789abcdef" * 2
@@ -60,8 +61,8 @@ BAD_CELLS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-@pytest.mark.parametrize("name", TALLIES)
+@each_of("ending", ["json", "parquet"])
+@each_of("name", TALLIES)
 def test_a_tally_is_read_as_it_was_written(tmp_path: Path, name: str, ending: str) -> None:
     path = tmp_path / f"a.{ending}"
     write(TALLIES[name], path)
@@ -69,8 +70,8 @@ def test_a_tally_is_read_as_it_was_written(tmp_path: Path, name: str, ending: st
     assert is_tally_file(path)
 
 
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-@pytest.mark.parametrize("name", TALLIES)
+@each_of("ending", ["json", "parquet"])
+@each_of("name", TALLIES)
 def test_files_of_version_1_stay_readable(name: str, ending: str) -> None:
     # Written when the format was made; never to be written anew.
     assert read_tally(GOLDEN / f"tally-1-{name}.{ending}") == TALLIES[name]
@@ -83,7 +84,7 @@ def _refused(path: Path, reason: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("where", "value", "reason"), BAD + BAD_CELLS)
+@each_of(("where", "value", "reason"), BAD + BAD_CELLS)
 def test_bad_documents_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
     document = json.loads(tally_text(TALLIES["few"]))
     document[where] = value
@@ -93,7 +94,7 @@ def test_bad_documents_are_refused(tmp_path: Path, where: str, value: object, re
     _refused(tmp_path / "bad.json", reason)
 
 
-@pytest.mark.parametrize(("where", "value", "reason"), BAD)
+@each_of(("where", "value", "reason"), BAD)
 def test_bad_heads_of_tables_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
     path = tmp_path / "bad.parquet"
     write(TALLIES["few"], path)
@@ -106,7 +107,7 @@ def test_bad_heads_of_tables_are_refused(tmp_path: Path, where: str, value: obje
     _refused(path, reason)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("columns", "reason"),
     [
         ({"cell": [0, 3, 5]}, "cell and count"),

@@ -11,6 +11,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.failures import translated
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -69,7 +70,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.parametrize(("name", "data", "says"), BAD_FILES.values(), ids=BAD_FILES.keys())
+@each_of(("name", "data", "says"), BAD_FILES.values())
 def test_bad_files(tmp_path: Path, refused: Refused, name: str, data: bytes, says: str) -> None:
     (tmp_path / name).write_bytes(data)
     assert says in refused(DataError, tmp_path / name, label="label", secret=SECRET)
@@ -113,7 +114,7 @@ def test_lines_are_refused_for_the_right_reason(
     assert says in refused(DataError, tmp_path / name, label="label", format=kind, secret=SECRET)
 
 
-@pytest.mark.parametrize("source", ["nowhere.csv", "nowhere.parquet", "nowhere-*.csv", "nowhere", "no/where.csv"])
+@each_of("source", ["nowhere.csv", "nowhere.parquet", "nowhere-*.csv", "nowhere", "no/where.csv"])
 def test_missing_files(tmp_path: Path, refused: Refused, source: str) -> None:
     message = refused(DataError, tmp_path / source)
     assert "There is no file" in message
@@ -161,12 +162,12 @@ def test_remote_paths_are_passed_to_the_engine(refused: Refused, source: str) ->
     assert "extension" in refused(DataError, source)
 
 
-@pytest.mark.parametrize("source", [3, 3.5, b"a,b", object(), None, {"a": 3}])
+@each_of("source", [3, 3.5, b"a,b", object(), None, {"a": 3}])
 def test_no_sources(refused: Refused, source: object) -> None:
     assert refused(UsageError, source)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.parquet"])
+@each_of("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.parquet"])
 def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[..., str], name: str) -> None:
     if name == "a.jsonl":
         (tmp_path / name).write_text('{"label":null}\n')

@@ -14,6 +14,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -49,7 +50,7 @@ def text(*numbers: object) -> list[str]:
 
 
 @some_engines
-@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
+@each_of("written", [text, lambda *numbers: list(numbers)])
 def test_prevalences(engine: Read, written: Callable[..., list[Any]]) -> None:
     notes: list[str] = []
     profile = engine({"count": written(8, 3), "prevalence": written(2, 1)}, notify=notes.append)
@@ -69,8 +70,8 @@ def test_equal_counts_are_added_up_and_told(engine: Read, written: Callable[...,
 
 
 @some_engines
-@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
-@pytest.mark.parametrize("keep_null", [False, True])
+@each_of("written", [text, lambda *numbers: list(numbers)])
+@each_of("keep_null", [False, True])
 def test_counts(engine: Read, written: Callable[..., list[Any]], keep_null: bool) -> None:  # noqa: FBT001
     notes: list[str] = []
     table = {"label": ["a", "b", None, "a", None, "007", "7"], "count": written(3, 7, 5, 4, 1, 7, 1)}
@@ -80,7 +81,7 @@ def test_counts(engine: Read, written: Callable[..., list[Any]], keep_null: bool
     assert keep_null or "6 items without a label" in notes[0]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("names", "options", "expected"),
     [
         (("count", "prevalence"), {}, {3: 1, 8: 2}),
@@ -104,7 +105,7 @@ def test_the_header_decides(
     assert as_dict(read_profile(path, **options)) == expected
 
 
-@pytest.mark.parametrize("names", ["count,label", "Count,Prevalence", "label,count,x", "prevalence,count"])
+@each_of("names", ["count,label", "Count,Prevalence", "label,count,x", "prevalence,count"])
 def test_other_headers_need_a_label(tmp_path: Path, refused: Refused, names: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"{names}\n")
@@ -122,7 +123,8 @@ def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: st
 
 
 # Every column is parsed alike, so each value stands in one of them: every third in the same.
-@pytest.mark.parametrize(("place", "value"), list(enumerate(BAD_TEXT)))
+@pytest.mark.slow
+@each_of(("place", "value"), list(enumerate(BAD_TEXT)))
 def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value: str) -> None:
     path = tmp_path / "a.csv"
     text, bad = (
@@ -135,7 +137,7 @@ def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value
 
 
 @some_engines
-@pytest.mark.parametrize(
+@each_of(
     ("table", "bad"),
     # Every column is parsed alike, so each value stands in one of them.
     [
@@ -143,7 +145,6 @@ def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value
         ({"count": ["3", "4"], "prevalence": ["9223372036854775808", "1"]}, "prevalence"),
         ({"label": ["a", None], "count": ["3", None]}, "count"),
     ],
-    ids=["no number", "too large", "missing"],
 )
 def test_bad_text_is_refused_by_every_engine(engine: Read, table: dict[str, list[str | None]], bad: str) -> None:
     with pytest.raises(DataError) as caught:
@@ -182,7 +183,7 @@ def test_whole_floats_are_counts(typed_engine: Read) -> None:
     assert as_dict(typed_engine(table)) == {3: 1, 2**53: 1}
 
 
-@pytest.mark.parametrize(("value", "count"), [("0041", 41), (" 41", 41), ("41 ", 41), (str(LARGEST), LARGEST)])
+@each_of(("value", "count"), [("0041", 41), (" 41", 41), ("41 ", 41), (str(LARGEST), LARGEST)])
 def test_text_of_a_whole_number(tmp_path: Path, value: str, count: int) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"label,count\na,{value}\n")
@@ -202,8 +203,8 @@ def test_the_largest_counts(engine: Read, written: Callable[..., list[Any]]) -> 
 
 
 @some_engines
-@pytest.mark.parametrize("written", [text, lambda *numbers: list(numbers)], ids=["text", "numbers"])
-@pytest.mark.parametrize("numbers", [(2**62, 2**62), (LARGEST, LARGEST, 5)])
+@each_of("written", [text, lambda *numbers: list(numbers)])
+@each_of("numbers", [(2**62, 2**62), (LARGEST, LARGEST, 5)])
 def test_sums_beyond_the_largest_are_refused(
     engine: Read, written: Callable[..., list[Any]], numbers: tuple[int, ...]
 ) -> None:
@@ -217,15 +218,15 @@ def test_sums_beyond_the_largest_are_refused(
     assert "more than 2^63 − 1 items" in str(caught.value)
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
-@pytest.mark.parametrize("dtype", [pa.uint8(), pa.int16(), pa.uint64()])
+@each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+@each_of("dtype", [pa.uint8(), pa.int16(), pa.uint64()])
 def test_every_kind_of_whole_number(make: Callable[..., Any], dtype: pa.DataType) -> None:
     numbers = pa.array([3, 200 if dtype != pa.uint64() else 2**62], type=dtype).to_numpy()
     table = {"label": ["a", "b"], "count": pa.array(numbers) if make is pa.table else numbers}
     assert as_dict(read_profile(make(table))) == {3: 1, int(numbers[1]): 1}
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+@each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 def test_whole_numbers_beyond_int64(make: Callable[..., Any]) -> None:
     numbers = pa.array([3, 2**63], type=pa.uint64())
     values = numbers if make is pa.table else numbers.to_numpy()

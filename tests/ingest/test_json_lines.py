@@ -16,6 +16,7 @@ from anonhist.ingest.sketches import update_sketch
 from anonhist.ingest.values import opened_values
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
@@ -119,7 +120,7 @@ def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
     assert read_edges(source, origin="u", target="v", nodes=listed).num_nodes == 4
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         '{"label":"hunter2","label":"b"}\n',

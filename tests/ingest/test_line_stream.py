@@ -10,6 +10,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.ingest import line_stream
 from anonhist.ingest.line_stream import label_blocks
+from anonhist.testing.cases import each_of
 
 
 def _labels(content: bytes, block: int = 1 << 20) -> list[bytes]:
@@ -21,7 +22,7 @@ def _labels(content: bytes, block: int = 1 << 20) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("content", "labels"),
     [
         (b"", []),
@@ -66,7 +67,7 @@ def test_random_streams_are_split_as_one_would() -> None:
         assert _labels(content, int(rng.integers(1, 9))) == lines
 
 
-@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"])
+@each_of("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"])
 def test_what_is_not_utf_8_is_refused(bad: bytes) -> None:
     for content in (bad + b"\n", b"zebra" + bad + b"\nnewt\n", b"zebra\n" * 30 + bad):
         with pytest.raises(DataError, match="not UTF-8") as caught:

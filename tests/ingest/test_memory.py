@@ -18,6 +18,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -38,9 +39,10 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize("kind", TYPED)
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table], ids=lambda make: make.__name__)
-@pytest.mark.parametrize("keep_null", [False, True])
+@pytest.mark.slow
+@each_of("kind", TYPED)
+@each_of("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+@each_of("keep_null", [False, True])
 def test_labels_of_every_type(make: Callable[..., Any], kind: str, keep_null: bool) -> None:  # noqa: FBT001
     values = pa.array(TYPED[kind])
     if make is pd.DataFrame:
@@ -51,7 +53,7 @@ def test_labels_of_every_type(make: Callable[..., Any], kind: str, keep_null: bo
     assert read_profile(table, label="label", keep_null=keep_null) == expected
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@each_of("kind", TYPED)
 def test_parquet_labels_of_every_type(tmp_path: Any, kind: str) -> None:
     pq.write_table(pa.table({"label": pa.array(TYPED[kind])}), tmp_path / "a.parquet")
     expected = Profile.from_labels([value for value in TYPED[kind] if value is not None])
@@ -98,7 +100,7 @@ def generated() -> Iterator[object]:
     yield from ("b", "a", "b", None)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "source",
     [
         ["b", "a", "b"],
@@ -113,7 +115,6 @@ def generated() -> Iterator[object]:
         iter(["b", "a", "b"]),
         {"b": 2, "a": 1}.keys() | {"b"},
     ],
-    ids=lambda source: type(source).__name__,
 )
 def test_plain_labels(source: Any) -> None:
     expected = {1: 2} if isinstance(source, set) else {1: 1, 2: 1}
@@ -129,7 +130,7 @@ def test_plain_labels_with_nulls() -> None:
     assert read_profile([], unit=PrivacyUnit.label(max_count=2)).unit == PrivacyUnit.label(max_count=2)
 
 
-@pytest.mark.parametrize("options", [{"label": "x"}, {"table": "x"}, {"format": "counts"}, {"format": "prevalences"}])
+@each_of("options", [{"label": "x"}, {"table": "x"}, {"format": "counts"}, {"format": "prevalences"}])
 def test_plain_labels_have_no_columns(refused: Refused, options: dict[str, Any]) -> None:
     assert "no columns" in refused(UsageError, [3, 4], **options)
 
@@ -156,7 +157,7 @@ def test_users_of_every_type() -> None:
             assert read_profile(source, label="label", user="user", max_per_user=1).n == kept
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("columns", "options"),
     [
         ("label, 'u' AS user", {"label": "label"}),

@@ -30,6 +30,7 @@ from anonhist.ingest.values import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -176,7 +177,7 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
     assert read_profile(column) == Profile.from_counts([3, 1])
 
 
-@pytest.mark.parametrize(
+@each_of(
     "column",
     [
         pd.Series([7, 1.5], dtype=object),

@@ -24,6 +24,7 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -173,9 +174,7 @@ def test_both_zeros_are_one_number() -> None:
     assert profile == Profile.from_labels(["a", "b"], unit=PrivacyUnit.user(max_items=2))
 
 
-@pytest.mark.parametrize(
-    "values", [[1, "1"], [1, dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), "x"], [(1,), (2,)]], ids=str
-)
+@each_of("values", [[1, "1"], [1, dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), "x"], [(1,), (2,)]])
 def test_values_of_several_types_have_no_order(values: list[Any]) -> None:
     frame = pd.DataFrame({"who": ["u", "v"], "what": ["a", "b"], "when": pd.Series(values, dtype=object)})
     with pytest.raises(DataError, match="holds values of several types") as told:

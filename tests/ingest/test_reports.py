@@ -17,6 +17,7 @@ from anonhist.ingest import reports as module
 from anonhist.ingest.report_columns import reports_of
 from anonhist.ingest.reports import report_files, tally_reports
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
@@ -38,7 +39,7 @@ def survey(request: pytest.FixtureRequest) -> Survey:
     return SURVEYS[request.param]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@each_of("ending", ENDINGS)
 def test_files_are_counted_like_reports_in_memory(tmp_path: Path, survey: Survey, ending: str) -> None:
     reports = _reports(survey)
     write(reports, tmp_path / f"a.{ending}")
@@ -179,8 +180,9 @@ WRONG_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_TEXTS)
-@pytest.mark.parametrize("form", ["csv", "ndjson"])
+@pytest.mark.slow
+@each_of("wrong", WRONG_TEXTS)
+@each_of("form", ["csv", "ndjson"])
 def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form: str) -> None:
     survey, path = SURVEYS["bytes"], tmp_path / f"a.{form}"
     good = _reports(survey, 1).columns["report"].tobytes().hex()
@@ -305,7 +307,7 @@ def _with_bad_rows(survey: Survey, path: Path, bad: list[int]) -> None:
     path.write_text(text if path.suffix == ".csv" else _as_json(text))
 
 
-@pytest.mark.parametrize(("form", "place"), [("csv", 1), ("csv", GOOD_ROWS + 1), ("ndjson", 777)])
+@each_of(("form", "place"), [("csv", 1), ("csv", GOOD_ROWS + 1), ("ndjson", 777)])
 def test_the_row_that_is_invalid_is_named_by_its_position(
     tmp_path: Path, survey: Survey, form: str, place: int
 ) -> None:
@@ -359,7 +361,7 @@ def test_positions_are_right_where_parts_of_a_file_are_read_at_once(tmp_path: Pa
     assert tally_reports(SURVEYS["whole"], tmp_path / "a.parquet", skip_bad=2).users == codes.size - 2
 
 
-@pytest.mark.parametrize("wrong", [-1, 1.5, True, "3"])
+@each_of("wrong", [-1, 1.5, True, "3"])
 def test_numbers_of_rows_to_leave_out_are_whole(tmp_path: Path, wrong: object) -> None:
     with pytest.raises(UsageError, match="skip_bad"):
         tally_reports(SURVEYS["whole"], tmp_path / "none.csv", skip_bad=wrong)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from anonhist.ingest import sketches as module
 from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -86,7 +87,7 @@ def test_files_are_counted(tmp_path: Path, name: str) -> None:
     assert _counted(source, column="pet", count="n", **given) == totals
 
 
-@pytest.mark.parametrize(
+@each_of(
     "make", [lambda: TABLE, TABLE.to_pandas, lambda: pl.from_arrow(TABLE), lambda: pl.from_arrow(TABLE).lazy()]  # type: ignore[union-attr]
 )  # fmt: skip
 def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
@@ -160,9 +161,7 @@ def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     assert _counted(pa.table({"pet": pa.array([None, None], pa.string())})) == {}
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
-)
+@each_of("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
 def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
     column = pa.array([None, "dog", "Käfer", "cat", "dog"], pa.string()).cast(kind)
     assert _counted(pa.table({"pet": column})) == {"dog": 2, "Käfer": 1, "cat": 1}
@@ -182,7 +181,7 @@ def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     assert _counted(table.append_column("x", table.column(0)), column="label") == {"cat": 2, "dog": 1}
 
 
-@pytest.mark.parametrize("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
+@each_of("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
 def test_what_is_no_count_is_refused(tmp_path: Path, bad: str) -> None:
     (tmp_path / "a.csv").write_text(f"pet,n\ncat,5\ndog,{bad}\n")
     with pytest.raises(DataError, match="'n' must hold whole numbers from 1") as caught:
@@ -262,7 +261,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
             check_sources(_sketch(), sources)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("source", "given", "kind", "reason"),
     [
         (TABLE, {}, UsageError, r"which column holds the labels \(--column\); the columns are 'pet', 'n', 'who'"),

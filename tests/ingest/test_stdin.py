@@ -9,6 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -20,7 +21,7 @@ def as_dict(profile: Profile) -> dict[int, int]:
     return dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "expected"),
     [
         ("", {}),
@@ -45,7 +46,7 @@ def test_one_label_per_line(stdin: Feed, data: str, expected: dict[int, int]) ->
     assert as_dict(read_profile("-")) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "options", "expected"),
     [
         ("label,user\na,u\nb,u\na,v\n", {"format": "events", "label": "label"}, {1: 1, 2: 1}),
@@ -83,7 +84,7 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
     assert not told or "2 of 4 rows were left out: 1 without a user" in notes[0]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "options", "says"),
     [
         ("", {"format": "events", "label": "label"}, "is empty"),

@@ -11,6 +11,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import file_relation
+from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -24,7 +25,8 @@ def rows(path: Path, **options: Any) -> list[tuple[Any, ...]]:
         return sorted(file_relation(connection, str(path), **reading).fetchall(), key=repr)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each_of(
     ("text", "labels"),
     [
         ("label\n007\n1.0\n1\n", ["007", "1", "1.0"]),
@@ -58,7 +60,7 @@ def test_labels_as_written(tmp_path: Path, text: str, labels: list[str | None]) 
     assert sorted((row[0] for row in rows(path)), key=repr) == sorted(labels, key=repr)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "labels"),
     [
         ('{"label":"007"}\n{"label":"1.0"}\n{"label":"1"}\n', ["007", "1", "1.0"]),
@@ -77,7 +79,7 @@ def test_json_values_as_written(tmp_path: Path, text: str, labels: list[str | No
     assert sorted((row[0] for row in rows(path)), key=repr) == sorted(labels, key=repr)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "text", "options", "expected"),
     [
         ("a.tsv", "label\tx\na,b\t1\n", {}, [("a,b", "1")]),
@@ -135,8 +137,8 @@ def test_every_ending(tmp_path: Path, write_table: Callable[..., str], ending: s
         assert read_profile(given, label="label").counts.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.zst", "jsonl", "parquet"])
-@pytest.mark.parametrize("pattern", ["part*.{}", "part?.{}", "part[12].{}", "**/part*.{}"])
+@each_of("ending", ["csv", "csv.zst", "jsonl", "parquet"])
+@each_of("pattern", ["part*.{}", "part?.{}", "part[12].{}", "**/part*.{}"])
 def test_globs(tmp_path: Path, write_table: Callable[..., str], ending: str, pattern: str) -> None:
     for name, label in (("part1", "a"), ("part2", "b"), ("rest", "c")):
         write_table(tmp_path / f"{name}.{ending}", {"label": [label, "both"], "other": ["1", "2"]})
@@ -144,8 +146,8 @@ def test_globs(tmp_path: Path, write_table: Callable[..., str], ending: str, pat
     assert (profile.n, profile.num_labels) == (4, 3)
 
 
-@pytest.mark.parametrize("name", ["part*.csv", "part[1].csv", "part?.csv", "[[1]].csv"])
-@pytest.mark.parametrize("format", [None, "labels"])
+@each_of("name", ["part*.csv", "part[1].csv", "part?.csv", "[[1]].csv"])
+@each_of("format", [None, "labels"])
 def test_a_file_named_like_a_pattern_is_that_file(tmp_path: Path, name: str, format: str | None) -> None:  # noqa: A002
     for other in ("part1.csv", "part2.csv", "1.csv"):
         (tmp_path / other).write_text("label\na\na\n")
@@ -163,9 +165,7 @@ def test_compressed_files_may_have_several_members(tmp_path: Path, compress: Cal
     assert read_profile(tmp_path / "e.csv.zst").n == 2
 
 
-@pytest.mark.parametrize(
-    "second", ["label,v\nsecret,1\n", "u,label\n1,secret\n", "label\nsecret\n", "label,u,v\nb,1,2\n"]
-)
+@each_of("second", ["label,v\nsecret,1\n", "u,label\n1,secret\n", "label\nsecret\n", "label,u,v\nb,1,2\n"])
 def test_files_of_one_pattern_have_one_header(tmp_path: Path, refused: Refused, second: str) -> None:
     (tmp_path / "p1.csv").write_text("label,u\na,1\n")
     (tmp_path / "p2.csv").write_text(second)
@@ -187,7 +187,7 @@ def test_parquet_files_of_one_pattern_have_one_schema(
     assert "same columns" in refused(DataError, tmp_path / "*.parquet", label="label")
 
 
-@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r"])
+@each_of("delimiter", ["", ",,", '"', "\n", "\r"])
 def test_impossible_delimiters(tmp_path: Path, refused: Refused, delimiter: str) -> None:
     (tmp_path / "a.csv").write_text("label\na\n")
     assert "delimiter" in refused(UsageError, tmp_path / "a.csv", delimiter=delimiter)
@@ -214,8 +214,8 @@ def test_names_of_folders_are_no_columns(tmp_path: Path, write_table: Callable[.
     assert read_profile(tmp_path / "label=*" / "*" / name, label="label").counts.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("values", [[1.5, 7.0], ["7", "8"], [True, False]])
-@pytest.mark.parametrize("names", ["12", "21"])
+@each_of("values", [[1.5, 7.0], ["7", "8"], [True, False]])
+@each_of("names", ["12", "21"])
 def test_parquet_files_of_one_pattern_have_one_type(
     tmp_path: Path, write_table: Callable[..., str], refused: Refused, values: list[Any], names: str
 ) -> None:
@@ -224,9 +224,7 @@ def test_parquet_files_of_one_pattern_have_one_type(
     assert "columns of the same types" in refused(DataError, tmp_path / "*.parquet", label="label")
 
 
-@pytest.mark.parametrize(
-    "text", ["a\x01b", "\x01", "a\x00b", "\x00", "a\x0bb", "a\x0cb", "a\x85b", "a\u2028b", "\x1a", " ", '"']
-)
+@each_of("text", ["a\x01b", "\x01", "a\x00b", "\x00", "a\x0bb", "a\x0cb", "a\x85b", "a\u2028b", "\x1a", " ", '"'])
 def test_nothing_but_the_end_of_a_line_ends_a_label(tmp_path: Path, text: str) -> None:
     path = tmp_path / "labels.txt"
     path.write_text(f"x\n{text}\nx\n", encoding="utf-8")

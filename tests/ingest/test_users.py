@@ -16,6 +16,8 @@ from anonhist.ingest import read_profile
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
+from anonhist.testing.strategies import repeatable
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -63,9 +65,28 @@ def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: 
     assert profile == expected(rows, bound=bound, **options)
 
 
+OWN = st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1)
+
+
 @pytest.mark.slow
-@given(rows=ROWS, own=st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1), bound=st.integers(1, 4))
+@settings(repeatable, max_examples=60)
+@given(rows=ROWS, own=OWN, bound=st.integers(1, 4), order_by=st.sampled_from([None, "when"]))
+def test_by_the_rule_one_user_moves_at_most_the_bound(
+    rows: list[Row], own: list[tuple[str | None, str]], bound: int, order_by: str | None
+) -> None:
+    added: list[Row] = [("new", what, when) for what, when in own]
+    without, with_user = (
+        expected(each, bound=bound, order_by=order_by, keep_null=True) for each in (rows, [*added, *rows])
+    )
+    assert with_user.n - without.n == min(bound, len(own))
+    assert sorted_l1(without, with_user) == min(bound, len(own))
+
+
+# Every engine keeps to the rule above, and to the bound with one user more of any type in test_neighbors.py.
+@pytest.mark.slow
+@given(rows=ROWS, own=OWN, bound=st.integers(1, 4))
 @few
+@a_few_engines
 def test_one_user_moves_at_most_the_bound(
     engine: Read, rows: list[Row], own: list[tuple[str | None, str]], bound: int
 ) -> None:
@@ -76,7 +97,7 @@ def test_one_user_moves_at_most_the_bound(
     assert sorted_l1(without, with_user) == min(bound, len(own))
 
 
-@pytest.mark.parametrize("keep_null", [False, True])
+@each_of("keep_null", [False, True])
 def test_no_row_without_a_user_is_kept(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
     rows: list[Row] = [(None, "a", "x")] * 9 + [(None, None, "x")] * 9 + [("u", "b", "x")]
     profile = engine(table(rows), label="what", user="who", max_per_user=1, keep_null=keep_null)
@@ -138,7 +159,7 @@ def test_nothing_is_said_where_nothing_was_left_out(engine: Read) -> None:
     assert notes == []
 
 
-@pytest.mark.parametrize("keep_null", [False, True])
+@each_of("keep_null", [False, True])
 def test_null_labels_without_users(engine: Read, keep_null: bool) -> None:  # noqa: FBT001
     notes: list[str] = []
     columns = {"what": ["a", None, "a", None, None, "b"], "other": list("123456")}
@@ -169,7 +190,7 @@ def test_the_unit_comes_with_the_bound(engine: Read) -> None:
     assert engine(columns, label="label", user="user", max_per_user=3, unit=more).unit == more
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "says"),
     [
         ({"user": "u"}, "max_per_user"),
@@ -191,7 +212,7 @@ def test_half_a_bound_is_refused_before_reading(refused: Refused, options: dict[
 
 
 @a_few_engines
-@pytest.mark.parametrize("option", ["label", "user", "order_by"])
+@each_of("option", ["label", "user", "order_by"])
 def test_missing_column_names_those_there_are(engine: Read, option: str) -> None:
     options = {"label": "what", "user": "who", "order_by": "when"} | {option: "nowhere"}
     with pytest.raises(DataError) as caught:
@@ -219,8 +240,8 @@ def _assert_names_are_told(error: Any, *names: str) -> None:
         assert str(error) == error.for_operator
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*"])
-@pytest.mark.parametrize("label", [None, "label"])
+@each_of("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*"])
+@each_of("label", [None, "label"])
 def test_first_rows_are_not_quoted_as_names(
     tmp_path: Path, write_table: Callable[..., str], name: str, label: str | None
 ) -> None:
@@ -235,9 +256,7 @@ def test_first_rows_are_not_quoted_as_names(
     assert ("hunter2" in str(error)) == (name in ("a.parquet", "a.p*"))
 
 
-@pytest.mark.parametrize(
-    "source", ["file:///a.csv", "file:///a.tsv.gz", "https://host/a.csv?key=a.parquet", "s3://b/a.txt"]
-)
+@each_of("source", ["file:///a.csv", "file:///a.tsv.gz", "https://host/a.csv?key=a.parquet", "s3://b/a.txt"])
 def test_first_rows_of_remote_texts_are_not_names_either(source: str) -> None:
     assert names_are_a_line(source, format=None, header=True)
     assert not names_are_a_line(source, format=None, header=False)

@@ -3,9 +3,9 @@
 from io import BytesIO
 
 import pyarrow as pa
-import pytest
 
 from anonhist.ingest.zstandard import is_whole
+from anonhist.testing.cases import each_of
 
 SKIPPABLE = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
 # A frame with a window, no stated size, one raw block and a checksum, which is not looked at.
@@ -29,7 +29,7 @@ FRAMES = [
 ]
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@each_of("frame", FRAMES)
 def test_whole_frames_and_cut_ones(frame: bytes) -> None:
     assert is_whole(BytesIO(frame))
     assert is_whole(BytesIO(frame + frame))
@@ -39,7 +39,7 @@ def test_whole_frames_and_cut_ones(frame: bytes) -> None:
         assert length == 0 or not is_whole(BytesIO(CHECKED + frame[:length]))
 
 
-@pytest.mark.parametrize("data", [b"x", b"label\na\n", b"\x1f\x8b" + b"\0" * 50, b"\x28\xb5\x2f\xfc" + b"\0" * 50])
+@each_of("data", [b"x", b"label\na\n", b"\x1f\x8b" + b"\0" * 50, b"\x28\xb5\x2f\xfc" + b"\0" * 50])
 def test_what_is_no_frame(data: bytes) -> None:
     assert not is_whole(BytesIO(data))
     assert not is_whole(BytesIO(CHECKED + data))

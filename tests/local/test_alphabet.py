@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local import Alphabet
+from anonhist.testing.cases import each_of
 
 
 def test_labels_keep_their_order() -> None:
@@ -36,18 +37,14 @@ def test_a_declared_label_takes_what_is_outside() -> None:
         appended.codes([["unhashable"]])
 
 
-@pytest.mark.parametrize(
-    "given", [[0, 3, 9], np.array([0, 3, 9], dtype=np.uint8), ["0", "3", "9"], np.array(["0", "3", "9"])]
-)
+@each_of("given", [[0, 3, 9], np.array([0, 3, 9], dtype=np.uint8), ["0", "3", "9"], np.array(["0", "3", "9"])])
 def test_numbers_are_their_own_codes(given: Any) -> None:
     codes = Alphabet(10).codes(given)
     assert codes.tolist() == [0, 3, 9]
     assert codes.dtype == np.int64
 
 
-@pytest.mark.parametrize(
-    "given", [[-1], [10], [2**70], [1.0], ["x"], [None], [[1]], np.array([0.5]), np.array([2.7, 1], object)]
-)
+@each_of("given", [[-1], [10], [2**70], [1.0], ["x"], [None], [[1]], np.array([0.5]), np.array([2.7, 1], object)])
 def test_what_is_no_number_of_the_alphabet_is_refused(given: Any) -> None:
     with pytest.raises(DataError):
         Alphabet(10).codes(given)
@@ -58,7 +55,7 @@ def test_nobody_has_no_codes() -> None:
     assert Alphabet(["a", "b"]).codes([]).dtype == np.int64
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("labels", "said"),
     [
         ([], "at least two labels"),

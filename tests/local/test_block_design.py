@@ -9,6 +9,7 @@ from anonhist.local.tally import Tally, met
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
@@ -25,8 +26,8 @@ DESIGNS = [
 ]
 
 
-@pytest.mark.parametrize(("blocks", "size"), DESIGNS)
-@pytest.mark.parametrize("epsilon", ["1/1000", "1", "22/7", "10"])
+@each_of(("blocks", "size"), DESIGNS)
+@each_of("epsilon", ["1/1000", "1", "22/7", "10"])
 def test_the_largest_ratio_is_exactly_the_odds(blocks: BlockDesign, size: int, epsilon: str) -> None:
     odds = ExponentialQuotient.exponential(Fraction(epsilon))
     assert largest_ratio(blocks.matrix(size, odds)) == odds
@@ -49,7 +50,7 @@ def test_reports_follow_the_matrix_and_not_another(blocks: BlockDesign, size: in
     assert worst(ExponentialQuotient.exponential(Fraction(4, 5))) > 5
 
 
-@pytest.mark.parametrize(("blocks", "size"), DESIGNS)
+@each_of(("blocks", "size"), DESIGNS)
 def test_both_ways_of_counting_give_the_same(blocks: BlockDesign, size: int) -> None:
     draws = np.random.default_rng(7)
     counts = draws.integers(0, 2**40, blocks.cells) * draws.integers(0, 2, blocks.cells)
@@ -67,7 +68,7 @@ def test_both_ways_of_counting_give_the_same(blocks: BlockDesign, size: int) -> 
     np.testing.assert_array_equal(blocks.block_counts(tally, values), home @ counts)
 
 
-@pytest.mark.parametrize(("blocks", "size"), DESIGNS)
+@each_of(("blocks", "size"), DESIGNS)
 def test_the_channel_is_the_matrix(blocks: BlockDesign, size: int) -> None:
     draws = np.random.default_rng(7)
     counts = draws.integers(1, 9, blocks.cells)

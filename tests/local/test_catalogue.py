@@ -21,6 +21,7 @@ from anonhist.local import (
     WarnerRR,
 )
 from anonhist.local.catalogue import SURVEYS, parameter_names, survey_class, survey_from
+from anonhist.testing.cases import each_of
 
 SOME = [
     WarnerRR(epsilon=1),
@@ -53,7 +54,7 @@ def _again(survey: Survey, **changed: Any) -> Survey:
     return survey_from(**said | changed)
 
 
-@pytest.mark.parametrize("survey", SOME, ids=repr)
+@each_of("survey", SOME)
 def test_a_survey_is_made_anew_from_what_it_says(survey: Survey) -> None:
     again = _again(survey)
     assert again == survey
@@ -72,13 +73,13 @@ def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> No
     assert parameter_names("subset-selection") == ("alphabet", "chosen")
 
 
-@pytest.mark.parametrize("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])
+@each_of("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])
 def test_other_names_are_refused(name: Any) -> None:
     with pytest.raises(UsageError, match=r"There is no local mechanism .*k-rr, k-rappor"):
         survey_class(name)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("parameters", "reason"),
     [
         ({}, "not of the kinds"),
@@ -122,14 +123,14 @@ def test_parameters_that_no_such_survey_has_are_refused(parameters: Any, reason:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("epsilon", ["1.0", "2/2", " 1", "1e0", "0", "-1", "nan", "65", "", 1, 1.0, None, ["1"]])
+@each_of("epsilon", ["1.0", "2/2", " 1", "1e0", "0", "-1", "nan", "65", "", 1, 1.0, None, ["1"]])
 def test_epsilon_is_written_in_one_way(epsilon: Any) -> None:
     assert _again(SOME[0], epsilon="1") == SOME[0]
     with pytest.raises(UsageError, match="psilon"):
         _again(SOME[0], epsilon=epsilon)
 
 
-@pytest.mark.parametrize("title", [None, 5, "two\nlines", "\x1b[2J"])
+@each_of("title", [None, 5, "two\nlines", "\x1b[2J"])
 def test_titles_are_text_on_one_line(title: Any) -> None:
     with pytest.raises(UsageError, match="title"):
         _again(SOME[0], title=title)

@@ -1,13 +1,13 @@
 """The law of what is counted in cohorts, against the exact matrix of the survey and against loops."""
 
 import numpy as np
-import pytest
 
 from anonhist.local.bloom import BloomSurvey
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.open import CohortSurvey
 from anonhist.local.orappor import ORAPPOR
 from anonhist.local.orr import ORR
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 WORDS = ["a", "b", "c", "d", "e"]
@@ -39,7 +39,7 @@ def test_a_place_met_by_any_function_before_counts_once() -> None:
     assert Supports(np.array([[0], [1], [1]], dtype=np.int32), 1, 4).distinct.tolist() == [[0], [1], [4]]
 
 
-@pytest.mark.parametrize("survey", SURVEYS, ids=lambda survey: f"{survey.name}-{survey.places}")
+@each_of("survey", SURVEYS)
 def test_the_channel_is_the_exact_law_of_the_survey(survey: CohortSurvey) -> None:
     tally = survey.tally(survey.randomize(WORDS * 50, source=SeededSource(7)))
     counts = survey._counts(tally, supports_of(survey, WORDS), None)
@@ -59,7 +59,7 @@ def test_the_channel_is_the_exact_law_of_the_survey(survey: CohortSurvey) -> Non
     assert observed.sum() == 250 * per_report
 
 
-@pytest.mark.parametrize("survey", SURVEYS, ids=lambda survey: f"{survey.name}-{survey.places}")
+@each_of("survey", SURVEYS)
 def test_others_are_one_item_more_whose_law_adds_up_to_one(survey: CohortSurvey) -> None:
     tally = survey.tally(survey.randomize(WORDS * 50, source=SeededSource(7)))
     supports = supports_of(survey, WORDS[:3])

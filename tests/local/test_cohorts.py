@@ -9,6 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.alphabet import Alphabet
 from anonhist.local.cohorts import HashedCohorts, PermutedCohorts
 from anonhist.numeric.keyed_hash import KEY_DOMAIN, keyed_hash
+from anonhist.testing.cases import each_of
 
 WORDS = [f"word {i}" for i in range(400)]
 
@@ -115,7 +116,7 @@ def test_another_key_gives_other_functions() -> None:
     assert (one == other).mean() < 0.05
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wrong",
     [
         {"buckets": 1},

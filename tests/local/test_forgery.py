@@ -27,6 +27,7 @@ from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_estimates import plain_estimates
 from anonhist.local.forgery import ForgedWeight
 from anonhist.local.open import CohortSurvey
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 # Small, so that all reports can be enumerated.
@@ -79,7 +80,7 @@ def _weights(survey: Any, reports: Reports) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("survey", [*CLOSED, *COHORTS], ids=lambda survey: survey.name)
+@each_of("survey", [*CLOSED, *COHORTS])
 def test_no_report_has_more_weight_and_one_has_as_much(survey: Any) -> None:
     weights = np.abs(_weights(survey, _every_report(survey)))
     bound = survey.forged_weight

@@ -6,6 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local.geometry import MANY_POINTS, best_field, space_for
 from anonhist.numeric.primes import is_prime
+from anonhist.testing.cases import each_of
 
 
 @pytest.mark.parametrize("field", [2, 3, 149])
@@ -23,7 +24,7 @@ def _variance(field: int, size: int, epsilon: float) -> float:
     return q * (1 - q) / (p - q) ** 2
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(1000, "0.1"), (1000, 1), (22_000, 5), (100, 2), (1000, 8), (5, 3)])
+@each_of(("size", "epsilon"), [(1000, "0.1"), (1000, 1), (22_000, 5), (100, 2), (1000, 8), (5, 3)])
 def test_no_field_errs_noticeably_less_than_the_best(size: int, epsilon: str | int) -> None:
     chosen = best_field(size, Fraction(epsilon))
     least = min(_variance(field, size, float(epsilon)) for field in range(2, 3200) if is_prime(field))
@@ -31,14 +32,14 @@ def test_no_field_errs_noticeably_less_than_the_best(size: int, epsilon: str | i
     assert _variance(chosen, size, float(epsilon)) <= 1.005 * least
 
 
-@pytest.mark.parametrize("epsilon", ["1e-9", 1, 5, 20, 64])
-@pytest.mark.parametrize("size", [2, 3, 1000, 2**32])
+@each_of("epsilon", ["1e-9", 1, 5, 20, 64])
+@each_of("size", [2, 3, 1000, 2**32])
 def test_every_alphabet_has_a_field(size: int, epsilon: str | int) -> None:
     space = space_for(best_field(size, Fraction(epsilon)), size)
     assert size <= space.points <= max(MANY_POINTS, 2 * size)
 
 
-@pytest.mark.parametrize("field", [0, 1, 4, 2**31, 2.0, True])
+@each_of("field", [0, 1, 4, 2**31, 2.0, True])
 def test_other_fields_are_refused(field: object) -> None:
     with pytest.raises(UsageError, match="field"):
         space_for(field, 10)  # type: ignore[arg-type]  # refusing it is tested

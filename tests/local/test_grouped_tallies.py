@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local import KRR, OptimizedUnary, Reports, SubsetSelection, Survey
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 SURVEYS: list[Survey] = [
@@ -39,9 +40,7 @@ def test_nobody_is_counted_as_nobody() -> None:
     assert survey.tally_grouped(Reports(survey.digest, {"report": nothing}), nothing) == survey.empty_tally()
 
 
-@pytest.mark.parametrize(
-    "times", [np.array([0, 1]), np.array([-1, 1]), np.array([1]), np.array([[1, 1]]), np.array([1.0, 1.0])]
-)
+@each_of("times", [np.array([0, 1]), np.array([-1, 1]), np.array([1]), np.array([[1, 1]]), np.array([1.0, 1.0])])
 def test_times_are_whole_numbers_from_one(times: np.ndarray) -> None:
     survey = SURVEYS[0]
     with pytest.raises(DataError, match="whole number of times"):

@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.hadamard_response import HadamardResponse
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 
 SURVEYS = [
@@ -16,12 +17,12 @@ SURVEYS = [
 ]
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_the_largest_ratio_is_exactly_the_odds(survey: HadamardResponse) -> None:
     assert largest_ratio(survey.matrix()) == survey.odds
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_a_report_is_likelier_where_the_column_of_the_value_is_positive(survey: HadamardResponse) -> None:
     rows = survey.block_design.design.points
     low = 1 / (rows // 2 * (survey.odds - 1 + 2 * survey.block_design.blocks))
@@ -39,7 +40,7 @@ def test_one_block_has_the_variance_of_a_sign() -> None:
     assert survey.variance() == pytest.approx(((odds + 1) / (odds - 1)) ** 2, rel=1e-12)
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(22_000, 5), (22_000, 2), (1000, 3), (50, 4), (1000, 9), (2, 1)])
+@each_of(("size", "epsilon"), [(22_000, 5), (22_000, 2), (1000, 3), (50, 4), (1000, 9), (2, 1)])
 def test_no_number_of_blocks_errs_noticeably_less_than_the_default(size: int, epsilon: int) -> None:
     chosen = HadamardResponse(alphabet=size, epsilon=epsilon)
     powers = [blocks for blocks in (1 << np.arange(20)).tolist() if blocks <= size]
@@ -89,7 +90,7 @@ def test_the_number_of_blocks_is_kept_with_the_survey() -> None:
     assert HadamardResponse(alphabet=100, epsilon=3, blocks=8).digest != survey.digest
 
 
-@pytest.mark.parametrize("blocks", [0, 11, 1.0, True])
+@each_of("blocks", [0, 11, 1.0, True])
 def test_other_numbers_of_blocks_are_refused(blocks: object) -> None:
     with pytest.raises(UsageError, match="blocks"):
         HadamardResponse(alphabet=10, epsilon=1, blocks=blocks)  # type: ignore[arg-type]  # refusing it is tested

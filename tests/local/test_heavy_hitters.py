@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local import HeavyHitters, Tally
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 
@@ -137,7 +138,7 @@ def test_long_values_are_cut_between_characters() -> None:
     assert survey.estimate(tally).labels == ("aé",)
 
 
-@pytest.mark.parametrize("values", [["a\0b"], [3], [None], ["\ud800"]])
+@each_of("values", [["a\0b"], [3], [None], ["\ud800"]])
 def test_values_that_cannot_be_written_are_refused_without_being_named(values: Any) -> None:
     with pytest.raises(DataError, match="text"):
         HeavyHitters(epsilon=1, max_bytes=4).randomize(values)
@@ -149,7 +150,7 @@ def test_a_tally_without_whole_values_is_not_estimated_from() -> None:
         survey.estimate(survey.empty_tally())
 
 
-@pytest.mark.parametrize(
+@each_of(
     "arguments",
     [{"max_bytes": 0}, {"max_bytes": 65}, {"characters": "\0"}, {"characters": "a\ud800"}, {"key": "\ud800"}],
 )

@@ -6,6 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
 from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 
 SURVEYS = [
@@ -16,7 +17,7 @@ SURVEYS = [
 ]
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_the_largest_ratio_is_exactly_the_odds(survey: HybridProjectiveGeometry) -> None:
     assert largest_ratio(survey.matrix()) == survey.odds
 
@@ -43,7 +44,7 @@ def test_the_variance_is_what_was_published(users: int, spike: bool, error: floa
     assert users * np.mean(survey.law.variance(shares, together - shares)) == pytest.approx(error, rel=0.01)
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(22_000, 5), (2015, 5), (1000, 1), (1000, 3), (100, 4)])
+@each_of(("size", "epsilon"), [(22_000, 5), (2015, 5), (1000, 1), (1000, 3), (100, 4)])
 def test_no_number_of_blocks_errs_noticeably_less_than_the_default(size: int, epsilon: int) -> None:
     chosen = HybridProjectiveGeometry(alphabet=size, epsilon=epsilon)
     others = [
@@ -71,7 +72,7 @@ def test_what_was_chosen_is_kept_with_the_survey() -> None:
     assert HybridProjectiveGeometry(alphabet=100, epsilon=3, field=3, blocks=4).digest != survey.digest
 
 
-@pytest.mark.parametrize(("field", "blocks"), [(4, None), (1, None), (3, 0), (3, 11), (2.0, None), ("3", 1)])
+@each_of(("field", "blocks"), [(4, None), (1, None), (3, 0), (3, 11), (2.0, None), ("3", 1)])
 def test_other_choices_are_refused(field: object, blocks: object) -> None:
     with pytest.raises(UsageError, match=r"field|blocks"):
         HybridProjectiveGeometry(alphabet=10, epsilon=1, field=field, blocks=blocks)  # type: ignore[arg-type]  # refused

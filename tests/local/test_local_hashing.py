@@ -6,6 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local import LocalHashing
 from anonhist.numeric import bucket_widths
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
@@ -127,7 +128,7 @@ def test_extreme_epsilons_have_a_best_number_of_buckets(epsilon: Any) -> None:
     assert survey.num_buckets == (2 if epsilon == "1e-9" else 65536)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "arguments", [{"buckets": 1}, {"buckets": 65537}, {"key": ""}, {"key": None}, {"key": "\ud800"}, {"buckets": 2.5}]
 )
 def test_impossible_parameters_are_refused(arguments: Any) -> None:

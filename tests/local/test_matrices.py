@@ -10,6 +10,7 @@ import pytest
 from anonhist.local import KRAPPOR, KRR, OptimizedUnary, SubsetSelection, WarnerRR
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource, TapeSource
 
@@ -36,7 +37,7 @@ def _reports(survey: Any, codes: Any) -> Any:
     return drawn[:, 0].astype(np.int64)
 
 
-@pytest.mark.parametrize("survey", SURVEYS, ids=repr)
+@each_of("survey", SURVEYS)
 def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(survey: Any) -> None:
     worst = largest_ratio(survey.matrix())
     assert worst == ExponentialQuotient.exponential(Fraction(survey.epsilon))
@@ -57,7 +58,8 @@ def test_the_sampler_follows_the_matrix(survey: Any) -> None:
     assert max(worst_deviation(row, law) for row, law in zip(drawn, matrix, strict=True)) < 5
 
 
-@pytest.mark.parametrize("survey", SURVEYS, ids=repr)
+@pytest.mark.slow
+@each_of("survey", SURVEYS)
 def test_supports_have_the_probabilities_that_estimates_divide_by(survey: Any) -> None:
     matrix = survey.matrix()
     supported = np.zeros((survey.size, len(matrix[0])), dtype=bool)
@@ -85,8 +87,8 @@ def _drawn_with(probability: Any, digits: int) -> bool:
     return bool(bernoulli(probability, 1, source=source)[0])
 
 
-@pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 5, 12])
-@pytest.mark.parametrize("mechanism", [KRR, KRAPPOR, OptimizedUnary, SubsetSelection])
+@each_of("epsilon", ["0.001", "0.1", 1, 5, 12])
+@each_of("mechanism", [KRR, KRAPPOR, OptimizedUnary, SubsetSelection])
 def test_the_ratio_that_is_realised_is_at_most_e_to_the_epsilon_and_hardly_less(mechanism: Any, epsilon: Any) -> None:
     survey = mechanism(alphabet=50, epsilon=epsilon)
     p, q = survey.true_support_probability, survey.false_support_probability

@@ -9,6 +9,7 @@ from anonhist.errors import DataError
 from anonhist.local import KRAPPOR, ORAPPOR, RAPPOR, OptimizedUnary, Reports, SubsetSelection, Survey, Tally
 from anonhist.local.ones import have_ones, honest_ones
 from anonhist.numeric import ExponentialQuotient
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 CHANCE = Fraction(1, 2**41)
@@ -77,7 +78,7 @@ SURVEYS: dict[str, Survey] = {
 }
 
 
-@pytest.mark.parametrize("name", SURVEYS)
+@each_of("name", SURVEYS)
 def test_reports_with_too_many_or_too_few_ones_are_refused(name: str) -> None:
     survey = SURVEYS[name]
     least, most = survey.honest_ones  # type: ignore[attr-defined]
@@ -98,7 +99,7 @@ def test_reports_with_too_many_or_too_few_ones_are_refused(name: str) -> None:
             survey.tally_grouped(reports, np.ones(50, dtype=np.int64))
 
 
-@pytest.mark.parametrize("name", SURVEYS)
+@each_of("name", SURVEYS)
 def test_tallies_with_more_ones_than_their_reports_can_have_are_refused(name: str) -> None:
     survey = SURVEYS[name]
     values = ["a"] * 50 if name.endswith("o-rappor") or name == "rappor" else [3] * 50

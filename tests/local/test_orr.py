@@ -9,6 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.krr import KRR
 from anonhist.local.orr import ORR
 from anonhist.numeric import ExponentialQuotient
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
@@ -99,7 +100,7 @@ def test_surveys_say_what_they_are_and_take_no_other_reports() -> None:
         survey.tally(ORR(buckets=8, cohorts=4, key="other", epsilon=1).randomize(["a"]))
 
 
-@pytest.mark.parametrize("wrong", [{}, {"buckets": 8, "alphabet": ["a", "b"]}, {"buckets": 1}, {"buckets": "8"}])
+@each_of("wrong", [{}, {"buckets": 8, "alphabet": ["a", "b"]}, {"buckets": 1}, {"buckets": "8"}])
 def test_wrong_domains_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         ORR(cohorts=2, key="k", epsilon=1, **wrong)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 from anonhist.testing.sources import SeededSource
 
@@ -25,12 +26,12 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_the_largest_ratio_is_exactly_the_odds(survey: ProjectiveGeometry) -> None:
     assert largest_ratio(survey.matrix()) == survey.odds
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_supports_have_the_stated_probabilities_exactly(survey: ProjectiveGeometry) -> None:
     cells, matrix = np.arange(survey.cells), survey.matrix()
     for x in range(survey.size):
@@ -41,14 +42,14 @@ def test_supports_have_the_stated_probabilities_exactly(survey: ProjectiveGeomet
             assert held == right
 
 
-@pytest.mark.parametrize("survey", SURVEYS)
+@each_of("survey", SURVEYS)
 def test_variances_are_those_of_the_matrix(survey: ProjectiveGeometry) -> None:
     p, q = float(survey.true_support_probability), float(survey.false_support_probability)
     assert survey.variance() == pytest.approx(q * (1 - q) / (p - q) ** 2, rel=1e-9)
     assert survey.variance(1.0) == pytest.approx(p * (1 - p) / (p - q) ** 2, rel=1e-9)
 
 
-@pytest.mark.parametrize(("epsilon", "users", "error"), [(e, n, error) for e, n, _, error in PUBLISHED])
+@each_of(("epsilon", "users", "error"), [(e, n, error) for e, n, _, error in PUBLISHED])
 def test_the_variance_is_what_was_published(epsilon: str | int, users: int, error: float) -> None:
     survey = ProjectiveGeometry(alphabet=22_000, epsilon=epsilon)
     mean = survey.variance() + (survey.variance(1.0) - survey.variance()) / survey.size
@@ -127,7 +128,7 @@ def test_the_field_is_kept_with_the_survey() -> None:
     assert ProjectiveGeometry(alphabet=100, epsilon=1, field=5).digest != survey.digest
 
 
-@pytest.mark.parametrize("field", [0, 4, 2.0, "3", 2**31])
+@each_of("field", [0, 4, 2.0, "3", 2**31])
 def test_other_fields_are_refused(field: object) -> None:
     with pytest.raises(UsageError, match="field"):
         ProjectiveGeometry(alphabet=10, epsilon=1, field=field)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.catalogue import survey_from
 from anonhist.local.rappor import RAPPOR, logarithm
 from anonhist.numeric import ExponentialQuotient
+from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource
 
@@ -181,7 +182,7 @@ def test_parameters_are_exact_and_part_of_the_survey() -> None:
     assert survey.digest != survey_of(permanent=0.1, zero=Fraction(1, 4)).digest
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wrong",
     [
         {"permanent": 0},
@@ -201,7 +202,7 @@ def test_numbers_out_of_range_are_refused(wrong: dict[str, object]) -> None:
         survey_of(**wrong)
 
 
-@pytest.mark.parametrize("zero", [0, 0.0, "0", " 0.00", ".0", Fraction(0)])
+@each_of("zero", [0, 0.0, "0", " 0.00", ".0", Fraction(0)])
 def test_zero_is_a_probability_however_it_is_written(zero: object) -> None:
     survey = survey_of(zero=zero, one="1")
     assert (survey.zero, survey.one) == (0, 1)

@@ -8,6 +8,7 @@ from math import log, prod
 import pytest
 
 from anonhist.local.rappor import RAPPOR, logarithm
+from anonhist.testing.cases import each_of
 from anonhist.testing.linking import linked_share
 from anonhist.testing.sources import SeededSource
 
@@ -137,7 +138,7 @@ def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
         assert loss(answers, others, own, (HALF, ZERO, ONE)) < bound**values
 
 
-@pytest.mark.parametrize(("zero", "one"), [(0, "3/4"), ("1/4", 1), (1, "1/2"), (0, 1)])
+@each_of(("zero", "one"), [(0, "3/4"), ("1/4", 1), (1, "1/2"), (0, 1)])
 def test_reports_that_may_show_the_memory_have_no_bound_for_changes(zero: object, one: object) -> None:
     assert RAPPOR(buckets=2, cohorts=1, permanent="1/2", zero=zero, one=one).change_epsilon is None  # type: ignore[arg-type]
     own = {"a": True, "b": False}

@@ -9,6 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
@@ -61,7 +62,7 @@ def test_basic_rappor_is_estimated_bit_by_bit() -> None:
     assert others.tolist() == [[0, 0, 0.5, 0.5]]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("parameters", "odds"),
     [
         ((16, 2, 8, QUARTER, 3 * QUARTER, HALF), 3**4),
@@ -86,7 +87,7 @@ def test_reports_without_noise_are_refused() -> None:
         counts.estimate(RapporMap(["a"], np.zeros((1, 1), dtype=np.int32)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wrong",
     [
         (0, 1, 1, QUARTER, HALF, HALF),

@@ -7,6 +7,7 @@ import pytest
 
 from anonhist.local import KRR, HadamardResponse, LocalHashing, OptimizedUnary, SubsetSelection, Survey
 from anonhist.local.reports import BytesColumn, WholeColumn
+from anonhist.testing.cases import each_of
 
 
 @pytest.mark.parametrize("values", [[0, 4], [4, 0], []])
@@ -32,7 +33,7 @@ def test_bytes_are_bytes_of_one_length() -> None:
         assert not column.admits(wrong, 3)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("survey", "length"),
     [
         (KRR(alphabet=256, epsilon=1), 1),

@@ -23,6 +23,7 @@ from anonhist.local.shuffling import (
     shuffled_guarantee,
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.testing.cases import each_of
 
 Channel = NDArray[np.float64]
 PI = "3.14159265358979323846264338327950288419716939937510582"
@@ -150,9 +151,10 @@ def test_the_clones_of_a_single_report_are_exact() -> None:
     assert shuffled_delta(epsilon, central, users=1) == pytest.approx(exact, rel=1e-5)
 
 
-@pytest.mark.parametrize("bound", CloneBound)
-@pytest.mark.parametrize("users", [1, 2, 3, 10, 57, 200])
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each_of("bound", CloneBound)
+@each_of("users", [1, 2, 3, 10, 57, 200])
+@each_of(
     ("epsilon", "central"),
     [(0.01, 0.001), (0.5, 0.1), (1, 0.3), (1, 0.9), (4, 0.5), (4, 3), (8, 2), (30, 29), (60, 58)],
 )
@@ -179,7 +181,7 @@ def test_binomial_probabilities_are_those_of_whole_numbers() -> None:
             assert computed == pytest.approx(exact, abs=1e-10, rel=1e-13)
 
 
-@pytest.mark.parametrize("off", [0, 1000, -600_000, 1_200_000])
+@each_of("off", [0, 1000, -600_000, 1_200_000])
 def test_binomial_probabilities_of_the_most_users_are_as_exact_as_the_proof_says(off: int) -> None:
     trials = MOST_USERS
     with localcontext(prec=60):
@@ -211,7 +213,7 @@ def test_the_standard_bound_lies_in_the_published_interval() -> None:
     assert Fraction("0.16754") <= found <= Fraction("0.17279")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("closed_form", "epsilon", "users", "expected"),
     [
         (shuffled_epsilon_closed_form_2021, 4, 100_000, "0.535"),
@@ -298,7 +300,7 @@ def test_beyond_the_largest_number_of_users_nothing_more_is_gained() -> None:
     assert most < shuffled_epsilon(1, users=10**9, delta="1e-6")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("epsilon", "users", "delta"),
     [
         (1, 1, "1e-6"),
@@ -350,7 +352,7 @@ def test_the_guarantee_is_the_local_one_where_shuffling_does_not_help() -> None:
     assert "every report keeps it on its own" in str(guarantee)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("settings", "message"),
     [
         ({"delta": 1}, "delta must be less than 1"),
@@ -361,7 +363,7 @@ def test_the_guarantee_is_the_local_one_where_shuffling_does_not_help() -> None:
         ({"epsilon": -1}, "epsilon must be a finite number"),
     ],
 )
-@pytest.mark.parametrize("function", [shuffled_epsilon, shuffled_guarantee, *CLOSED_FORMS])
+@each_of("function", [shuffled_epsilon, shuffled_guarantee, *CLOSED_FORMS])
 def test_impossible_numbers_are_refused(
     function: Callable[..., object], settings: dict[str, object], message: str
 ) -> None:

@@ -29,6 +29,7 @@ from anonhist.local import (
     WarnerRR,
 )
 from anonhist.local.decoding import DECODERS
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon"]
@@ -61,7 +62,7 @@ def test_everything_in_the_configuration_is_in_the_digest(survey: Any) -> None:
     assert len(survey.digest) == 32
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), "1e-10", 65, "x", None, True])
+@each_of("epsilon", [0, -1, float("nan"), "1e-10", 65, "x", None, True])
 def test_impossible_epsilons_are_refused(epsilon: Any) -> None:
     with pytest.raises(UsageError, match="epsilon"):
         KRR(alphabet=WORDS, epsilon=epsilon)
@@ -91,7 +92,7 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole(survey: Any) -> None:
     assert tally.users == len(reports) == 2000
 
 
-@pytest.mark.parametrize(
+@each_of(
     "survey",
     [
         KRR(alphabet=5, epsilon=1),
@@ -101,7 +102,6 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole(survey: Any) -> None:
         ORR(buckets=200, cohorts=5, epsilon=1),
         ORAPPOR(buckets=20, cohorts=200, epsilon=1),
     ],
-    ids=lambda each: each.name,
 )
 def test_whole_numbers_of_any_type_count_alike(survey: Survey) -> None:
     values = np.arange(5) if survey.name in ("k-rr", "hadamard-response", "local-hashing") else ["a", "b", "c"] * 20
@@ -209,10 +209,8 @@ def test_candidates_leave_the_rest_to_others(survey: Any) -> None:
     assert whole.other == 0
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
-@pytest.mark.parametrize(
-    "each", [*CLOSED, HadamardResponse, ProjectiveGeometry, HybridProjectiveGeometry], ids=lambda each: each.name
-)
+@each_of("decoder", DECODERS)
+@each_of("each", [*CLOSED, HadamardResponse, ProjectiveGeometry, HybridProjectiveGeometry])
 def test_all_labels_named_leave_nothing_to_others(each: Any, decoder: str) -> None:
     survey = each(alphabet=WORDS, epsilon="1.5")
     tally = survey.tally(survey.randomize(WORDS * 300 + ["beta"] * 500, source=SeededSource(7)))
@@ -254,7 +252,7 @@ def test_the_law_of_some_labels_is_that_of_the_matrix(survey: Any) -> None:
         assert counts.sum() == 2 * 45
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("candidates", "said"),
     [([], "empty"), (["beta", "beta"], "twice"), (["zeta"], "not in the alphabet"), ("beta", "texts"), ([3], "texts")],
 )
@@ -272,7 +270,7 @@ def test_a_candidate_is_not_taken_for_the_label_of_others() -> None:
     assert survey.estimate(tally, candidates=["rest"]).labels == ("rest",)
 
 
-@pytest.mark.parametrize("level", [0, 1, 1.5, "x", None, True])
+@each_of("level", [0, 1, 1.5, "x", None, True])
 def test_impossible_levels_are_refused(level: Any) -> None:
     survey = KRR(alphabet=WORDS, epsilon=1)
     with pytest.raises(UsageError, match="level"):
@@ -385,7 +383,7 @@ def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) 
         KRR(alphabet=10, epsilon=1).randomize(np.zeros(1_000_000, dtype=int))
 
 
-@pytest.mark.parametrize("values", ["ab", b"ab", {"a": 1}, 3, None, np.array(3)])
+@each_of("values", ["ab", b"ab", {"a": 1}, 3, None, np.array(3)])
 def test_one_value_is_no_list_of_values(values: Any) -> None:
     # Taken for a list, a text would be answered about once for each character, and cost as many times epsilon.
     rappor = RAPPOR(buckets=8, cohorts=2, hashes=1, permanent="1/2", zero="1/4", one="3/4")

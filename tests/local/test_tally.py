@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.tally import MOST_USERS, Tally, counted, met
+from anonhist.testing.cases import each_of
 
 
 def tally(counts: dict[int, int], users: int | None = None, survey: str = "s") -> Tally:
@@ -50,7 +51,7 @@ def test_dense_counts_hold_zeros() -> None:
     assert met(np.array([0, 3, 0, 1]))[0].tolist() == [1, 3]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("users", "cells", "counts"),
     [
         (-1, [], []),

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_epsilon, short_decimal
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import epsilons, repeatable
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "exact"),
     [
         (1, Fraction(1)),
@@ -56,7 +57,7 @@ def test_accepted(value: Any, exact: Fraction) -> None:
     assert type(parsed.numerator) is int
 
 
-@pytest.mark.parametrize(
+@each_of(
     "value",
     [
         True,
@@ -130,7 +131,6 @@ def test_accepted(value: Any, exact: Fraction) -> None:
         "1e9999999999999",
         "9" * 2000,
     ],
-    ids=lambda value: repr(value)[:20] if not isinstance(value, int) else f"int of {value.bit_length()} bits",
 )
 def test_refused(value: Any) -> None:
     with pytest.raises(UsageError, match=r"^budget must be a finite number greater than zero") as refused:
@@ -140,7 +140,7 @@ def test_refused(value: Any) -> None:
     assert len(message) < 250
 
 
-@pytest.mark.parametrize(
+@each_of(
     "value",
     [
         "1e65",
@@ -160,7 +160,6 @@ def test_refused(value: Any) -> None:
         1e300,
         5e-324,
     ],
-    ids=lambda value: repr(value)[:20] if not isinstance(value, int | Fraction) else type(value).__name__,
 )
 def test_beyond_all_reason_is_refused_at_once(value: Any) -> None:
     with pytest.raises(UsageError, match=r"^epsilon must lie between 1e-64 and 1e64 and have at most 256 digits\.$"):
@@ -199,7 +198,7 @@ def test_what_is_written_is_read_again(value: Fraction) -> None:
     assert parse_epsilon(str(value)) == value
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "text"),
     [
         (Fraction(1), "1"),

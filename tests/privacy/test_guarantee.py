@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable, units
 
 ADD, SUBSTITUTE = NeighboringRelation
@@ -18,7 +19,7 @@ HALF = Fraction(1, 2)
 STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49, 100)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("guarantee", "sentence"),
     [
         (
@@ -93,26 +94,26 @@ def test_the_sentence_never_promises_more(
     assert sentence.endswith(".")
 
 
-@pytest.mark.parametrize("delta", [Fraction(1, 10**400), Fraction(1, 2**70), Fraction(99, 100), Fraction(101, 10**5)])
+@each_of("delta", [Fraction(1, 10**400), Fraction(1, 2**70), Fraction(99, 100), Fraction(101, 10**5)])
 def test_delta_is_rounded_up(delta: Fraction) -> None:
     sentence = str(Guarantee(PrivacyUnit.item(), ADD, HALF, delta))
     stated = Fraction(Decimal(sentence.split("δ ≤ ")[1].split(")", maxsplit=1)[0]))
     assert delta <= stated <= delta * Fraction(11, 10)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), 1, 0.5, "1/2", None, Decimal(1), True])
+@each_of("epsilon", [Fraction(0), Fraction(-1), 1, 0.5, "1/2", None, Decimal(1), True])
 def test_an_epsilon_that_is_not_exact_and_positive_is_refused(epsilon: Any) -> None:
     with pytest.raises(UsageError, match="epsilon of a guarantee"):
         Guarantee(PrivacyUnit.item(), ADD, epsilon)
 
 
-@pytest.mark.parametrize("delta", [Fraction(-1, 9), Fraction(1), Fraction(2), 0, 0.0, 1e-9, "0", None])
+@each_of("delta", [Fraction(-1, 9), Fraction(1), Fraction(2), 0, 0.0, 1e-9, "0", None])
 def test_a_delta_that_is_not_exact_and_below_one_is_refused(delta: Any) -> None:
     with pytest.raises(UsageError, match="delta of a guarantee"):
         Guarantee(PrivacyUnit.item(), ADD, HALF, delta)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "spending",
     [
         (("a", HALF), ("b", HALF)),
@@ -127,7 +128,7 @@ def test_steps_must_add_up_from_positive_parts(spending: Any) -> None:
         Guarantee(PrivacyUnit.item(), ADD, HALF, Fraction(0), "noise is exact", spending)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "relation", "arithmetic"),
     [
         ("item", ADD, "noise is exact"),
@@ -163,7 +164,7 @@ def test_conditions_and_what_a_party_sees_are_in_the_sentence() -> None:
     assert "removed, provided that it rains, and that it snows; noise" in str(two)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("fields", "reason"),
     [
         ({"conditions": ("",)}, "clauses of text"),

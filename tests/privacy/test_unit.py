@@ -10,6 +10,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
+from anonhist.testing.cases import each_of
 
 ITEM = PrivacyUnit.item()
 USERS = [PrivacyUnit.user(max_items=m) for m in (1, 2, 5)]
@@ -19,7 +20,7 @@ NODES = [PrivacyUnit.node(max_distance=d) for d in (1, 16, 64)]
 ALL = [ITEM, *USERS, *LABELS, *EDGES, *NODES]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "kind", "bound", "words"),
     [
         (ITEM, "item", 1, "one item"),
@@ -46,7 +47,7 @@ def test_units_are_frozen_and_differ() -> None:
     assert len(set(ALL)) == len(ALL)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "bound", [0, -1, True, False, 1.0, 2.5, float("nan"), "3", None, [1], 2**62 + 1, 10**30, np.True_, np.float64(3)]
 )
 def test_impossible_bounds_are_refused(bound: Any) -> None:
@@ -58,7 +59,7 @@ def test_impossible_bounds_are_refused(bound: Any) -> None:
         PrivacyUnit("item", bound)
 
 
-@pytest.mark.parametrize("kind", ["items", "", "Item", None, 1, ["item"]])
+@each_of("kind", ["items", "", "Item", None, 1, ["item"]])
 def test_unknown_kinds_are_refused(kind: Any) -> None:
     with pytest.raises(UsageError, match="an item, a user or a label"):
         PrivacyUnit(kind, 1)
@@ -115,16 +116,14 @@ def test_relations() -> None:
     assert [relation.value for relation in NeighboringRelation] == ["add-or-remove", "substitute"]
 
 
-@pytest.mark.parametrize(
-    ("value", "least", "most"), [(2, 2, 5), (5, 2, 5), (np.uint8(3), 1, 3), (0, 0, 0), (2**62, 1, 2**62)]
-)
+@each_of(("value", "least", "most"), [(2, 2, 5), (5, 2, 5), (np.uint8(3), 1, 3), (0, 0, 0), (2**62, 1, 2**62)])
 def test_whole_numbers_in_range(value: Any, least: int, most: int) -> None:
     number = parse_whole_number(value, name="size", least=least, most=most)
     assert number == value
     assert type(number) is int
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "message"),
     [
         (1, "size must be a whole number from 2 to 1,000, not 1."),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import partitions_up_to
 from anonhist.testing.strategies import partitions, profiles, repeatable, units
 
@@ -87,7 +88,7 @@ def generator(values: Iterable[int]) -> Iterator[int]:
     yield from values
 
 
-@pytest.mark.parametrize(
+@each_of(
     "given_as",
     [
         list,
@@ -122,7 +123,7 @@ def test_pairs_may_be_rows_of_an_array() -> None:
     assert Profile.from_prevalences(np.array([[8, 2], [3, 1]])) == Profile.from_prevalences({3: 1, 8: 2})
 
 
-@pytest.mark.parametrize(
+@each_of(
     "labels",
     [
         "aabbc",
@@ -204,7 +205,7 @@ NEVER_WHOLE = [
 ]
 
 
-@pytest.mark.parametrize("value", NEVER_WHOLE, ids=repr)
+@each_of("value", NEVER_WHOLE)
 def test_what_is_no_count_is_refused_by_every_way_in(value: object) -> None:
     for way, make in WAYS.items():
         with pytest.raises(DataError) as refused:
@@ -218,13 +219,13 @@ def test_what_is_no_count_is_refused_by_every_way_in(value: object) -> None:
             assert repr(value) not in message, way
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("listed count", "array of counts", "arm", "leg")])
+@each_of("way", [way for way in WAYS if way not in ("listed count", "array of counts", "arm", "leg")])
 def test_zero_is_refused_where_it_is_no_count(way: str) -> None:
     with pytest.raises(DataError, match="at least 1"):
         WAYS[way](0)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("counts", "prevalences"),
     [
         ([1, 2], [1]),
@@ -253,7 +254,7 @@ def test_misshapen_columns_are_refused(counts: Any, prevalences: Any) -> None:
         Profile(counts, prevalences)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "pairs", [[1, 2], [(1,)], [(1, 2, 3)], [(1, 2), (3,)], ["ab"], 7, None, "text", [None], [[[1], [2]]], [(1, (2,))]]
 )
 def test_what_is_no_pair_is_refused(pairs: Any) -> None:
@@ -261,7 +262,7 @@ def test_what_is_no_pair_is_refused(pairs: Any) -> None:
         Profile.from_prevalences(pairs)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("make", "value"),
     [
         (Profile.from_counts, {"a": 3}),
@@ -280,15 +281,13 @@ def test_values_of_a_mapping_are_counts() -> None:
     assert as_dict(Profile.from_counts({"a": 3, "b": 3}.values())) == {3: 2}
 
 
-@pytest.mark.parametrize(
-    "labels", [5, None, [["a"]], [{}], np.ones((2, 2)), pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})]
-)
+@each_of("labels", [5, None, [["a"]], [{}], np.ones((2, 2)), pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})])
 def test_what_holds_no_labels_is_refused(labels: Any) -> None:
     with pytest.raises(DataError):
         Profile.from_labels(labels)
 
 
-@pytest.mark.parametrize("parts", [[1, 2], [3, 1, 2], [3, 0], [0], [2, -1]])
+@each_of("parts", [[1, 2], [3, 1, 2], [3, 0], [0], [2, -1]])
 def test_a_partition_descends_to_at_least_one(parts: list[int]) -> None:
     with pytest.raises(DataError):
         Profile.from_partition(parts)
@@ -319,7 +318,7 @@ def test_every_way_in_carries_the_unit() -> None:
     assert Profile.from_counts([1]).unit == PrivacyUnit.item()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prevalences",
     [
         {1: LARGEST},
@@ -338,7 +337,7 @@ def test_n_up_to_the_largest_int64_is_exact(prevalences: dict[int, int]) -> None
     assert type(profile.num_labels) is int
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prevalences",
     [
         {1: LARGEST, 2: 1},
@@ -373,7 +372,7 @@ def test_sums_of_pairs_and_of_counts_are_refused_when_they_overflow() -> None:
     assert Profile.from_prevalences([(1, 2**62), (1, 2**62 - 1)]).num_labels == LARGEST
 
 
-@pytest.mark.parametrize("steps", range(-4, 5))
+@each_of("steps", range(-4, 5))
 def test_the_limit_is_exact_where_floats_are_not(steps: int) -> None:
     # 2^31 − 1 divides 2^62 − 2^31: near 2^62 and 2^63 the float sum cannot tell these totals apart.
     for total in (2**62, 2**63):

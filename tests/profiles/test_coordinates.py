@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import distance, larger_neighbors, partitions_up_to
 from anonhist.testing.strategies import partitions, profiles, repeatable
 
@@ -126,7 +127,7 @@ def test_round_trip_of_large_profiles(profile: Profile) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_of(
     "prevalences",
     [
         {2**62: 1},
@@ -146,7 +147,7 @@ def test_round_trip_near_the_end_of_int64(prevalences: dict[int, int]) -> None:
     assert coordinates.legs[0] == sum(prevalences.values()) - 1
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("arms", "legs"),
     [
         ([2**63 - 1], [0]),
@@ -168,7 +169,7 @@ def test_coordinates_of_just_enough_items_are_not() -> None:
     assert profile == Profile.from_prevalences({2**62: 1, 1: 2**62 - 1})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("arms", "legs"),
     [
         ([1], []),

@@ -12,6 +12,7 @@ from hypothesis import given
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import partitions_up_to
 from anonhist.testing.strategies import profiles, repeatable, units
 
@@ -67,20 +68,20 @@ def test_lookups_at_the_end_of_int64() -> None:
         assert close.prevalence(level) == close.k_plus(level) == 1
 
 
-@pytest.mark.parametrize("level", [2.5, 3.0, float("nan"), "3", None, np.float64(3), [3], 3 + 0j])
+@each_of("level", [2.5, 3.0, float("nan"), "3", None, np.float64(3), [3], 3 + 0j])
 def test_levels_that_are_not_whole_are_refused(level: Any) -> None:
     for lookup in (EXAMPLE.k_plus, EXAMPLE.prevalence):
         with pytest.raises(UsageError, match="whole number"):
             lookup(level)
 
 
-@pytest.mark.parametrize("levels", [[2.5], [3.0], [float("nan")], ["3"], [2**63], np.array([2**63], dtype=np.uint64)])
+@each_of("levels", [[2.5], [3.0], [float("nan")], ["3"], [2**63], np.array([2**63], dtype=np.uint64)])
 def test_lists_of_levels_that_are_not_whole_are_refused(levels: Any) -> None:
     with pytest.raises(UsageError, match="whole numbers"):
         EXAMPLE.cumulative_prevalence(levels)
 
 
-@pytest.mark.parametrize("name", ["counts", "prevalences", "n", "num_labels", "unit", "_cumulative", "anything"])
+@each_of("name", ["counts", "prevalences", "n", "num_labels", "unit", "_cumulative", "anything"])
 def test_attributes_cannot_be_set_or_deleted(name: str) -> None:
     profile = Profile.from_counts([8, 8, 3])
     with pytest.raises(AttributeError, match="immutable"):

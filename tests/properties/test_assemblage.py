@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.profiles import Profile
 from anonhist.properties.assemblage import Assemblage
+from anonhist.testing.cases import each_of
 
 
 def test_labels_seen_give_up_what_labels_not_seen_need() -> None:
@@ -22,7 +23,7 @@ def test_labels_seen_give_up_what_labels_not_seen_need() -> None:
     assert found.probabilities[-1] == pytest.approx(missing / unseen)
 
 
-@pytest.mark.parametrize("counts", [[5], [1], [1] * 40, [10**15, 1], [2, 2, 2], [2**62]])
+@each_of("counts", [[5], [1], [1] * 40, [10**15, 1], [2, 2, 2], [2**62]])
 def test_it_is_a_distribution(counts: list[int]) -> None:
     found = Assemblage.of(Profile.from_counts(counts))
     assert float(found.probabilities @ found.labels) == pytest.approx(1)

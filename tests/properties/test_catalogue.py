@@ -13,6 +13,7 @@ from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.testing.cases import each_of
 from anonhist.testing.properties import answered, asked
 from anonhist.testing.strategies import profiles, repeatable
 
@@ -74,7 +75,7 @@ def test_the_command_line_names_every_property() -> None:
     assert PRIVATE_PROPERTIES.keys() <= PROPERTIES.keys()
 
 
-@pytest.mark.parametrize("name", PROPERTIES)
+@each_of("name", PROPERTIES)
 def test_what_is_required_is_taken_and_explained(name: str) -> None:
     known = PROPERTIES[name]
     assert set(known.required) <= set(known.options)
@@ -91,7 +92,7 @@ def test_what_is_required_is_taken_and_explained(name: str) -> None:
             known.check(name, {**given, "method": "x"})
 
 
-@pytest.mark.parametrize("name", PROPERTIES)
+@each_of("name", PROPERTIES)
 def test_methods_are_told_by_name(name: str) -> None:
     profile = Profile.from_prevalences({1: 5, 2: 3, 10: 2})
     for method in PROPERTIES[name].methods:

@@ -11,6 +11,7 @@ import pytest
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.estimate import written
+from anonhist.testing.cases import each_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "estimators.md"
 OFTEN, SINGLES, DRAWS, ALPHABET = 1000, 100, 2000, 5000
@@ -140,7 +141,7 @@ def test_every_method_is_in_the_table() -> None:
     assert {(name, options.get("method", "")) for name, options in every()} == expected
 
 
-@pytest.mark.parametrize(("name", "options", "once", "often", "singles"), TABLE)
+@each_of(("name", "options", "once", "often", "singles"), TABLE)
 def test_values_are_those_of_the_formulas(
     name: str, options: dict[str, Any], once: float, often: float, singles: float
 ) -> None:
@@ -149,7 +150,7 @@ def test_values_are_those_of_the_formulas(
         assert found.value == pytest.approx(value, rel=1e-11, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "options"), every())
+@each_of(("name", "options"), every())
 def test_of_no_item_all_is_possible_and_nothing_known(name: str, options: dict[str, Any]) -> None:
     found = PROPERTIES[name].estimate(PROFILES["no item"], **options)
     assert (found.value, found.standard_error) == (0, 0)

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from anonhist.properties import Estimate
 from anonhist.releases.error import NORMAL_95, whole_interval
+from anonhist.testing.cases import each_of
 
 WHOLE = st.integers(0, 2**63 - 1)
 ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("estimate", "printed"),
     [
         (Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"), "12 ± 2 (95 % interval 8 to 16)"),
@@ -28,7 +29,7 @@ def test_prints_value_error_and_interval(estimate: Estimate, printed: str) -> No
     assert str(estimate) == printed
 
 
-@pytest.mark.parametrize("name", ["value", "standard_error", "interval", "method"])
+@each_of("name", ["value", "standard_error", "interval", "method"])
 def test_is_frozen(name: str) -> None:
     estimate = Estimate(1.0, 1.0, (0.0, 2.0), "x")
     with pytest.raises(FrozenInstanceError):

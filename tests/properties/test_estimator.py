@@ -17,6 +17,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import resampled
 from anonhist.properties.estimator import Point, estimated, value_of
 from anonhist.properties.intervals import LabelsInterval, NormalInterval, check_level, quantile
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 SEEN = Profile([1, 2], [4, 2])
@@ -113,19 +114,19 @@ def test_numbers_alone_come_the_quick_way_where_there_is_one() -> None:
     assert value_of(Labels(), Profile([], [])) == value_of(QuickLabels(), Profile([], [])) == 0
 
 
-@pytest.mark.parametrize("data", [None, [3, 1], "events.csv", Profile])
+@each_of("data", [None, [3, 1], "events.csv", Profile])
 def test_what_is_no_data_is_refused(data: object) -> None:
     with pytest.raises(UsageError, match="A Profile or a Release is needed"):
         estimated(data, Labels(), NormalInterval())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.1, 95, math.nan, math.inf, True, "0.95", None])
+@each_of("level", [0, 1, -0.1, 95, math.nan, math.inf, True, "0.95", None])
 def test_levels_are_probabilities(level: object) -> None:
     with pytest.raises(UsageError, match=r"The level of an interval must be a number between 0 and 1, such as 0\.95"):
         check_level(level)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("level", "z"),
     [
         (0.5, 0.674489750196082),
@@ -169,7 +170,7 @@ def test_intervals_of_labels_grow_with_the_error(value: float, one: float, other
     assert outer[1] >= value + quantile(level) * large
 
 
-@pytest.mark.parametrize("error", [1e3, 1e9, 1e200, 1e308])
+@each_of("error", [1e3, 1e9, 1e200, 1e308])
 def test_errors_far_beyond_the_labels_not_seen_widen_the_interval(error: float) -> None:
     low, high = LabelsInterval().of(SEEN, 6.001, error, level=0.95, scale=1.0)
     assert 6 <= low < 6.001

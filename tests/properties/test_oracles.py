@@ -28,6 +28,7 @@ from anonhist.properties.diversity import (
 from anonhist.properties.entropy import entropy
 from anonhist.properties.sample_coverage import sample_coverage
 from anonhist.properties.support_size import support_size
+from anonhist.testing.cases import each_of
 
 DATA = Path(__file__).parents[2] / "data"
 # scikit-bio takes these for the quantile.
@@ -98,7 +99,7 @@ def made(name: str) -> tuple[Profile, Counts]:
     return profile, profile.partition().astype(np.int64)
 
 
-@pytest.mark.parametrize("oracle", ORACLES)
+@each_of("oracle", ORACLES)
 def test_value_is_that_of_scikit_bio(oracle: str) -> None:
     ours, theirs, tolerance = ORACLES[oracle]
     for name in PROFILES:
@@ -107,8 +108,8 @@ def test_value_is_that_of_scikit_bio(oracle: str) -> None:
         assert ours(profile) == pytest.approx(float(theirs(counts)), rel=tolerance, abs=1e-15), name
 
 
-@pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("family", FAMILIES)
+@each_of("name", PROFILES)
+@each_of("family", FAMILIES)
 def test_every_order_is_that_of_scikit_bio(name: str, family: str) -> None:
     profile, counts = made(name)
     ours, theirs = FAMILIES[family]
@@ -116,7 +117,7 @@ def test_every_order_is_that_of_scikit_bio(name: str, family: str) -> None:
     assert found == pytest.approx([float(theirs(counts, order=order)) for order in ORDERS], rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@each_of("name", PROFILES)
 def test_standard_error_of_coverage_is_that_of_scikit_bio(name: str) -> None:
     profile, counts = made(name)
     low, high = (float(end) for end in alpha.esty_ci(counts))
@@ -126,7 +127,7 @@ def test_standard_error_of_coverage_is_that_of_scikit_bio(name: str) -> None:
 
 
 # Two singletons or more, and no products beyond 64 bits.
-@pytest.mark.parametrize("name", ["trees of Barro Colorado", "words of Hamlet", "Zipf", "a giant", "no doubletons"])
+@each_of("name", ["trees of Barro Colorado", "words of Hamlet", "Zipf", "a giant", "no doubletons"])
 def test_interval_of_chao1_is_that_of_scikit_bio(name: str) -> None:
     profile, counts = made(name)
     interval = support_size(profile, method="chao1", level=math.erf(OF_CHAO1 / math.sqrt(2))).interval

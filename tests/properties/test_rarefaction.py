@@ -12,6 +12,7 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.rarefaction import rarefaction_curve
+from anonhist.testing.cases import each_of
 
 # Spiders on girdled trees (Sackett et al. 2011), the example of iNEXT.
 SPIDERS = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
@@ -109,7 +110,7 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_of(
     ("profile", "draws", "expected"),
     [
         (Profile([1], [1]), None, [1, 1]),
@@ -117,7 +118,6 @@ def test_band_holds_the_truth_as_often_as_stated_up_to_n() -> None:
         (Profile([], []), None, [0]),
         (Profile([], []), 3, [0, 0, 0]),
     ],
-    ids=["one item", "one label", "empty", "empty with draws"],
 )
 def test_conventions(profile: Profile, draws: int | None, expected: list[float]) -> None:
     curve = curve_of(profile, draws=draws)
@@ -134,7 +134,7 @@ def test_of_singletons_every_draw_is_new() -> None:
     assert curve.value.tolist() == pytest.approx(curve.x.tolist())
 
 
-@pytest.mark.parametrize(
+@each_of(
     "profile",
     [
         Profile([1], [10**15]),
@@ -178,7 +178,7 @@ def test_warns_beyond_twice_the_items() -> None:
     assert "too low" in curve_of(SPIDERS, draws=337).warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [{"draws": 0}, {"draws": 1.5}, {"points": 3}, {"bootstraps": 2}, {"level": 1.0}, {"draws": 2**64 + 1}],
 )

@@ -17,6 +17,7 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties import Estimate
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 LARGEST = 2**63 - 1
@@ -91,14 +92,14 @@ def test_simulations_draw_from_the_generator_given() -> None:
     assert first.k_plus_errors.tolist() != other.k_plus_errors.tolist()
 
 
-@pytest.mark.parametrize("simulations", [1, 0, -3, 2.5, "8", None, True, float("nan")])
+@each_of("simulations", [1, 0, -3, 2.5, "8", None, True, float("nan")])
 def test_too_few_or_odd_numbers_of_simulations_are_refused(scripted: Any, simulations: Any) -> None:
     profile = Profile.from_counts([1])
     with pytest.raises(UsageError, match="simulations"):
         simulate_error(profile, scripted(profile), simulations=simulations, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("level", "prevalence", "k_plus"),
     [
         (1, 2.0, 1.0),  # a level answers for itself
@@ -166,7 +167,7 @@ def test_empty_profile(scripted: Any) -> None:
     assert error.prevalence(empty, 10**6).interval == (0.0, 3.0)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("released", "run"),
     [
         (Profile([LARGEST], [1]), Profile([LARGEST - 1], [1])),
@@ -192,7 +193,7 @@ def test_counts_and_prevalences_near_the_end_of_int64(scripted: Any, released: P
     assert error.levels.min() >= 1
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("levels", "prevalence", "k_plus", "told"),
     [
         ([1, 3], [1.0], [1.0, 2.0], "row per level"),

@@ -21,12 +21,13 @@ from anonhist.mechanisms import (
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import DEFAULT_SIMULATIONS, Mechanism, Release
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(Release)])
+@each_of("name", [each.name for each in fields(Release)])
 def test_is_frozen(make_release: Any, name: str) -> None:
     made = make_release(TWO)
     with pytest.raises(FrozenInstanceError):
@@ -74,7 +75,7 @@ def test_errors_are_left_out_of_the_printed_form(make_release: Any) -> None:
     assert "recorded_error" not in repr(make_release(TWO).with_error())
 
 
-@pytest.mark.parametrize("simulations", [1, 0, -1, 2.5, "32", None, True])
+@each_of("simulations", [1, 0, -1, 2.5, "32", None, True])
 def test_impossible_numbers_of_simulations_are_refused(make_release: Any, simulations: Any) -> None:
     with pytest.raises(UsageError, match="simulations"):
         make_release(TWO, simulations=simulations)
@@ -87,7 +88,7 @@ def test_simulations_say_how_many_runs_there_are(make_release: Any) -> None:
     assert release(TWO, epsilon=1).simulations == DEFAULT_SIMULATIONS
 
 
-@pytest.mark.parametrize("items", [0, 1, 6, 2**63 - 1, np.int64(9)])
+@each_of("items", [0, 1, 6, 2**63 - 1, np.int64(9)])
 def test_items_released_on_their_own_are_n(make_release: Any, items: int) -> None:
     made = make_release(TWO)
     assert (made.items, made.n) == (None, TWO.n)
@@ -98,7 +99,7 @@ def test_items_released_on_their_own_are_n(make_release: Any, items: int) -> Non
     assert own.with_error().n == items
 
 
-@pytest.mark.parametrize("items", [-1, 2**63, 1.0, "3", True])
+@each_of("items", [-1, 2**63, 1.0, "3", True])
 def test_impossible_numbers_of_items_are_refused(make_release: Any, items: Any) -> None:
     with pytest.raises(UsageError, match="items must be a whole number from 0 to"):
         replace(make_release(TWO), items=items)

@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace_pmf, geometric_pmf
+from anonhist.testing.cases import each_of
 from anonhist.testing.statistics import (
     MAX_TESTS,
     assert_pmf_differs,
@@ -145,9 +146,7 @@ def test_the_number_of_samples_follows_the_formula() -> None:
     assert found == pytest.approx(expected, abs=1.1)
 
 
-@pytest.mark.parametrize(
-    "pmf", [{0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, lambda k: np.exp(-np.abs(k) * 1e-9), lambda k: k**0]
-)
+@each_of("pmf", [{0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, lambda k: np.exp(-np.abs(k) * 1e-9), lambda k: k**0])
 def test_what_is_not_a_pmf_is_refused(pmf) -> None:  # noqa: ANN001 - wrong on purpose
     with pytest.raises(UsageError, match="The probabilities of a pmf must"):
         assert_pmf_equal([0], pmf)
@@ -158,7 +157,7 @@ def test_no_samples_prove_nothing() -> None:
         assert_pmf_equal([], DIE)
 
 
-@pytest.mark.parametrize("arguments", [(0,), (1.5,), (0.1, 0), (0.1, 1e-9, 1), (-0.1,)])
+@each_of("arguments", [(0,), (1.5,), (0.1, 0), (0.1, 1e-9, 1), (-0.1,)])
 def test_rates_that_make_no_sense_are_refused(arguments: tuple[float, ...]) -> None:
     names = ("discrepancy", "false_fail_rate", "false_pass_rate")
     with pytest.raises(UsageError, match="The discrepancy must be"):

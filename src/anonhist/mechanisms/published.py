@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.rises import rises
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -38,7 +39,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     if not size:
         return Profile([], [])
     levels, whole = levels[:size], whole[:size]
-    widths = np.diff(levels, prepend=0)
+    widths = rises(levels)
     if float(whole @ widths) > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
     labels = whole.astype(np.int64)

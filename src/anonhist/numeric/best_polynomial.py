@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _DIGITS = 40
 # How far the largest error may be from the smallest possible one, relatively.
 _LEVELLED = Decimal("1e-28")
-# Places are sought to so many digits: errors near an extremum move by the square.
+# Extrema are sought to so many digits, as errors near one move by the square; the zeros around them, to fewer.
 _PLACED = Decimal("1e-16")
+_NEAR = Decimal("1e-4")
 _ROUNDS = 60
 
 
@@ -129,15 +130,15 @@ def _levelled(places: list[Decimal]) -> tuple[list[Decimal], Decimal]:
 def _extrema(coefficients: list[Decimal], places: list[Decimal]) -> list[Decimal]:
     """Return where the error is largest between its zeros, and the ends of the interval."""
     slopes = [m * coefficient for m, coefficient in enumerate(coefficients)][1:]
-    zeros = [_zero(lambda x: _error(coefficients, x), low, high) for low, high in pairwise(places)]
+    zeros = [_zero(lambda x: _error(coefficients, x), low, high, within=_NEAR) for low, high in pairwise(places)]
     turns = [_zero(lambda x: _value(slopes, x) + x.ln() + 1, low, high) for low, high in pairwise(zeros)]
     return [places[0], *turns, places[-1]]
 
 
-def _zero(function: Callable[[Decimal], Decimal], low: Decimal, high: Decimal) -> Decimal:
+def _zero(function: Callable[[Decimal], Decimal], low: Decimal, high: Decimal, *, within: Decimal = _PLACED) -> Decimal:
     """Return where a function changes sign, by false position after Anderson and Björck."""
     at_low, at_high = function(low), function(high)
-    while abs(high - low) > _PLACED * abs(high):
+    while abs(high - low) > within * abs(high):
         middle = high - at_high * (high - low) / (at_high - at_low)
         at_middle = function(middle)
         if not at_middle or middle == high:
@@ -149,6 +150,6 @@ def _zero(function: Callable[[Decimal], Decimal], low: Decimal, high: Decimal) -
             at_low *= shrunk if shrunk > 0 else Decimal("0.5")
         moved = abs(middle - high)
         high, at_high = middle, at_middle
-        if moved <= _PLACED * abs(high):
+        if moved <= within * abs(high):
             break
     return high

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.rises import rises
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,10 +89,10 @@ def _differences(first: Profile, second: Profile) -> tuple[NDArray[np.int64], ND
     if not all(hasattr(profile, "prevalences") for profile in both):
         raise UsageError("Distances are between profiles; of a release, take release.profile.")
     ends = np.concatenate([np.cumsum(profile.prevalences[::-1]) for profile in both])
-    gaps = [np.diff(profile.counts, prepend=0)[::-1] for profile in both]
+    gaps = [rises(profile.counts)[::-1] for profile in both]
     drops = np.concatenate((gaps[0], -gaps[1]))
     order = np.argsort(ends, kind="stable")  # two ascending runs: merged in linear time
     differences = np.cumsum(drops[order][::-1])[::-1]
-    lengths = np.diff(ends[order], prepend=0)
+    lengths = rises(ends[order])
     pieces = lengths > 0  # between two steps at one label there is nothing
     return lengths[pieces], np.abs(differences[pieces])

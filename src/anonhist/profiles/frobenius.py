@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.numeric.rises import rises
 from anonhist.profiles.profile import Profile
 from anonhist.profiles.whole import whole_numbers
 
@@ -75,8 +76,8 @@ class FrobeniusCoordinates:
         # Labels with at least each count, from the largest count down. Row k is the count of label k from the top,
         # column k the number of labels with count ≥ k: both are step functions, written out as far as D.
         labels = np.cumsum(profile.prevalences[::-1])
-        rows = np.repeat(profile.counts[::-1], np.diff(np.minimum(labels, size), prepend=0))
-        columns = np.repeat(labels[::-1], np.diff(np.minimum(profile.counts, size), prepend=0))
+        rows = np.repeat(profile.counts[::-1], rises(np.minimum(labels, size)))
+        columns = np.repeat(labels[::-1], rises(np.minimum(profile.counts, size)))
         return cls(rows - steps, columns - steps)
 
     def profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
@@ -99,8 +100,8 @@ class FrobeniusCoordinates:
         # labels that reach the square; the D rows themselves carry the counts above D.
         low = columns - np.append(columns[1:], size)
         ascending = rows[::-1]
-        first = np.flatnonzero(np.diff(ascending, prepend=0))
-        high, above = ascending[first], np.diff(first, append=size)
+        first = np.flatnonzero(rises(ascending))
+        high, above = ascending[first], rises(np.append(first[1:], size))
         counts = np.concatenate((steps, high))
         prevalences = np.concatenate((low, above))
         if high[0] == size:

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from anonhist.errors import UsageError
 from anonhist.local.decoding import AffineChannel, Channel, ChannelWithOther, MatrixChannel
+from anonhist.testing.cases import each_of
 from anonhist.testing.channels import bit_channel, hashed_channel, k_ary_matrix, written_out
 
 LISTED = hashed_channel(9, 4, 3, 1.0)
@@ -18,7 +19,7 @@ CHANNELS: dict[str, Channel] = {
 }
 
 
-@pytest.mark.parametrize("name", CHANNELS)
+@each_of("name", CHANNELS)
 def test_products_belong_to_one_matrix_whose_columns_add_up(name: str) -> None:
     channel = CHANNELS[name]
     matrix = np.column_stack([channel.forward(row) for row in np.eye(channel.items)])
@@ -49,7 +50,7 @@ def test_other_has_its_own_column() -> None:
     np.testing.assert_allclose(channel.forward(last), 1.0 / LISTED.cells)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "matrix",
     [np.eye(2) * 0.9, np.array([[1.5, 0.0], [-0.5, 1.0]]), np.ones(3), np.ones((0, 2)), np.full((1, 1), np.nan)],
 )
@@ -58,7 +59,7 @@ def test_a_matrix_that_is_no_channel_is_refused(matrix: object) -> None:
         MatrixChannel(matrix)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("base", "gain"),
     [([0.5, 0.5], [0.5, 0.5]), ([-0.1, 0.6], [0.5, 0.5]), ([1.2, 0.2], [-0.4, -0.4]), ([np.nan] * 2, [1.0] * 2)],
 )

@@ -15,6 +15,7 @@ from anonhist.local.decoding import (
     Projected,
     Unbiased,
 )
+from anonhist.testing.cases import each_of
 from anonhist.testing.channels import bit_channel, drawn, hashed_channel, k_ary_matrix, zipf
 
 FITTING: list[Decoder] = [
@@ -33,7 +34,7 @@ def test_names_are_their_own() -> None:
     assert sorted(names.values()) == ["em", "least-squares", "mle", "normalized", "projected", "unbiased"]
 
 
-@pytest.mark.parametrize("decoder", ON_THE_SIMPLEX)
+@each_of("decoder", ON_THE_SIMPLEX)
 def test_frequencies_are_a_distribution(decoder: Decoder) -> None:
     channel = bit_channel(40, 1.0)
     counts = drawn(channel.forward(zipf(40)), 4_000)
@@ -45,13 +46,13 @@ def test_frequencies_are_a_distribution(decoder: Decoder) -> None:
     assert decoded.converged
 
 
-@pytest.mark.parametrize("decoder", ALL)
+@each_of("decoder", ALL)
 def test_of_one_item_everybody_has_it(decoder: Decoder) -> None:
     channel = MatrixChannel(np.array([[0.25], [0.75]]))
     assert decoder.decode(np.array([1.0]), channel, np.array([3.0, 1.0])).frequencies.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("decoder", FITTING)
+@each_of("decoder", FITTING)
 def test_what_nobody_listed_is_found_as_other(decoder: Decoder) -> None:
     everything = hashed_channel(200, 32, 16, 3.0)
     truth = zipf(200)
@@ -84,15 +85,15 @@ def test_unbiased_gives_a_copy() -> None:
     assert raw.tolist() == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("decoder", ALL)
-@pytest.mark.parametrize("raw", [[], [np.nan, 1.0, 0.0], [[1.0]], 3.0])
+@each_of("decoder", ALL)
+@each_of("raw", [[], [np.nan, 1.0, 0.0], [[1.0]], 3.0])
 def test_raw_estimates_that_are_none_are_refused(decoder: Decoder, raw: object) -> None:
     with pytest.raises(UsageError, match="at least one finite estimate"):
         decoder.decode(np.asarray(raw), TINY, np.ones(3))
 
 
-@pytest.mark.parametrize("decoder", FITTING)
-@pytest.mark.parametrize(
+@each_of("decoder", FITTING)
+@each_of(
     ("items", "counts", "error", "message"),
     [
         (2, [1.0, 1.0, 1.0], UsageError, "has 3 items and there are 2"),
@@ -111,7 +112,7 @@ def test_counts_that_cannot_be_fitted_are_refused(
         decoder.decode(np.zeros(items), TINY, given)
 
 
-@pytest.mark.parametrize("decoder", FITTING)
+@each_of("decoder", FITTING)
 def test_reports_that_nobody_can_send_are_refused_and_others_fitted(decoder: Decoder) -> None:
     channel = MatrixChannel(np.array([[0.75, 0.25], [0.25, 0.75], [0.0, 0.0]]))
     fitted = decoder.decode(np.zeros(2), channel, np.array([7_000.0, 3_000.0, 0.0])).frequencies
@@ -120,7 +121,7 @@ def test_reports_that_nobody_can_send_are_refused_and_others_fitted(decoder: Dec
         decoder.decode(np.zeros(2), channel, np.array([70.0, 30.0, 1.0]))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("make", "message"),
     [
         (lambda: MaximumLikelihood(tolerance=-1.0), "Maximum likelihood needs"),

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from anonhist.local.decoding import AffineChannel, EarlyStopped, MatrixChannel, MaximumLikelihood
 from anonhist.local.decoding.likelihood import Surprise
+from anonhist.testing.cases import each_of
 from anonhist.testing.channels import (
     Vector,
     bit_channel,
@@ -37,7 +38,7 @@ def k_ary_most_likely(counts: Vector, epsilon: float) -> Vector:
     return np.asarray((expected / low - 1.0) / (np.exp(epsilon) - 1.0))
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 10.0])
+@each_of("epsilon", [0.1, 1.0, 5.0, 10.0])
 def test_agrees_with_the_formula_of_k_ary_randomized_response(epsilon: float) -> None:
     matrix = k_ary_matrix(50, epsilon)
     counts = drawn(matrix @ zipf(50), 100_000)
@@ -76,7 +77,7 @@ def test_no_direct_optimiser_finds_more_than_the_tolerance_above(name: str, tole
         assert -best.fun >= found - 0.5  # The other optimiser is a fair judge: it comes near.
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of("name", CASES)
 def test_the_gradient_proves_the_maximum(name: str) -> None:
     channel = CASES[name]
     counts = drawn(channel.forward(zipf(channel.items)), 20_000)

@@ -19,12 +19,13 @@ from anonhist.local.decoding import (
     p_values_normal,
     simultaneous_quantile,
 )
+from anonhist.testing.cases import each_of
 
 CORRECTIONS: list[Correction] = [Bonferroni(), Holm(), BenjaminiHochberg()]
 
 
-@pytest.mark.parametrize("users", [1, 7, 60])
-@pytest.mark.parametrize("q", [Fraction(1, 1000), Fraction(1, 3), Fraction(9, 10)])
+@each_of("users", [1, 7, 60])
+@each_of("q", [Fraction(1, 1000), Fraction(1, 3), Fraction(9, 10)])
 def test_tails_agree_with_exact_sums(users: int, q: Fraction) -> None:
     law = [math.comb(users, c) * q**c * (1 - q) ** (users - c) for c in range(users + 1)]
     exact = [float(sum(law[c:])) for c in range(users + 1)]
@@ -56,7 +57,7 @@ def test_tails_at_the_ends() -> None:
     assert found[3] == 0.0
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("supports", "users", "q"),
     [([-1], 5, 0.5), ([6], 5, 0.5), ([1], 5, 0.0), ([1], 5, 1.0), ([1], 5, np.nan), (3, 5, 0.5)],
 )
@@ -74,7 +75,7 @@ def test_normal_tails() -> None:
     assert p_values_normal([0.1, 0.2], 0.1).shape == (2,)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("raw", "errors"),
     [([0.1], [0.0]), ([0.1], [-1.0]), ([np.nan], [1.0]), ([0.1, 0.2], [1.0]), (0.1, 1.0), ([0.1], np.inf)],
 )
@@ -135,14 +136,14 @@ def test_a_million_tests_find_what_is_there(correction: Correction) -> None:
     assert found[500:].sum() >= (1 if correction.name == "benjamini-hochberg" else 0)
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("values", [[np.nan], [-0.1], [1.1], 0.5, [[0.5]]])
+@each_of("correction", CORRECTIONS)
+@each_of("values", [[np.nan], [-0.1], [1.1], 0.5, [[0.5]]])
 def test_what_is_no_p_value_is_refused(correction: Correction, values: object) -> None:
     with pytest.raises(UsageError, match="p-values from 0 to 1"):
         correction.adjusted(values)  # type: ignore[arg-type]  # refusing other shapes is tested
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, np.nan])
+@each_of("level", [0.0, 1.0, -1.0, np.nan])
 def test_an_impossible_level_is_refused(level: float) -> None:
     with pytest.raises(UsageError, match="level of a test"):
         Holm().reject([0.5], level)
@@ -150,8 +151,8 @@ def test_an_impossible_level_is_refused(level: float) -> None:
         simultaneous_quantile(level, 3)
 
 
-@pytest.mark.parametrize("items", [1, 2, 1000, 10**6])
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@each_of("items", [1, 2, 1000, 10**6])
+@each_of("level", [0.5, 0.95, 0.999])
 def test_independent_intervals_hold_all_at_once_exactly(level: float, items: int) -> None:
     z = simultaneous_quantile(level, items)
     outside = math.erfc(z / math.sqrt(2))

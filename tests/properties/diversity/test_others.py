@@ -12,6 +12,7 @@ from skbio.diversity import alpha
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.diversity import distance_to_uniformity, min_entropy, uniformity_statistic
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 
@@ -51,7 +52,7 @@ CONVENTIONS = {
 }
 
 
-@pytest.mark.parametrize(("profile", "surprise", "distance"), CONVENTIONS.values(), ids=CONVENTIONS)
+@each_of(("profile", "surprise", "distance"), CONVENTIONS.values())
 def test_conventions(profile: Profile, surprise: float, distance: float) -> None:
     made = min_entropy(profile)
     assert made.value == pytest.approx(surprise, rel=1e-9)

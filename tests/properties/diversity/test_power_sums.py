@@ -24,6 +24,7 @@ from anonhist.properties.diversity import (
     tsallis_entropy,
 )
 from anonhist.properties.diversity.falling import falling_share, least_share, log_rise
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 GIRDLED = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
@@ -62,7 +63,7 @@ def test_unbiased_order_two_is_that_of_scikit_bio(counts: list[int]) -> None:
         assert renyi_entropy(profile, method="unbiased", base=2).value == pytest.approx(math.log2(inverse), abs=1e-12)
 
 
-@pytest.mark.parametrize("order", [2, 3, 5, 12])
+@each_of("order", [2, 3, 5, 12])
 def test_power_sums_of_10_to_the_15_items_are_right_to_the_last_digits(order: int) -> None:
     exact = Fraction(0)
     for count, prevalence in zip(HUGE.counts.tolist(), HUGE.prevalences.tolist(), strict=True):
@@ -240,7 +241,7 @@ def test_nothing_is_an_interval_of_all_there_can_be() -> None:
     assert power_sum(nothing, order=2).interval == (0, 1)
 
 
-@pytest.mark.parametrize("order", [-1, 12.5, math.nan, "2", True, None])
+@each_of("order", [-1, 12.5, math.nan, "2", True, None])
 def test_impossible_orders_are_refused(order: object) -> None:
     with pytest.raises(UsageError, match="order must be"):
         hill_number(GIRDLED, order=order)  # type: ignore[arg-type]  # refusing it is tested

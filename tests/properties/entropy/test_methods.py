@@ -8,11 +8,12 @@ from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 from anonhist.properties.entropy.polynomial import polynomial_bias, polynomial_statistic
+from anonhist.testing.cases import each_of
 
 PROFILE = Profile.from_prevalences({1: 40, 2: 20, 5: 9, 30: 2})
 
 
-@pytest.mark.parametrize("method", ENTROPY_METHODS)
+@each_of("method", ENTROPY_METHODS)
 def test_every_method_goes_by_its_name(method: str) -> None:
     estimate = entropy(PROFILE, method=method, alphabet_size=100)
     assert estimate.method == method
@@ -23,7 +24,7 @@ def test_every_method_goes_by_its_name(method: str) -> None:
     assert 0 < estimate.interval[0] < estimate.value < estimate.interval[1] <= math.log(100)
 
 
-@pytest.mark.parametrize("method", ENTROPY_METHODS)
+@each_of("method", ENTROPY_METHODS)
 def test_units_scale_everything(method: str) -> None:
     nats, bits = (entropy(PROFILE, method=method, base=base) for base in (math.e, 2))
     assert bits.unit == "bits"
@@ -36,7 +37,7 @@ def test_the_default_depends_on_whether_the_alphabet_is_known() -> None:
     assert entropy(PROFILE, alphabet_size=100) == entropy(PROFILE, method="polynomial", alphabet_size=100)
 
 
-@pytest.mark.parametrize("method", ENTROPY_METHODS)
+@each_of("method", ENTROPY_METHODS)
 def test_an_empty_profile_says_nothing(method: str) -> None:
     estimate = entropy(Profile([], []), method=method, alphabet_size=8)
     assert (estimate.value, estimate.standard_error) == (0.0, 0.0)
@@ -79,7 +80,7 @@ def test_refuses_methods_that_are_not_there() -> None:
         entropy(PROFILE, method="magic")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "value"),
     [
         ("alphabet_size", 0),

@@ -22,6 +22,7 @@ from anonhist.properties.entropy.plug_in import PlugIn, plug_in_statistic
 from anonhist.properties.entropy.polynomial import Polynomial, polynomial_statistic
 from anonhist.properties.estimator import Estimator
 from anonhist.properties.linear import LinearStatistic
+from anonhist.testing.cases import each_of
 
 # Profile maximum likelihood is slow, and has tests of its own.
 CLOSED = tuple(method for method in ENTROPY_METHODS if method != "pml")
@@ -144,7 +145,7 @@ CONVENTIONS = {
 }
 
 
-@pytest.mark.parametrize("method", CLOSED)
+@each_of("method", CLOSED)
 def test_conventions_of_one_item_one_label_and_singletons(method: str) -> None:
     profiles = [Profile([1], [1]), Profile([6], [1]), Profile([7], [1]), Profile([1], [7])]
     found = [entropy_estimator(method, None).point(profile).value for profile in profiles]
@@ -179,8 +180,8 @@ def in_many_digits(method: str, prevalences: dict[int, int]) -> float:
         return float(sum((f * terms[method](Decimal(r)) for r, f in prevalences.items()), Decimal(0)))
 
 
-@pytest.mark.parametrize("method", [method for method in CLOSED if method != "polynomial"])
-@pytest.mark.parametrize(
+@each_of("method", [method for method in CLOSED if method != "polynomial"])
+@each_of(
     "prevalences",
     [
         {10**15: 3, 10**15 - 7: 2},
@@ -190,7 +191,6 @@ def in_many_digits(method: str, prevalences: dict[int, int]) -> float:
         {1: 1, 10**15: 1},
         {3: 10**14, 10**6 + 1: 10**7},
     ],
-    ids=str,
 )
 def test_huge_counts_lose_no_digits(method: str, prevalences: dict[int, int]) -> None:
     point = entropy_estimator(method, None).point(Profile.from_prevalences(prevalences))
@@ -225,8 +225,9 @@ def test_more_labels_seen_than_an_alphabet_may_be_said_to_have() -> None:
     assert Polynomial().point(profile).value == pytest.approx(math.log(2**63 - 1), rel=1e-14)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 1000, 2**62])
-@pytest.mark.parametrize("counts", [[1], [2], [1, 1], [2, 1], [10**15], [1] * 40], ids=str)
+@pytest.mark.slow
+@each_of("size", [1, 2, 3, 4, 1000, 2**62])
+@each_of("counts", [[1], [2], [1, 1], [2, 1], [10**15], [1] * 40])
 def test_polynomial_of_small_samples_and_alphabets_stays_between_the_ends(size: int, counts: list[int]) -> None:
     # A release may hold more labels than there can be; that must not stop anything.
     point = Polynomial(size).point(Profile.from_counts(counts))

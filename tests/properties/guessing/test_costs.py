@@ -17,6 +17,7 @@ from anonhist.properties import Estimate
 from anonhist.properties.guessing.guesswork import guesswork
 from anonhist.properties.guessing.success import guessing_success
 from anonhist.properties.guessing.work_factor import work_factor
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 1])
@@ -91,7 +92,7 @@ CONVENTIONS = {
 }
 
 
-@pytest.mark.parametrize(("profile", "plain", "bits"), CONVENTIONS.values(), ids=CONVENTIONS)
+@each_of(("profile", "plain", "bits"), CONVENTIONS.values())
 def test_conventions(profile: Profile, plain: tuple[float, ...], bits: tuple[float, ...]) -> None:
     for unit, expected in (("", plain), ("bits", bits)):
         made = (

@@ -18,6 +18,7 @@ from anonhist.properties.pml import PmlDistribution, approximate_pml, property_o
 from anonhist.properties.pml.approximate import _best_blocks, _Classes
 from anonhist.properties.pml.factorials import factorial_rest, log_ways
 from anonhist.properties.pml.unseen_labels import most_likely_unseen
+from anonhist.testing.cases import each_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ def bits(distribution: PmlDistribution) -> float:
     return property_of(distribution, lambda p: -p * np.log2(p))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("counts", "alphabet_size", "probabilities", "labels"),
     [
         ([2, 1, 1, 1], None, [1 / 8], (8,)),
@@ -272,7 +273,7 @@ def test_small_profiles_come_near_the_exact_maximum() -> None:
 # Conventions and extremes.
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("counts", "alphabet_size", "expected"),
     [
         ([1], None, ([1.0], (1,), 0.0)),
@@ -308,7 +309,7 @@ def test_an_empty_profile_is_refused() -> None:
         approximate_pml(Profile([], []))
 
 
-@pytest.mark.parametrize("alphabet_size", [0, -1, 2.5, True])
+@each_of("alphabet_size", [0, -1, 2.5, True])
 def test_an_alphabet_is_a_whole_number(alphabet_size: object) -> None:
     with pytest.raises(UsageError, match="alphabet_size"):
         approximate_pml(Profile([1], [1]), alphabet_size=alphabet_size)

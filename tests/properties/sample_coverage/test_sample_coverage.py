@@ -15,6 +15,7 @@ from anonhist import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, sample_coverage
 from anonhist.properties.sample_coverage.good_turing import good_turing_statistic
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)
 MANY = 10**15
@@ -39,7 +40,7 @@ def test_good_turing_is_linear(counts: list[int]) -> None:
     assert good_turing_statistic(profile.n).of(profile) == pytest.approx(sample_coverage(profile).value, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prevalences",
     [{1: 300_000, 2: 999_999, 3: 1}, {1: 10**15, 2: 10**15, 10**14: 3}, {1: 2**62, 2: 2**60}, {1: 1, 2**62: 1}],
 )
@@ -74,8 +75,8 @@ SAMPLES = (
 )
 
 
-@pytest.mark.parametrize("method", SAMPLE_COVERAGE_METHODS)
-@pytest.mark.parametrize("sample", range(len(SAMPLES)))
+@each_of("method", SAMPLE_COVERAGE_METHODS)
+@each_of("sample", range(len(SAMPLES)))
 def test_conventions(method: str, sample: int) -> None:
     profile = SAMPLES[sample]
     estimate = sample_coverage(profile, method=method)

@@ -23,6 +23,7 @@ from anonhist.properties.support_coverage.smoothed_binomial import (
     smoothed_binomial_a,
 )
 from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson, smoothed_poisson
+from anonhist.testing.cases import each_of
 
 SERIES = SUPPORT_COVERAGE_METHODS[1:]
 ESTIMATORS = {each.name: each for each in (GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)}
@@ -79,7 +80,7 @@ def test_default_is_rarefaction_then_good_toulmin_then_a_smoothing() -> None:
     assert methods == ["rarefaction"] * 2 + ["good-toulmin"] * 2 + ["smoothed-binomial-b"] * 2
 
 
-@pytest.mark.parametrize("method", SERIES)
+@each_of("method", SERIES)
 def test_up_to_n_every_method_is_rarefaction(method: str) -> None:
     profile = Profile.from_counts([5, 3, 1, 1])
     for draws in (1, 4, 10):
@@ -89,8 +90,8 @@ def test_up_to_n_every_method_is_rarefaction(method: str) -> None:
         assert ESTIMATORS[method](draws).value(profile) == Rarefaction(draws).point(profile).value
 
 
-@pytest.mark.parametrize("method", SERIES)
-@pytest.mark.parametrize("draws", [11, 15, 20, 21, 35, 10**4])
+@each_of("method", SERIES)
+@each_of("draws", [11, 15, 20, 21, 35, 10**4])
 def test_series_agree_with_the_sum_and_stay_in_range(method: str, draws: int) -> None:
     profile = Profile.from_counts([5, 3, 1, 1])
     t = (draws - 10) / 10
@@ -122,7 +123,7 @@ CONVENTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+@each_of("name", CONVENTIONS)
 def test_conventions(name: str) -> None:
     profile, expected = CONVENTIONS[name]
     for draws, value in expected.items():
@@ -143,8 +144,8 @@ def test_singletons_are_cut_off_by_each_smoothing_as_documented() -> None:
     assert SmoothedBinomialB(draws).point(profile).value == pytest.approx(100 * (1 + 3 * (1 - 0.6**fewer)))
 
 
-@pytest.mark.parametrize("method", [None, *SERIES])
-@pytest.mark.parametrize(
+@each_of("method", [None, *SERIES])
+@each_of(
     "profile",
     [
         Profile([1], [10**15]),
@@ -179,7 +180,7 @@ def test_what_does_not_hold_is_said() -> None:
     assert support_coverage(few, draws=5).warnings == ()
 
 
-@pytest.mark.parametrize("draws", [0, -1, 2.5, True, 2**64 + 1, None])
+@each_of("draws", [0, -1, 2.5, True, 2**64 + 1, None])
 def test_refuses_impossible_draws(draws: object) -> None:
     with pytest.raises(UsageError, match="draws"):
         support_coverage(Profile.from_counts([3, 1]), draws=draws)  # type: ignore[arg-type]  # refusing it is tested

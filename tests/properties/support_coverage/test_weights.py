@@ -17,6 +17,7 @@ from anonhist.properties.support_coverage.good_toulmin import good_toulmin
 from anonhist.properties.support_coverage.rarefaction import rarefaction
 from anonhist.properties.support_coverage.smoothed_binomial import smoothed_binomial_a, smoothed_binomial_b
 from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
+from anonhist.testing.cases import each_of
 
 SERIES = (good_toulmin, smoothed_poisson, smoothed_binomial_a, smoothed_binomial_b)
 SMOOTHED = SERIES[1:]
@@ -26,7 +27,7 @@ def weight_of(statistic: LinearStatistic, count: int) -> float:
     return float(statistic.weights(np.array([count]))[0])
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 63, 64, 65, 150, 300])
+@each_of("n", [1, 2, 7, 63, 64, 65, 150, 300])
 def test_rarefaction_is_exact_for_every_count_and_every_number_of_draws(n: int) -> None:
     counts = np.arange(n + 1)
     for draws in sorted({1, min(2, n), n // 3 + 1, n // 2 + 1, max(n - 66, 1), max(n - 1, 1), n}):
@@ -71,7 +72,7 @@ def test_rarefaction_of_one_draw_and_of_all() -> None:
     assert weight_of(rarefaction(n=10, draws=3), 12) == 1.0
 
 
-@pytest.mark.parametrize("beyond", [0.01, 0.3, 1.0, 1.5, 2.0, 7.0])
+@each_of("beyond", [0.01, 0.3, 1.0, 1.5, 2.0, 7.0])
 def test_series_weights_are_their_definitions(beyond: float) -> None:
     n = 10_000
     draws = n + round(beyond * n)
@@ -108,8 +109,8 @@ def test_good_toulmin_is_unbiased_for_poisson_counts(mean: float, beyond: float)
     assert expected == pytest.approx(-math.expm1(-mean * (1 + beyond)), rel=1e-10)
 
 
-@pytest.mark.parametrize("statistic", SERIES)
-@pytest.mark.parametrize(("n", "draws"), [(1, 2), (3, 4), (100, 101), (100, 200), (10**4, 10**5), (10**15, 2**64)])
+@each_of("statistic", SERIES)
+@each_of(("n", "draws"), [(1, 2), (3, 4), (100, 101), (100, 200), (10**4, 10**5), (10**15, 2**64)])
 def test_from_head_on_weights_are_one(statistic: Callable[..., LinearStatistic], n: int, draws: int) -> None:
     linear = statistic(n=n, draws=draws)
     assert linear.head <= 4097
@@ -130,9 +131,7 @@ def sensitivity(linear: LinearStatistic, n: int) -> float:
     return float(pairs[reachable].max())
 
 
-@pytest.mark.parametrize(
-    ("beyond", "expected"), [(0.1, 1.21), (0.25, 1.5625), (0.5, 2.25), (0.75, 3.0625), (0.9, 3.61), (1, 4)]
-)
+@each_of(("beyond", "expected"), [(0.1, 1.21), (0.25, 1.5625), (0.5, 2.25), (0.75, 3.0625), (0.9, 3.61), (1, 4)])
 def test_replacing_one_item_moves_good_toulmin_by_the_square_of_one_plus_t(beyond: float, expected: float) -> None:
     statistic = good_toulmin(n=400, draws=400 + round(400 * beyond))
     assert sensitivity(statistic, 400) == pytest.approx(expected)

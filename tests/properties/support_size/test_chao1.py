@@ -12,6 +12,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)
 # scikit-bio takes 1.96 for the quantile.
@@ -53,9 +54,7 @@ def test_one_singleton_is_no_proof_that_nothing_is_missing(counts: list[int]) ->
     assert high > len(counts) + 0.05
 
 
-@pytest.mark.parametrize(
-    ("once", "twice", "often"), [(10**15, 10**15 + 7, 3), (2**62, 2**60, 5), (3 * 10**9, 0, 1), (5, 10**17, 0)]
-)
+@each_of(("once", "twice", "often"), [(10**15, 10**15 + 7, 3), (2**62, 2**60, 5), (3 * 10**9, 0, 1), (5, 10**17, 0)])
 def test_huge_prevalences_against_exact_numbers(once: int, twice: int, often: int) -> None:
     prevalences = {1: once, 2: twice, 7: often}
     profile = Profile.from_prevalences({count: prevalence for count, prevalence in prevalences.items() if prevalence})

@@ -10,6 +10,7 @@ from anonhist import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chebyshev import Chebyshev
+from anonhist.testing.cases import each_of
 
 
 def exact_weights(n: int, k: int, degree: int, interval: float) -> list[Fraction]:
@@ -26,7 +27,7 @@ def exact_weights(n: int, k: int, degree: int, interval: float) -> list[Fraction
     return [Fraction(0)] + [1 - now[j] / now[0] * math.factorial(j) * scale**j for j in range(1, degree + 1)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n", "k", "degree", "interval"),
     [
         (3000, 10**5, 5, 5.756),
@@ -100,16 +101,14 @@ def test_says_what_is_missing_and_when_items_are_few() -> None:
     assert support_size(many, method="chebyshev", alphabet_size=10**4).warnings == ()
 
 
-@pytest.mark.parametrize(
-    ("degree", "interval"), [(-1, 5.0), (2.5, 5.0), (5, 0.0), (5, -1.0), (5, math.nan), (5, math.inf), (500, 3.0)]
-)
+@each_of(("degree", "interval"), [(-1, 5.0), (2.5, 5.0), (5, 0.0), (5, -1.0), (5, math.nan), (5, math.inf), (500, 3.0)])
 def test_impossible_parameters_are_refused(degree: int, interval: float) -> None:
     with pytest.raises(UsageError):
         Chebyshev(10**5, degree, interval)
 
 
-@pytest.mark.parametrize("k", [1, 2, 9, 10, 100, 2**62])
-@pytest.mark.parametrize("n", [1, 5, 10**15])
+@each_of("k", [1, 2, 9, 10, 100, 2**62])
+@each_of("n", [1, 5, 10**15])
 def test_all_alphabets_and_sizes_have_finite_weights(n: int, k: int) -> None:
     weights = Chebyshev(k).statistic(n).weights(np.array([0, 1, 2, 19, 20, 2**62]))
     assert bool(np.isfinite(weights).all())

@@ -14,6 +14,7 @@ from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao_lee import ChaoLee
+from anonhist.testing.cases import each_of
 
 COUNTS = st.lists(st.one_of(st.integers(1, 4), st.integers(1, 30)), min_size=1, max_size=60)
 
@@ -60,7 +61,7 @@ def test_chao_lee_is_its_formula(counts: list[int], spread: bool) -> None:  # no
     assert value == pytest.approx(float(chao_lee(Counter(counts), spread=spread)), rel=1e-12)
 
 
-@pytest.mark.parametrize("prevalences", HUGE)
+@each_of("prevalences", HUGE)
 def test_huge_profiles_against_exact_numbers(prevalences: dict[int, int]) -> None:
     profile = Profile.from_prevalences(prevalences)
     assert Ace().point(profile).value == pytest.approx(float(ace_exactly(prevalences)), rel=1e-12)
@@ -73,8 +74,8 @@ def test_huge_profiles_against_exact_numbers(prevalences: dict[int, int]) -> Non
 SMOOTH = [{1: 90_000, 2: 20_000, 3: 9_000, 9: 5_000, 14: 800}, {1: 20_000, 2: 50_000, 3: 60_000, 4: 40_000, 14: 9}]
 
 
-@pytest.mark.parametrize("prevalences", SMOOTH)
-@pytest.mark.parametrize("estimator", [Ace(), ChaoLee(), ChaoLee(spread=True)])
+@each_of("prevalences", SMOOTH)
+@each_of("estimator", [Ace(), ChaoLee(), ChaoLee(spread=True)])
 def test_weights_are_what_one_more_label_adds(estimator: Ace | ChaoLee, prevalences: dict[int, int]) -> None:
     counts = np.array([1, 2, 3, 9, 14])
 

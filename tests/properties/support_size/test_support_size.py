@@ -25,6 +25,7 @@ from anonhist.properties.support_size.jackknife_1 import Jackknife1
 from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
 from anonhist.properties.support_size.support_size import support_size_estimator
+from anonhist.testing.cases import each_of
 
 # Profile maximum likelihood is slow, and has tests of its own.
 CLOSED = tuple(method for method in SUPPORT_SIZE_METHODS if method != "pml")
@@ -72,8 +73,8 @@ def test_every_method_has_its_conventions() -> None:
     assert tuple(CONVENTIONS) == CLOSED
 
 
-@pytest.mark.parametrize("method", CLOSED)
-@pytest.mark.parametrize("sample", range(len(SAMPLES)))
+@each_of("method", CLOSED)
+@each_of("sample", range(len(SAMPLES)))
 def test_conventions(method: str, sample: int) -> None:
     expected = CONVENTIONS[method][sample]
     estimate = estimate_of(SAMPLES[sample], method)

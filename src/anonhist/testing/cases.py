@@ -1,0 +1,65 @@
+"""Many cheap cases in one test: to report each of them would take longer than to check it."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Check = Callable[..., None]
+
+
+def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Check], Check]:
+    """Return a decorator as ``pytest.mark.parametrize``, of which all cases are one test.
+
+    Every case is tried, also after one that failed, and the failures are raised together, each with its case. Fixtures
+    are made once for all, so this is for cases that hold whatever is drawn, and that leave nothing behind but files:
+    ``tmp_path`` is a folder of each case's own.
+
+    Examples
+    --------
+    >>> @each_of(("number", "root"), [(4, 2), (9, 3)])
+    ... def test_roots(number, root):
+    ...     assert root * root == number
+    >>> test_roots()
+    """
+    asked = (names,) if isinstance(names, str) else names
+    given = [dict(zip(asked, case if len(asked) > 1 else (case,), strict=True)) for case in cases]
+    assert given, "no case"
+
+    def decorate(check: Check) -> Check:
+        @wraps(check)
+        def check_all(**fixtures: Any) -> None:
+            failures = []
+            for number, case in enumerate(given):
+                own = {}
+                if "tmp_path" in fixtures:
+                    own["tmp_path"] = fixtures["tmp_path"] / f"{number}"
+                    own["tmp_path"].mkdir()
+                try:
+                    check(**(fixtures | own), **case)
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  # all are raised below
+                    error.add_note(f"Case {number}: {_shown(case)}")
+                    failures.append(error)
+            if failures:
+                message = f"{len(failures)} of {len(given)} cases failed"
+                raise BaseExceptionGroup(message, failures)
+
+        whole = inspect.signature(check)
+        fixtures = [parameter for name, parameter in whole.parameters.items() if name not in asked]
+        check_all.__signature__ = whole.replace(parameters=fixtures)  # type: ignore[attr-defined]  # pytest asks it
+        return check_all
+
+    return decorate
+
+
+def _shown(case: dict[str, Any]) -> str:
+    try:
+        return repr(case)[:500]
+    except ValueError:  # whole numbers of thousands of digits are not written
+        return ", ".join(case)
