@@ -38,11 +38,11 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     if not size:
         return Profile([], [])
     levels, whole = levels[:size], whole[:size]
-    widths = np.diff(levels, prepend=0)
+    widths = levels - np.concatenate(([0], levels[:-1]))
     if float(whole @ widths) > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
     labels = whole.astype(np.int64)
-    kept = labels - np.append(labels[1:], 0)
+    kept = labels - np.concatenate((labels[1:], [0]))
     present = kept > 0
     return Profile(levels[present], kept[present])
 
