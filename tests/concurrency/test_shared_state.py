@@ -74,6 +74,7 @@ REVIEWED_OUTSIDE = {
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.written_whole: _parts": "each name is put in once; a set does so in one step",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
+    "testing.cases.together: of_all": "made there, while a module of tests is loaded",
 }
 # Objects that change after they were made.
 CALL = "made in a call, for that call alone"
