@@ -20,13 +20,14 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 ITEM, FIVE = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
 PROFILE = Profile.from_prevalences({1: 20, 2: 5, 9: 1})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("epsilon", "unit", "relation", "items", "name"),
     [
         ("0.01", ITEM, "add-or-remove", None, "frobenius"),
@@ -73,7 +74,7 @@ def test_release_by_name_and_by_mechanism() -> None:
     assert made.error.simulations == 5
 
 
-@pytest.mark.parametrize(
+@each_of(
     "arguments",
     [
         {},
@@ -110,7 +111,7 @@ def test_parameters_make_the_mechanism_again(mechanism: CentralMechanism) -> Non
     assert from_parameters(mechanism.name, mechanism.parameters) == mechanism
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "change"),
     [
         ("magic", {}),
@@ -150,7 +151,7 @@ def test_plan_refuses(arguments: dict[str, object]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", [1, 2, 3, 10, 1000, 10**6, 10**12])
+@each_of("items", [1, 2, 3, 10, 1000, 10**6, 10**12])
 def test_planned_shapes_have_the_size_asked_for(items: int) -> None:
     for shape in (zipf_profile, staircase_profile):
         profile = shape(items)

@@ -16,6 +16,7 @@ from anonhist.mechanisms.published import with_at_most
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.audit import audited
+from anonhist.testing.cases import each_of
 from anonhist.testing.exact import DecidedChoices, Decisions, output_law
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -36,14 +37,14 @@ def capped_chain(reference: Partition, c: float, number: int) -> DiagonalChain:
     return DiagonalChain(coordinates, FamilyParameters(c, 0.0), hyperbola(number))
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 9])
+@each_of("number", [1, 2, 3, 4, 6, 9])
 def test_the_hyperbola_holds_every_partition_of_so_many_items(number: int) -> None:
     assert set(partitions_up_to(number)) <= set(below(number))
     assert tuple(hyperbola(number).profile().partition().tolist()) == tuple(number // i for i in range(1, number + 1))
 
 
 @pytest.mark.parametrize("c", [0.02, 0.3, 1.3])
-@pytest.mark.parametrize("number", [1, 2, 4, 7])
+@each_of("number", [1, 2, 4, 7])
 def test_normaliser_is_the_sum_over_the_domain(number: int, c: float) -> None:
     domain = below(number)
     for reference in partitions_up_to(number):
@@ -71,8 +72,8 @@ def test_every_path_of_the_chain_adds_up_to_the_law(
         assert probability == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize("number", [3, 6])
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
+@each_of("number", [3, 6])
+@each_of("epsilon", ["0.1", "1", "3"])
 def test_exact_losses_on_all_neighbours(number: int, epsilon: str) -> None:
     mechanism = BoundedPartitionMechanism(epsilon, public_items=number)
     c, listed = mechanism.family.c, partitions_up_to(number)

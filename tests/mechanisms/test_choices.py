@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms.choices import Choices, ExactChoices, SimulatedChoices
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
@@ -23,8 +24,8 @@ def waiting(rate: float) -> dict[int, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("c", "level"), [(0.3, 1), (0.25, 4)])
-@pytest.mark.parametrize("kind", CHOICES)
+@each_of(("c", "level"), [(0.3, 1), (0.25, 4)])
+@each_of("kind", CHOICES)
 def test_waiting_times_are_geometric(kind: str, c: float, level: int) -> None:
     choices = CHOICES[kind]()
     samples = [choices.geometric(c, level) for _ in range(DRAWS)]

@@ -24,6 +24,7 @@ from anonhist.mechanisms import (
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 SMALL = Profile.from_counts([90, 40, 40, 17, 9, 5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1])
@@ -54,7 +55,7 @@ def by_hand(truth: Profile, release: Release) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_of(
     ("name", "mechanism"),
     [
         ("frobenius", FrobeniusMechanism("0.5")),
@@ -215,7 +216,7 @@ def test_the_unit_is_that_of_the_profile_unless_another_is_asked() -> None:
         ah.compare(users, epsilons=[2], unit=PrivacyUnit.item())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "told"),
     [
         ({"epsilons": []}, "epsilons must be a list"),

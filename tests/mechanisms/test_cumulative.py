@@ -9,6 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, cumulative, zipf_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 
@@ -63,8 +64,8 @@ def test_it_errs_less_than_prevalences_under_noise() -> None:
     assert ours < 0.5 * theirs
 
 
-@pytest.mark.parametrize("cap", [1, 2, 1000])
-@pytest.mark.parametrize("epsilon", ["1e-5", "1", "40"])
+@each_of("cap", [1, 2, 1000])
+@each_of("epsilon", ["1e-5", "1", "40"])
 def test_extremes_give_valid_profiles(epsilon: str, cap: int) -> None:
     mechanism = CumulativeMechanism(epsilon, public_cap=cap)
     huge = [Profile([count], [(2**63 - 1) // count]) for count in (1, cap)]

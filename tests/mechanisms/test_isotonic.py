@@ -11,6 +11,7 @@ from anonhist.mechanisms import IsotonicMechanism, isotonic, zipf_profile
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 
@@ -65,8 +66,8 @@ def test_fitting_gains_over_setting_negative_counts_to_zero() -> None:
     assert np.mean(ours) < 0.5 * np.mean(plain)
 
 
-@pytest.mark.parametrize("labels", [1, 2, 1000])
-@pytest.mark.parametrize("epsilon", ["1e-5", "1", "40"])
+@each_of("labels", [1, 2, 1000])
+@each_of("epsilon", ["1e-5", "1", "40"])
 def test_extremes_give_valid_profiles(epsilon: str, labels: int) -> None:
     mechanism = IsotonicMechanism(epsilon, public_labels=labels)
     for profile in (Profile([], []), Profile([2**63 - 1], [1]), Profile([2**62], [1]), Profile([1], [labels])):

@@ -29,6 +29,7 @@ from anonhist.mechanisms import (
 from anonhist.mechanisms.names import MECHANISMS
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 ITEM, FIVE, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=5), PrivacyUnit.label(max_count=7)
@@ -73,7 +74,7 @@ def test_options_are_what_a_mechanism_has_of_its_own_and_whether_it_must() -> No
     }
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_of("name", OPTIONS)
 def test_every_name_makes_its_mechanism(name: str) -> None:
     made = named_mechanism(name, Fraction(2), FIVE, NeighboringRelation.SUBSTITUTE, OPTIONS[name])
     assert made.name == name
@@ -83,7 +84,7 @@ def test_every_name_makes_its_mechanism(name: str) -> None:
         assert getattr(made, option) == value
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_of("name", OPTIONS)
 def test_every_name_releases(name: str) -> None:
     made = release(PROFILE, epsilon=2, mechanism=name, source=SeededSource(1), **OPTIONS[name])
     assert made.mechanism == named_mechanism(name, Fraction(2), ITEM, NeighboringRelation.ADD_OR_REMOVE, OPTIONS[name])
@@ -93,8 +94,8 @@ def test_every_name_releases(name: str) -> None:
     assert (again.profile, again.items) == (made.profile, made.items)
 
 
-@pytest.mark.parametrize("name", MECHANISM_NAMES)
-@pytest.mark.parametrize("option", ["public_items", "public_labels", "public_cap", "shares"])
+@each_of("name", MECHANISM_NAMES)
+@each_of("option", ["public_items", "public_labels", "public_cap", "shares"])
 def test_foreign_options_are_refused(name: str, option: str) -> None:
     own = OPTIONS.get(name, {})
     given = {option: BudgetShares.thirds() if option == "shares" else 500}
@@ -108,7 +109,7 @@ def test_foreign_options_are_refused(name: str, option: str) -> None:
         release(PROFILE, epsilon=2, mechanism=name, **own, **given)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_of("name", OPTIONS)
 def test_missing_public_numbers_are_asked_for(name: str) -> None:
     if name not in NEEDED:
         check_options(name, {})
@@ -126,7 +127,7 @@ def test_prevalences_need_a_cap_where_labels_are_not_protected() -> None:
     assert release(PROFILE, epsilon=2, mechanism="prevalence", unit=LABEL).mechanism.parameters["bound"] == 7
 
 
-@pytest.mark.parametrize("name", ["magic", "", "Frobenius", "bounded_partition", "AUTO"])
+@each_of("name", ["magic", "", "Frobenius", "bounded_partition", "AUTO"])
 def test_unknown_names_are_refused(name: str) -> None:
     for ask in (
         lambda: check_name(name),
@@ -145,7 +146,7 @@ def test_a_mechanism_brings_its_own_options() -> None:
             release(PROFILE, mechanism=CumulativeMechanism(1, public_cap=50), **options)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "options", "below"),
     [
         ("isotonic", {"public_labels": 25}, "public_labels"),
@@ -183,7 +184,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", MADE, ids=[f"{one.name}-{number}" for number, one in enumerate(MADE)])
+@each_of("mechanism", MADE)
 def test_parameters_make_the_mechanism_again(mechanism: CentralMechanism) -> None:
     assert {type(parameter) for parameter in mechanism.parameters.values()} <= {str, int}
     again = from_parameters(mechanism.name, dict(mechanism.parameters))
@@ -216,7 +217,7 @@ def refused(name: str, change: Mapping[str, object], *, without: tuple[str, ...]
     return message
 
 
-@pytest.mark.parametrize("name", WITH_NUMBER)
+@each_of("name", WITH_NUMBER)
 def test_bad_public_numbers_in_a_file_are_bad_data(name: str) -> None:
     number, most = WITH_NUMBER[name]
     for wrong in (0, -1, most + 1, 10**40):
@@ -228,7 +229,7 @@ def test_bad_public_numbers_in_a_file_are_bad_data(name: str) -> None:
     refused(name, {}, without=(number,))
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_of("name", OPTIONS)
 def test_foreign_and_missing_parameters_are_bad_data(name: str) -> None:
     refused(name, {"seed": 1})
     for foreign in ("public_items", "public_labels", "public_cap", "shares", "delta", "c", "member"):
@@ -240,12 +241,12 @@ def test_foreign_and_missing_parameters_are_bad_data(name: str) -> None:
         refused(name, change)
 
 
-@pytest.mark.parametrize("shares", ["1/3, 1/3", "1/2, 1/2, 1/2", "0, 1/2, 1/2", "", "many", 1, None, ["1", "0", "0"]])
+@each_of("shares", ["1/3, 1/3", "1/2, 1/2, 1/2", "0, 1/2, 1/2", "", "many", 1, None, ["1", "0", "0"]])
 def test_bad_shares_in_a_file_are_bad_data(shares: object) -> None:
     refused("privhist", {"shares": shares})
 
 
-@pytest.mark.parametrize("delta", ["0", "1", "2e-3", "1e-31", "-1", "", 0, 1e-9, None])
+@each_of("delta", ["0", "1", "2e-3", "1e-31", "-1", "", 0, 1e-9, None])
 def test_a_bad_delta_in_a_file_is_bad_data(delta: object) -> None:
     refused("relaxed-partition", {"delta": delta})
 

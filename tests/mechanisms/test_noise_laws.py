@@ -18,6 +18,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.testing.audit import audited
+from anonhist.testing.cases import each_of
 from anonhist.testing.exact import Decisions, OutputLaw, decided_laplace, largest_log_ratio, output_law
 from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -130,7 +131,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon(
 
 
 @pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "wider", "factor"),
     [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, EXCHANGED), 2), ((TWO, ADDED), (TWO, EXCHANGED), 2)],
 )

@@ -15,6 +15,7 @@ from anonhist.mechanisms.denoise import denoise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.audit import audited
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
@@ -77,8 +78,8 @@ def candidates_in_rows(size: int) -> NDArray[np.int64]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("c", [0.9, 1.2])
-@pytest.mark.parametrize("released", [(), (1,), (3, 1), (4, 4, 1), (3, 2, 1), (6, 1, 1)])
+@each_of("c", [0.9, 1.2])
+@each_of("released", [(), (1,), (3, 1), (4, 4, 1), (3, 2, 1), (6, 1, 1)])
 def test_denoised_partition_is_the_cellwise_median_of_the_enumerated_posterior(c: float, released: Partition) -> None:
     candidates = candidates_in_rows(24)
     weights = np.exp(-c * np.abs(candidates - [*released, *(0,) * (24 - len(released))]).sum(axis=1))

@@ -24,6 +24,7 @@ from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain, _flag_weights
 from anonhist.mechanisms.side_chain import Segment
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -50,8 +51,8 @@ def law(reference: Partition, member: FamilyParameters, size: int) -> dict[Parti
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("reference", REFERENCES)
+@each_of("member", MEMBERS)
+@each_of("reference", REFERENCES)
 def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
     total = math.fsum(law(reference, member, 22).values())
     normaliser = math.exp(log_normalizer(reference, member))
@@ -61,7 +62,7 @@ def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, referenc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("c", [LN_3, 1.3, 2.0, 4.0])
+@each_of("c", [LN_3, 1.3, 2.0, 4.0])
 def test_geometric_member_needs_no_normaliser(c: float) -> None:
     member = FamilyParameters(c, min(0.25, math.exp(-c) / (1 + math.exp(-c))))
     for reference in partitions_up_to(9):
@@ -112,7 +113,7 @@ def test_theory_table_of_calibrated_exponents() -> None:
 
 
 @pytest.mark.parametrize("z", [0.0, 0.05, 0.2, 0.25])
-@pytest.mark.parametrize("epsilon", ["0.1", "0.7", "1.2", "2", "5"])
+@each_of("epsilon", ["0.1", "0.7", "1.2", "2", "5"])
 def test_any_z_can_be_calibrated(epsilon: str, z: float) -> None:
     budget = Fraction(epsilon)
     member = calibrate(budget, z)
@@ -146,7 +147,7 @@ def test_members_the_program_is_not_made_for_are_refused() -> None:
             calibrate(Fraction(1), z)
 
 
-@pytest.mark.parametrize(("c", "z"), [(1.0, 0.26), (2.0, 0.2), (0.0, 0.0), (-1.0, 0.0), (math.nan, 0.0), (1.0, -0.1)])
+@each_of(("c", "z"), [(1.0, 0.26), (2.0, 0.2), (0.0, 0.0), (-1.0, 0.0), (math.nan, 0.0), (1.0, -0.1)])
 def test_members_outside_the_theorem_are_refused(c: float, z: float) -> None:
     with pytest.raises(UsageError):
         FamilyParameters(c, z)
@@ -171,7 +172,7 @@ def test_rounding_costs_what_the_proof_says(epsilon: str, loss: float) -> None:
     assert member.c < calibrate(Fraction(epsilon) * (1 + Fraction(1, 10**6))).c
 
 
-@pytest.mark.parametrize("run", [0, 1, 2, 50, 100_000])
+@each_of("run", [0, 1, 2, 50, 100_000])
 def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
     # At z = 1/4, I_j = (j + 2)/2^(j+1), so that 2 − I_j/I_{j+1} = 2/(j + 3).
     away, near = _flag_weights(run, 0.25)
@@ -257,8 +258,8 @@ def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) ->
     assert_pmf_equal(_samples(drawn), _pmf(reference, member), false_fail_rate=1e-9)
 
 
-@pytest.mark.parametrize("c", [0.02, 0.05, 0.3, 1.0])
-@pytest.mark.parametrize("shape", ["empty", "square", "staircase"])
+@each_of("c", [0.02, 0.05, 0.3, 1.0])
+@each_of("shape", ["empty", "square", "staircase"])
 def test_band_holds_all_but_the_stated_chance(c: float, shape: str) -> None:
     # A chain in a band wider by half sees the mass that the stated band leaves out.
     member = FamilyParameters(c, 0.0)

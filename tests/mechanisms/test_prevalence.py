@@ -14,6 +14,7 @@ from anonhist.mechanisms.setting import capped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -83,7 +84,7 @@ def test_simulated_noise_has_the_law_of_a_release(
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(gamma * factor, k))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("noisy", "published"),
     [
         ([3, -2], {1: 1}),  # sums 1, −2: there are never fewer labels than none

@@ -21,6 +21,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.testing.audit import audited
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
@@ -160,8 +161,8 @@ def test_high_privacy_without_noise_publishes_the_rounded_smoothed_prevalences()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 0.99])
-@pytest.mark.parametrize("items", [1, 7, 4000, 10**9, 2**63 - 1])
+@each_of("epsilon", [0.01, 0.3, 0.99])
+@each_of("items", [1, 7, 4000, 10**9, 2**63 - 1])
 def test_boundaries_rise_from_one_to_twice_the_items(items: int, epsilon: float) -> None:
     threshold = min(math.ceil(math.sqrt(items * epsilon)), 2**16)
     large = np.array([5, 10**6, 2**62], dtype=np.int64)

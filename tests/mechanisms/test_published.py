@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from anonhist.mechanisms.published import profile_of_fit, profile_of_sorted, with_at_most
 from anonhist.profiles import Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import partitions_up_to
 from anonhist.testing.strategies import profiles, repeatable
 
@@ -73,7 +74,7 @@ def test_however_large_sorted_counts_are_their_profile_can_be_counted(counts: li
         assert profile.counts[-1] == pytest.approx(largest, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("levels", "reaching", "published"),
     [
         ([1, 2], [0.5, 0.5], {}),  # ties go to the even number
@@ -89,7 +90,7 @@ def test_fits_at_the_ends(levels: list[int], reaching: list[float], published: d
     assert profile_of_fit(np.array(levels), np.array(reaching)) == Profile.from_prevalences(published)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("counts", "published"),
     [
         ([], {}),

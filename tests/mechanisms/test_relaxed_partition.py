@@ -12,6 +12,7 @@ from anonhist.mechanisms.choices import SimulatedChoices
 from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.relaxed_partition import _Window
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
+from anonhist.testing.cases import each_of
 from anonhist.testing.exact import DecidedChoices, Decisions, output_law
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -21,8 +22,8 @@ def window_of(partition: Partition, radius: int) -> _Window:
     return _Window(np.array(partition, dtype=np.int64), radius)
 
 
-@pytest.mark.parametrize("radius", [1, 2, 5])
-@pytest.mark.parametrize("reference", [(), (1,), (3, 1), (2, 2, 2), (6,), (1, 1, 1, 1)])
+@each_of("radius", [1, 2, 5])
+@each_of("reference", [(), (1,), (3, 1), (2, 2, 2), (6,), (1, 1, 1, 1)])
 def test_window_is_the_range_of_each_row_within_the_radius(reference: Partition, radius: int) -> None:
     window = window_of(reference, radius)
     near = [mu for mu in partitions_up_to(sum(reference) + radius) if distance(mu, reference) <= radius]
@@ -31,7 +32,7 @@ def test_window_is_the_range_of_each_row_within_the_radius(reference: Partition,
         assert (low, high) == (min(values), max(values))
 
 
-@pytest.mark.parametrize("reference", [(), (2,), (2, 1), (1, 1, 1)])
+@each_of("reference", [(), (2,), (2, 1), (1, 1, 1)])
 def test_every_path_adds_up_to_the_law_inside_the_window(reference: Partition) -> None:
     c, window = 0.6, window_of(reference, 3)
     futures = window.log_futures(c)

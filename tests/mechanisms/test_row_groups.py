@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import row_groups
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.row_posterior import RowPosterior
+from anonhist.testing.cases import each_of
 
 Ints = NDArray[np.int64]
 EPSILON, LENGTH = 0.1, 90
@@ -131,7 +132,7 @@ def exact(noisy: NoisyRows, epsilon: float, scale: float, top: int) -> tuple[NDA
 
 
 @pytest.mark.parametrize("noise", [[2, -1, 1, 0], [-3, 14, 1, 0], [5, -6, -4, 0]])
-@pytest.mark.parametrize("begins", [[1, 1, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0]])
+@each_of("begins", [[1, 1, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0]])
 def test_the_posterior_of_groups_is_near_its_sum(begins: list[int], noise: list[int]) -> None:
     # Sums are taken to be normal, which for so few rows is far off; a factor of e in weights moves rows by one.
     epsilon, scale, top = 0.5, 3.0, 30

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import frobenius_posterior, row_posterior
 from anonhist.mechanisms.row_groups import NoisyRows
 from anonhist.mechanisms.row_weights import RowWeights
+from anonhist.testing.cases import each_of
 
 SIZES = np.array([11, 3])
 EPSILONS = [0.05, 0.3, 1.0]
@@ -21,8 +22,8 @@ def noisy_sides(epsilon: float, length: int) -> tuple[NDArray[np.int64], NDArray
     return arms, legs
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("scales", [None, np.array([4.0, 40.0])])
+@each_of("epsilon", EPSILONS)
+@each_of("scales", [None, np.array([4.0, 40.0])])
 def test_weights_are_those_of_the_definition(epsilon: float, scales: NDArray[np.float64] | None) -> None:
     noisy = noisy_sides(epsilon, 30)[0]
     weights = RowWeights(NoisyRows.alone(noisy), epsilon, 0.05 if epsilon > 0.05 else 0.25, scales)

@@ -11,6 +11,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, bounded_partition, cumulative, 
 from anonhist.mechanisms.names import MECHANISMS
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 CAP = PrivacyUnit.label(max_count=5)
@@ -25,7 +26,7 @@ def made(name: str, unit: PrivacyUnit) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in MECHANISM_NAMES if name != "auto"])
+@each_of("name", [name for name in MECHANISM_NAMES if name != "auto"])
 def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
     profile, mechanism = Profile.from_prevalences({1: 20, 5: 3, 30: 4}), made(name, CAP)
     largest = set()

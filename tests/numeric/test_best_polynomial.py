@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from anonhist.errors import UsageError
 from anonhist.numeric import BestPolynomial, best_polynomial
+from anonhist.testing.cases import each_of
 
 
 def error_at(best: BestPolynomial, x: Decimal) -> Decimal:
@@ -18,7 +19,7 @@ def error_at(best: BestPolynomial, x: Decimal) -> Decimal:
         return value + x * x.ln() if x else value
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("degree", "error"),
     [(2, 0.0528192), (5, 0.00895642), (8, 0.00352645), (11, 0.00186983), (18, 0.000699524)],
 )
@@ -27,7 +28,7 @@ def test_errors_are_the_published_ones(degree: int, error: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("degree", [1, 2, 3, 7, 18, 40])
+@each_of("degree", [1, 2, 3, 7, 18, 40])
 def test_errors_alternate_at_one_place_more_than_there_are_coefficients(degree: int) -> None:
     best = best_polynomial(degree)
     assert len(best.coefficients) == degree + 1

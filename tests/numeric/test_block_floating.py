@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.numeric import BlockMatrix, BlockVector, aligned
+from anonhist.testing.cases import each_of
 
 BLOCKS, LENGTH = 4, 3
 SIZE = BLOCKS * LENGTH
@@ -50,7 +51,7 @@ def assert_blocks_agree(found: Numbers, expected: Numbers) -> None:
             assert abs(one - other) <= other / 2**48 + largest / power(1300)
 
 
-@pytest.mark.parametrize("spread", [0, 700, 5000, 20_000])
+@each_of("spread", [0, 700, 5000, 20_000])
 def test_products_with_vectors(spread: int) -> None:
     rng = np.random.default_rng(spread)
     matrix, vector = matrix_of(rng, spread=spread), vector_of(rng, spread=spread)
@@ -91,7 +92,7 @@ def test_blocks_below_the_floor_are_dropped() -> None:
     assert exact(small.squared(floor=-2000) @ vector) == exact(small @ (small @ vector))
 
 
-@pytest.mark.parametrize("by", [1, -1, 3, -3])
+@each_of("by", [1, -1, 3, -3])
 def test_shifted_numbers_stand_beside_each_other(by: int) -> None:
     vector = vector_of(np.random.default_rng(1), spread=900)
     numbers = exact(vector)

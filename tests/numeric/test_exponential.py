@@ -2,8 +2,6 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 
-import pytest
-
 from anonhist.numeric.exponential import (
     certified_floors,
     complement,
@@ -13,6 +11,7 @@ from anonhist.numeric.exponential import (
     multiply,
     powers,
 )
+from anonhist.testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1/1000000007", "1/2000", "1/3", "1", "22/7", "10", "50", "355/2")]
 
@@ -30,15 +29,15 @@ def scaled_exp(gamma: Fraction, bits: int) -> Decimal:
         return decimal_exp(gamma) * 2**bits
 
 
-@pytest.mark.parametrize("bits", [16, 64, 128, 700])
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("bits", [16, 64, 128, 700])
+@each_of("gamma", RATES)
 def test_the_bounds_hold_and_are_close(gamma: Fraction, bits: int) -> None:
     lower, upper = exp_bounds(gamma, bits=bits)
     assert lower <= scaled_exp(gamma, bits) <= upper
     assert upper - lower <= 2
 
 
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("gamma", RATES)
 def test_the_bounds_hold_at_every_precision(gamma: Fraction) -> None:
     # What a bound that is short by a little misses by is seen at few precisions only.
     for bits in range(1, 400):
@@ -55,7 +54,7 @@ def test_gamma_zero_is_one() -> None:
     assert exp_bounds(Fraction(0), bits=8) == (256, 256)
 
 
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("gamma", RATES)
 def test_the_bounds_of_powers_hold(gamma: Fraction) -> None:
     reached = powers(gamma, count=40, bits=128)
     assert len(reached) == 41
@@ -74,8 +73,8 @@ def test_interval_arithmetic_rounds_outwards() -> None:
     assert complement((0, 300), bits=8) == (0, 256)
 
 
-@pytest.mark.parametrize("bits", [1, 16, 64, 200])
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("bits", [1, 16, 64, 200])
+@each_of("gamma", RATES)
 def test_certified_floors_are_the_floors(gamma: Fraction, bits: int) -> None:
     found = certified_floors(lambda precision: [exp_bounds(gamma, bits=precision)], bits=bits)
     assert found == [int(scaled_exp(gamma, bits))]

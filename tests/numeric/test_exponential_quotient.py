@@ -9,6 +9,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric import ExponentialQuotient
+from anonhist.testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1e-64", "1e-9", "1/3", "1", "22/7", "20", "100")]
 E, ROOT = ExponentialQuotient.exponential(1), ExponentialQuotient.exponential(Fraction(1, 2))
@@ -33,7 +34,7 @@ def exponential(gamma: Fraction) -> Decimal:
 
 
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
-@pytest.mark.parametrize("gamma", RATES, ids=str)
+@each_of("gamma", RATES)
 def test_floats_and_bounds_are_those_of_decimals(gamma: Fraction, formula) -> None:  # noqa: ANN001 - see FORMULAS
     with localcontext() as context:
         context.prec = 700
@@ -114,7 +115,7 @@ def test_arithmetic_takes_whole_numbers_and_fractions_from_either_side() -> None
     assert ((E - 2) / (E + 1)) ** -3 == (E + 1) ** 3 / (E - 2) ** 3
 
 
-@pytest.mark.parametrize("stranger", [0.5, "1", None, True, 1j])
+@each_of("stranger", [0.5, "1", None, True, 1j])
 def test_what_is_not_exact_is_refused(stranger: object) -> None:
     for operation in ("__add__", "__sub__", "__mul__", "__truediv__", "__rsub__", "__rtruediv__", "__lt__", "__eq__"):
         assert getattr(E, operation)(stranger) is NotImplemented
@@ -125,7 +126,7 @@ def test_what_is_not_exact_is_refused(stranger: object) -> None:
     assert stranger != E
 
 
-@pytest.mark.parametrize("gamma", [0, -1, Fraction(-1, 2), 0.5, "1"])
+@each_of("gamma", [0, -1, Fraction(-1, 2), 0.5, "1"])
 def test_a_rate_must_be_exact_and_positive(gamma: Fraction) -> None:
     with pytest.raises(UsageError, match="gamma must be exact and greater than 0"):
         ExponentialQuotient.exponential(gamma)

@@ -3,6 +3,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric.hadamard import HadamardMatrix, walsh_hadamard
+from anonhist.testing.cases import each_of
 
 SIZES = [2, 4, 8, 64]
 
@@ -15,7 +16,7 @@ def signs(size: int) -> np.ndarray:
     return matrix
 
 
-@pytest.mark.parametrize("size", [1, *SIZES])
+@each_of("size", [1, *SIZES])
 def test_the_transform_is_that_of_the_matrix(size: int) -> None:
     values = np.random.default_rng(7).integers(-(2**40), 2**40, (3, size))
     kept = values.copy()
@@ -23,7 +24,7 @@ def test_the_transform_is_that_of_the_matrix(size: int) -> None:
     np.testing.assert_array_equal(values, kept)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_of("size", SIZES)
 def test_rows_support_the_columns_where_they_are_positive(size: int) -> None:
     design = HadamardMatrix(size)
     supports = design.supports(np.arange(size)[:, np.newaxis], np.arange(design.items))
@@ -34,7 +35,7 @@ def test_rows_support_the_columns_where_they_are_positive(size: int) -> None:
     np.testing.assert_array_equal(overlap, expected)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_of("size", SIZES)
 def test_choices_are_the_supporting_rows_each_once(size: int) -> None:
     design = HadamardMatrix(size)
     choices = np.arange(design.support)
@@ -43,7 +44,7 @@ def test_choices_are_the_supporting_rows_each_once(size: int) -> None:
         np.testing.assert_array_equal(np.sort(rows), np.flatnonzero(signs(size)[:, item + 1] == 1))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_of("size", SIZES)
 def test_sums_and_their_adjoint_are_those_of_the_supports(size: int) -> None:
     design, draws = HadamardMatrix(size), np.random.default_rng(7)
     supports = signs(size)[:, 1:] == 1
@@ -59,7 +60,7 @@ def test_sums_hold_as_many_users_as_a_tally() -> None:
     assert HadamardMatrix(4).sums(weights).tolist() == [2**62 - 1, 2**61, 2**61 + 1]
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 12])
+@each_of("size", [0, 1, 3, 12])
 def test_other_sizes_are_refused(size: int) -> None:
     with pytest.raises(UsageError, match="power of two"):
         HadamardMatrix(size)

@@ -15,6 +15,7 @@ from anonhist.numeric import (
     support_of,
     weighted_support,
 )
+from anonhist.testing.cases import each_of
 
 MODULE = importlib.import_module("anonhist.numeric.hash_support")
 LARGEST = 2**63 - 1
@@ -42,7 +43,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("g", [1, 2, 3, 7, 1000, 1 << 16])
-@pytest.mark.parametrize(("labels", "reports", "words"), [(10, 70, 1), (33, 9, 2), (1, 50, 3), (20, 1, 4)])
+@each_of(("labels", "reports", "words"), [(10, 70, 1), (33, 9, 2), (1, 50, 3), (20, 1, 4)])
 def test_supports_are_those_of_the_buckets(labels: int, reports: int, words: int, g: int) -> None:
     of_labels, coefficients, reported, supports = case(labels, reports, words, g)
     rng = np.random.default_rng(3)
@@ -82,7 +83,7 @@ def test_labels_that_go_on_evenly_are_counted_as_any_others(places: np.ndarray) 
     assert support_counts(words, coefficients, reported, once, 3).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("g", [1, 2, 3, 7])
+@each_of("g", [1, 2, 3, 7])
 def test_a_bucket_ends_where_the_next_begins(g: int) -> None:
     """Seeds without factors: t is b, the first or the last of its bucket in 32 bits."""
     starts = np.append(0, np.cumsum(bucket_widths(g))) << 16

@@ -4,9 +4,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from anonhist.numeric.integer_polynomial import add, divide, lowest_terms, multiply, power, scale, spread, trimmed
+from anonhist.testing.cases import each_of
 
 GENERATOR = np.random.default_rng(7)
 
@@ -41,8 +41,8 @@ def euclid(f: tuple[int, ...], g: tuple[int, ...]) -> tuple[Fraction, ...]:
     return tuple(a / left[-1] for a in left)
 
 
-@pytest.mark.parametrize("largest", [1, 9, 2**62])
-@pytest.mark.parametrize("degrees", [(0, 3), (1, 1), (2, 7), (12, 12), (40, 3)])
+@each_of("largest", [1, 9, 2**62])
+@each_of("degrees", [(0, 3), (1, 1), (2, 7), (12, 12), (40, 3)])
 def test_products_are_those_of_school(degrees: tuple[int, int], largest: int) -> None:
     for _ in range(20):
         f, g = (some_polynomial(degree, largest) for degree in degrees)
@@ -65,8 +65,8 @@ def test_a_quotient_that_is_not_whole_is_none() -> None:
     assert divide((), (1, 1)) == ()
 
 
-@pytest.mark.parametrize("largest", [1, 5, 10**12])
-@pytest.mark.parametrize("degrees", [(0, 1, 1), (0, 6, 4), (1, 2, 2), (3, 5, 2), (8, 8, 8)])
+@each_of("largest", [1, 5, 10**12])
+@each_of("degrees", [(0, 1, 1), (0, 6, 4), (1, 2, 2), (3, 5, 2), (8, 8, 8)])
 def test_lowest_terms_have_nothing_in_common(degrees: tuple[int, int, int], largest: int) -> None:
     for _ in range(20):
         shared, a, b = (some_polynomial(degree, largest) for degree in degrees)

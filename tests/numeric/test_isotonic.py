@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 
 from anonhist.errors import UsageError
 from anonhist.numeric import decreasing_fit
+from anonhist.testing.cases import each_of
 
 LARGEST = float(np.finfo(np.float64).max)
 SHAPES = ["noise", "ties", "rising", "falling", "noise on a rise", "noise on a fall", "walk", "heavy tails", "one jump"]
@@ -37,8 +38,8 @@ def by_formula(values: list[float]) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 17, 400, 20_000])
-@pytest.mark.parametrize("shape", SHAPES)
+@each_of("size", [1, 2, 3, 17, 400, 20_000])
+@each_of("shape", SHAPES)
 def test_agrees_with_scipy(shape: str, size: int) -> None:
     values = shaped(shape, size, np.random.default_rng([SHAPES.index(shape), size]))
     expected = isotonic_regression(values, increasing=False).x
@@ -92,7 +93,7 @@ def test_empty_and_single() -> None:
     assert decreasing_fit([-7]).tolist() == [-7.0]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("values", "expected"),
     [
         ([-LARGEST, LARGEST], [0.0, 0.0]),
@@ -112,13 +113,13 @@ def test_long_rising_runs_of_the_largest_floats() -> None:
     np.testing.assert_allclose(decreasing_fit(values), np.full(1000, values[500] / 2 + values[499] / 2), rtol=1e-12)
 
 
-@pytest.mark.parametrize("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, np.nan]], [[[1.0]]]])
+@each_of("values", [[1.0, np.nan], [np.inf], [-np.inf, 0.0], 3.0, [[1.0, np.nan]], [[[1.0]]]])
 def test_refuses_what_has_no_fit(values: object) -> None:
     with pytest.raises(UsageError, match="a list or a table of finite numbers"):
         decreasing_fit(values)  # type: ignore[arg-type]  # refusing other types is tested
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_of("shape", SHAPES)
 def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
     for size in (1, 2, 17, 400, 20_000):
         rng = np.random.default_rng([SHAPES.index(shape), size])
@@ -157,7 +158,7 @@ def test_sums_of_heavy_values_do_not_overflow() -> None:
     np.testing.assert_allclose(fit, [LARGEST / 3, LARGEST / 3, 0.0], rtol=1e-14)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [np.inf, 1.0], [1e-30, 1.0], 2.0])
+@each_of("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [np.inf, 1.0], [1e-30, 1.0], 2.0])
 def test_refuses_weights_that_weigh_nothing_or_all(weights: object) -> None:
     with pytest.raises(UsageError, match=r"one weight for each value, from 2\^-64 to 2\^64"):
         decreasing_fit([1.0, 2.0], weights=weights)  # type: ignore[arg-type]  # refusing other types is tested

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric import hash_buffer, hash_words, keyed_hash
+from anonhist.testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 MODULE = importlib.import_module("anonhist.numeric.keyed_hash")
@@ -144,8 +145,8 @@ def test_arrays_of_strings_are_hashed_as_lists() -> None:
         assert hexadecimal(keyed_hash(array, key=b"k")) == expected
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32])
-@pytest.mark.parametrize("lengths", [[3, 0, 14, 8], [0, 1], [0], [7], [8], [9], [16, 1]])
+@each_of("dtype", [np.int32, np.int64, np.uint32])
+@each_of("lengths", [[3, 0, 14, 8], [0, 1], [0], [7], [8], [9], [16, 1]])
 def test_slices_of_a_buffer_need_neither_begin_nor_end_with_it(lengths: list[int], dtype: type) -> None:
     messages = messages_of(lengths)
     expected = [slow_hash(message, b"k") for message in messages]
@@ -216,13 +217,13 @@ def test_lone_surrogates_are_refused_without_telling_the_label(labels: list[str]
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("labels", [["a", None], ["a", 7], [b"a"], [float("nan")]])
+@each_of("labels", [["a", None], ["a", 7], [b"a"], [float("nan")]])
 def test_labels_that_are_no_strings_are_refused(labels: list[object]) -> None:
     with pytest.raises(DataError, match="must be strings"):
         keyed_hash(labels, key=b"k")  # type: ignore[arg-type]  # refusing other types is tested
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "offsets", "sentence"),
     [
         (np.zeros(4, np.uint8), [0, 5], "stay inside"),

@@ -18,6 +18,7 @@ from anonhist.numeric import (
     paired_buckets,
     seed_coefficients,
 )
+from anonhist.testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 KEY = b"survey 1"
@@ -58,8 +59,8 @@ def test_words_and_buckets_are_those_of_the_page() -> None:
         assert [int(paired_buckets(words, coefficients, g)[0]) for g in (2, 3, 1000, 65536)] == expected
 
 
-@pytest.mark.parametrize("words", [1, 3, 4, 7, 8])
-@pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.uint64])
+@each_of("words", [1, 3, 4, 7, 8])
+@each_of("dtype", [np.int64, np.uint32, np.uint64])
 def test_coefficients_are_cut_from_hashes_of_seed_and_counter(words: int, dtype: type) -> None:
     seeds = [0, 1, 77, 2**32 - 1]
     coefficients = seed_coefficients(np.array(seeds, dtype=dtype), key=KEY, words=words)
@@ -91,8 +92,8 @@ def test_words_of_places_are_their_digits_of_16_bits() -> None:
     assert index_words(np.arange(3, dtype=np.int8), 1).tolist() == [[0], [1], [2]]
 
 
-@pytest.mark.parametrize("g", [1, 2, 3, 7, 1000, 40_000, VALUES])
-@pytest.mark.parametrize("words", [1, 2, 5])
+@each_of("g", [1, 2, 3, 7, 1000, 40_000, VALUES])
+@each_of("words", [1, 2, 5])
 def test_buckets_follow_the_definition(words: int, g: int) -> None:
     labels = random_words(9, words)
     coefficients = seed_coefficients(np.arange(9) * 12_345, key=KEY, words=words)
@@ -111,14 +112,14 @@ def test_words_that_are_zero_change_nothing() -> None:
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("g", [1, 2, 3, 5, 7, 255, 1000, 65_535, VALUES])
+@each_of("g", [1, 2, 3, 5, 7, 255, 1000, 65_535, VALUES])
 def test_widths_count_the_values_of_each_bucket(g: int) -> None:
     expected = np.bincount(np.arange(VALUES) * g // VALUES, minlength=g)
     assert bucket_widths(g).tolist() == expected.tolist()
     assert bucket_widths(g).dtype == np.int64
 
 
-@pytest.mark.parametrize(("one", "other"), list(pairwise([0, 1, 2, 32_768, 65_535, 0])))
+@each_of(("one", "other"), list(pairwise([0, 1, 2, 32_768, 65_535, 0])))
 def test_pairs_of_values_are_exactly_uniform(one: int, other: int) -> None:
     """With the other's value held, the one's takes each of its 2^16 values once; with all held but b, so does either.
 
@@ -147,7 +148,7 @@ def test_pairs_of_values_are_exactly_uniform(one: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("g", [2, 3, 4, 7])
-@pytest.mark.parametrize("pair", [(0, 1), (0, 32_768), (5, 65_541), (7, 2**32 - 1)])
+@each_of("pair", [(0, 1), (0, 32_768), (5, 65_541), (7, 2**32 - 1)])
 def test_two_labels_meet_in_a_bucket_as_often_as_two_independent_ones(g: int, pair: tuple[int, int]) -> None:
     """At most 49 cells, 16 cases; each wrong with probability 6e-7 for fresh seeds, all of them with 2e-4."""
     seeds = 200_000
@@ -178,13 +179,13 @@ def test_impossible_numbers_of_words_are_refused() -> None:
             index_words(np.arange(2), words)
 
 
-@pytest.mark.parametrize("seeds", [np.array([-1]), np.array([2**32]), np.array([0.5]), np.array([[1]])])
+@each_of("seeds", [np.array([-1]), np.array([2**32]), np.array([0.5]), np.array([[1]])])
 def test_seeds_outside_32_bits_are_refused(seeds: np.ndarray) -> None:
     with pytest.raises(DataError, match="Seeds must be integers"):
         seed_coefficients(seeds, key=KEY, words=1)
 
 
-@pytest.mark.parametrize("indices", [np.array([-1]), np.array([VALUES]), np.array([0.5]), np.array([[1]])])
+@each_of("indices", [np.array([-1]), np.array([VALUES]), np.array([0.5]), np.array([[1]])])
 def test_places_that_do_not_fit_their_words_are_refused(indices: np.ndarray) -> None:
     with pytest.raises(DataError, match="Indices of labels"):
         index_words(indices, 1)

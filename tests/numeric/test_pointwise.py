@@ -5,10 +5,10 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from anonhist.numeric import pointwise
+from anonhist.testing.cases import each_of
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -34,7 +34,7 @@ CASES: dict[str, tuple[Function, Callable[[Decimal], Decimal], NDArray[np.float6
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of("name", CASES)
 def test_results_are_right_to_some_units_in_the_last_place(name: str) -> None:
     function, exact, numbers = CASES[name]
     numbers = numbers[numbers != 0]
@@ -46,7 +46,7 @@ def test_results_are_right_to_some_units_in_the_last_place(name: str) -> None:
             assert abs(Decimal(found) - truth) <= 3 * Decimal(2) ** -53 * abs(truth), number
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of("name", CASES)
 def test_a_number_comes_to_the_same_at_every_place(name: str) -> None:
     function, _, numbers = CASES[name]
     alone = np.concatenate([function(numbers[at : at + 1]) for at in range(numbers.size)])

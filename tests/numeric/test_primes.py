@@ -1,6 +1,5 @@
-import pytest
-
 from anonhist.numeric.primes import is_prime, prime_at_least, prime_at_most, prime_factors
+from anonhist.testing.cases import each_of
 
 
 def test_primes_are_those_of_a_sieve() -> None:
@@ -11,7 +10,7 @@ def test_primes_are_those_of_a_sieve() -> None:
     assert [is_prime(number) for number in range(5000)] == sieve
 
 
-@pytest.mark.parametrize("number", [1, 2, 97, 360, 2**26 - 1, 3_330_300, 2**31 - 1, 7_411_742_281])
+@each_of("number", [1, 2, 97, 360, 2**26 - 1, 3_330_300, 2**31 - 1, 7_411_742_281])
 def test_factors_are_prime_and_make_up_the_number(number: int) -> None:
     factors = prime_factors(number)
     assert list(factors) == sorted(set(factors))
@@ -23,7 +22,7 @@ def test_factors_are_prime_and_make_up_the_number(number: int) -> None:
     assert left == 1
 
 
-@pytest.mark.parametrize("number", [2, 3, 4, 24, 25, 89, 90, 96, 7920])
+@each_of("number", [2, 3, 4, 24, 25, 89, 90, 96, 7920])
 def test_neighbouring_primes_have_no_prime_in_between(number: int) -> None:
     above, below = prime_at_least(number), prime_at_most(number)
     assert below <= number <= above

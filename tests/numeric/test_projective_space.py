@@ -5,6 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.numeric.projective_space import ProjectiveSpace
+from anonhist.testing.cases import each_of
 
 SMALL = [(2, 2), (2, 3), (2, 5), (3, 2), (3, 3), (3, 4), (5, 2), (5, 3), (7, 3), (11, 2)]
 
@@ -24,7 +25,7 @@ def documented(field: int, length: int) -> np.ndarray:
     return vectors @ vectors[:, ::-1].T % field == 0
 
 
-@pytest.mark.parametrize(("field", "length"), SMALL)
+@each_of(("field", "length"), SMALL)
 def test_support_is_as_documented(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     every = np.arange(space.points)
@@ -32,7 +33,7 @@ def test_support_is_as_documented(field: int, length: int) -> None:
     np.testing.assert_array_equal(space.supports(every[:, np.newaxis], every), documented(field, length))
 
 
-@pytest.mark.parametrize(("field", "length"), SMALL)
+@each_of(("field", "length"), SMALL)
 def test_items_have_equally_many_points_and_so_have_pairs(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     supports = documented(field, length).astype(int)
@@ -41,7 +42,7 @@ def test_items_have_equally_many_points_and_so_have_pairs(field: int, length: in
     np.testing.assert_array_equal(supports.T @ supports, expected)
 
 
-@pytest.mark.parametrize(("field", "length"), SMALL)
+@each_of(("field", "length"), SMALL)
 def test_choices_are_the_supporting_points_each_once(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     supports, choices = documented(field, length), np.arange(space.support)
@@ -50,7 +51,7 @@ def test_choices_are_the_supporting_points_each_once(field: int, length: int) ->
         np.testing.assert_array_equal(np.sort(points), np.flatnonzero(supports[:, item]))
 
 
-@pytest.mark.parametrize(("field", "length"), [(2**31 - 1, 2), (1_048_573, 3), (2, 61), (65_537, 3)])
+@each_of(("field", "length"), [(2**31 - 1, 2), (1_048_573, 3), (2, 61), (65_537, 3)])
 def test_large_spaces_do_not_overflow(field: int, length: int) -> None:
     space, draws = ProjectiveSpace(field, length), np.random.default_rng(7)
     items = np.append(draws.integers(0, space.items, 200), [0, space.items - 1])
@@ -72,7 +73,7 @@ def _digits(number: int, field: int, length: int) -> list[int]:
     return [value // field**i % field for i in range(length)]
 
 
-@pytest.mark.parametrize(("field", "length"), SMALL)
+@each_of(("field", "length"), SMALL)
 def test_sums_are_exact(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     weights = np.random.default_rng(7).integers(0, 2**53, (2, space.points))
@@ -110,7 +111,7 @@ def test_few_items_of_a_large_space_are_folded() -> None:
     assert not ProjectiveSpace(149, 2).is_folded(100)
 
 
-@pytest.mark.parametrize(("field", "length"), [(4, 3), (1, 3), (2, 1), (9, 2), (2**31 - 1, 3)])
+@each_of(("field", "length"), [(4, 3), (1, 3), (2, 1), (9, 2), (2**31 - 1, 3)])
 def test_other_spaces_are_refused(field: int, length: int) -> None:
     with pytest.raises(UsageError, match="projective space"):
         ProjectiveSpace(field, length)

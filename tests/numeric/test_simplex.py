@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.numeric.simplex import project_to_simplex, project_to_solid_simplex, truncate_and_renormalize
+from anonhist.testing.cases import each_of
 
 LARGEST = float(np.finfo(np.float64).max)
 Projection = Callable[..., NDArray[np.float64]]
@@ -71,7 +72,7 @@ def test_a_million_entries_add_up(scale: float) -> None:
     assert (vector[found == 0] + shifts.max()).max(initial=-1.0) <= 1e-9 * scale
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("vector", "expected"),
     [
         ([-5.0], [1.0]),
@@ -88,7 +89,7 @@ def test_projects_at_the_ends_of_float64(vector: list[float], expected: list[flo
         np.testing.assert_allclose(project_to_solid_simplex(vector), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("vector", "expected"),
     [
         ([-5.0, -1.0], [0.5, 0.5]),
@@ -113,15 +114,15 @@ def test_total_is_what_it_adds_up_to(project: Projection) -> None:
     assert project([3.0, 2.0, -1.0], 2.5).sum() == pytest.approx(2.5)
 
 
-@pytest.mark.parametrize("project", ALL)
-@pytest.mark.parametrize("vector", [[], [np.nan], [np.inf, 0.0], 3.0, [[1.0]]])
+@each_of("project", ALL)
+@each_of("vector", [[], [np.nan], [np.inf, 0.0], 3.0, [[1.0]]])
 def test_refuses_what_is_not_a_vector(project: Projection, vector: object) -> None:
     with pytest.raises(UsageError, match="at least one finite number"):
         project(vector)
 
 
-@pytest.mark.parametrize("project", ALL)
-@pytest.mark.parametrize("total", [0.0, -1.0, np.inf, np.nan])
+@each_of("project", ALL)
+@each_of("total", [0.0, -1.0, np.inf, np.nan])
 def test_refuses_an_impossible_total(project: Projection, total: float) -> None:
     with pytest.raises(UsageError, match="number above 0"):
         project([1.0], total)

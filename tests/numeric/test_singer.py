@@ -1,12 +1,12 @@
 import numpy as np
-import pytest
 
 from anonhist.numeric.singer import DIGITS, cyclic_order, cyclic_polynomial
+from anonhist.testing.cases import each_of
 
 SPACES = [(2, 2), (2, 3), (2, 9), (3, 4), (5, 3), (13, 2), (31, 3)]
 
 
-@pytest.mark.parametrize(("field", "dimension"), SPACES)
+@each_of(("field", "dimension"), SPACES)
 def test_the_cycle_meets_every_point_and_every_item_once(field: int, dimension: int) -> None:
     order = cyclic_order(field, dimension)
     length = (field**dimension - 1) // (field - 1)
@@ -14,7 +14,7 @@ def test_the_cycle_meets_every_point_and_every_item_once(field: int, dimension: 
     np.testing.assert_array_equal(np.sort(order.items), np.arange(length))
 
 
-@pytest.mark.parametrize(("field", "dimension"), SPACES)
+@each_of(("field", "dimension"), SPACES)
 def test_powers_of_z_are_constant_once_round_the_cycle_only(field: int, dimension: int) -> None:
     polynomial = cyclic_polynomial(field, dimension)
     assert polynomial[-1] == 1
@@ -29,7 +29,7 @@ def test_powers_of_z_are_constant_once_round_the_cycle_only(field: int, dimensio
     assert power[0] != 0
 
 
-@pytest.mark.parametrize("largest", [1, 2**DIGITS - 1, 2**DIGITS, 2**40])
+@each_of("largest", [1, 2**DIGITS - 1, 2**DIGITS, 2**40])
 def test_sums_of_many_digits_are_exact(largest: int) -> None:
     order = cyclic_order(2, 12)
     weights = np.random.default_rng(7).integers(0, largest, order.points.size, endpoint=True)

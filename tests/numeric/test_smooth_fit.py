@@ -16,6 +16,7 @@ from anonhist.numeric.smooth_fit import (
     smooth_fit,
 )
 from anonhist.sketches.decoding.empirical_bayes import _Mixture
+from anonhist.testing.cases import each_of
 
 
 class _Quadratic:
@@ -56,7 +57,7 @@ def _mixture(seed: int, size: int = 20, scale: float = 1e4) -> _Mixture:
     return _Mixture(rng.poisson(matrix @ rates).astype(np.float64), matrix, np.ones(size))
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 30])
+@each_of("size", [1, 2, 3, 4, 5, 30])
 def test_what_is_smooth_is_found_exactly(size: int) -> None:
     rng = np.random.default_rng(size)
     places = np.linspace(-1, 1, size)
@@ -92,8 +93,8 @@ def test_a_jump_stays_a_jump() -> None:
     assert np.mean((found - truth)[away] ** 2) < 0.5 * np.mean((seen - truth)[away] ** 2)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("precision", [1e4, 1.0, 1e-4])
+@each_of("seed", range(5))
+@each_of("precision", [1e4, 1.0, 1e-4])
 def test_every_step_climbs_to_the_top(seed: int, precision: float) -> None:
     differences = np.diff(np.eye(20), n=3, axis=0)
     penalty = precision * differences.T @ differences
@@ -184,7 +185,7 @@ def test_a_mixture_is_most_likely_where_its_means_are_what_is_seen() -> None:
     assert mixture.value(np.log(rates)) == pytest.approx(float(seen @ np.log(rates) - rates.sum()))
 
 
-@pytest.mark.parametrize("log", [-1e300, -1e4, -700.0, 59.0])
+@each_of("log", [-1e300, -1e4, -700.0, 59.0])
 def test_no_rates_of_a_mixture_are_too_small_or_large(log: float) -> None:
     found = _mixture(1).curvature(np.full(20, log))
     assert math.isfinite(found.value)

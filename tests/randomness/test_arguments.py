@@ -28,6 +28,7 @@ from anonhist.randomness import (
     uniform_integers,
     uniform_integers_pmf,
 )
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import TapeSource
 
 E = ExponentialQuotient.exponential(1)
@@ -44,21 +45,21 @@ RATED = [
 NOT_EXACT = [0.5, "1/2", None, True, np.float64(1), float("nan")]
 
 
-@pytest.mark.parametrize("call", RATED)
-@pytest.mark.parametrize("gamma", [0, -1, Fraction(-1, 2), Fraction(1, 2**41), *NOT_EXACT])
+@each_of("call", RATED)
+@each_of("gamma", [0, -1, Fraction(-1, 2), Fraction(1, 2**41), *NOT_EXACT])
 def test_a_rate_must_be_exact_and_not_too_small(call: Callable[[object], object], gamma: object) -> None:
     with pytest.raises(UsageError, match="gamma must be"):
         call(gamma)
 
 
-@pytest.mark.parametrize("call", [partial(bernoulli_exp, size=3, source=NOTHING), partial(bernoulli_exp_pmf, k=0)])
-@pytest.mark.parametrize("gamma", [-1, Fraction(-1, 2), *NOT_EXACT])
+@each_of("call", [partial(bernoulli_exp, size=3, source=NOTHING), partial(bernoulli_exp_pmf, k=0)])
+@each_of("gamma", [-1, Fraction(-1, 2), *NOT_EXACT])
 def test_an_exponent_must_be_exact_and_not_negative(call: Callable[[object], object], gamma: object) -> None:
     with pytest.raises(UsageError, match="gamma must be"):
         call(gamma)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "call",
     [
         partial(bernoulli, size=3, source=NOTHING),
@@ -66,16 +67,14 @@ def test_an_exponent_must_be_exact_and_not_negative(call: Callable[[object], obj
         partial(bernoulli_pmf, k=0),
     ],
 )
-@pytest.mark.parametrize(
-    "probability", [-1, 2, Fraction(-1, 10**30), Fraction(10**30 + 1, 10**30), E, -1 / E, 3 * E / E, *NOT_EXACT]
-)
+@each_of("probability", [-1, 2, Fraction(-1, 10**30), Fraction(10**30 + 1, 10**30), E, -1 / E, 3 * E / E, *NOT_EXACT])
 def test_a_probability_must_be_exact_and_from_0_to_1(call: Callable[[object], object], probability: object) -> None:
     with pytest.raises(UsageError, match="probability must be"):
         call(probability)
 
 
-@pytest.mark.parametrize("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
-@pytest.mark.parametrize("size", [-1, 1.0, "3", None, True])
+@each_of("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
+@each_of("size", [-1, 1.0, "3", None, True])
 def test_a_size_must_be_a_whole_number(sampler: Callable[..., object], size: object) -> None:
     for parameter in (1, Fraction(1, 3)):
         with pytest.raises(UsageError, match="size must be a whole number of at least 0"):
@@ -87,14 +86,14 @@ def test_a_size_must_be_a_whole_number(sampler: Callable[..., object], size: obj
 BOUNDED = [partial(uniform_integers, size=3, source=NOTHING), partial(uniform_integers_pmf, k=0)]
 
 
-@pytest.mark.parametrize("call", BOUNDED)
-@pytest.mark.parametrize("bound", [0, -1, 2**63 + 1, 6.0, "6", None, True, Fraction(6)])
+@each_of("call", BOUNDED)
+@each_of("bound", [0, -1, 2**63 + 1, 6.0, "6", None, True, Fraction(6)])
 def test_a_bound_must_be_a_whole_number_that_fits(call: Callable[[object], object], bound: object) -> None:
     with pytest.raises(UsageError, match="bound must be a whole number from 1 to 2"):
         call(bound)
 
 
-@pytest.mark.parametrize("wrong", [-1, 1.0, None, True])
+@each_of("wrong", [-1, 1.0, None, True])
 def test_rows_columns_and_subsets_are_counted_in_whole_numbers(wrong: object) -> None:
     for name in ("rows", "columns"):
         shape = {"rows": 1, "columns": 1, name: wrong}
@@ -117,7 +116,7 @@ def test_a_count_of_words_must_be_a_whole_number() -> None:
         SystemSource().words(-1)
 
 
-@pytest.mark.parametrize("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
+@each_of("sampler", [geometric, discrete_laplace, bernoulli, bernoulli_exp])
 def test_integers_are_exact_and_nothing_can_be_drawn(sampler: Callable[..., np.ndarray]) -> None:
     assert sampler(1, np.int64(0), source=NOTHING).shape == (0,)
     assert sampler(Fraction(1, 3), 0, source=NOTHING).shape == (0,)
@@ -126,7 +125,7 @@ def test_integers_are_exact_and_nothing_can_be_drawn(sampler: Callable[..., np.n
 BAD_ROWS = [[1.0, -1.0], [0.0, 0.0], [np.nan, 1.0], [1.0, np.nan], [np.inf, 1.0], [0.0, np.inf], [-np.inf, np.inf]]
 
 
-@pytest.mark.parametrize("row", BAD_ROWS)
+@each_of("row", BAD_ROWS)
 def test_weights_must_be_finite_not_negative_and_not_all_zero(row: list[float]) -> None:
     message = "weights must be finite, at least 0 and not all zero"
     for words in ([0], [2**63], [2**64 - 1]):

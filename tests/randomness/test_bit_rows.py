@@ -5,11 +5,11 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
-import pytest
 
 from anonhist.numeric import ExponentialQuotient
 from anonhist.randomness import bernoulli_bits, bernoulli_pmf
 from anonhist.randomness.bit_rows import PART, PATTERNS, _floors, _table
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource, TapeSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
@@ -31,7 +31,7 @@ PROBABILITIES = [
     (TINY - 1) / TINY,
     E**5 / (E**5 + 1),
 ]
-EVERY_PROBABILITY = pytest.mark.parametrize("probability", PROBABILITIES, ids=str)
+EVERY_PROBABILITY = each_of("probability", PROBABILITIES)
 
 
 def exact_floors(probability: Fraction | ExponentialQuotient, bits: int) -> list[int]:
@@ -44,7 +44,7 @@ def exact_floors(probability: Fraction | ExponentialQuotient, bits: int) -> list
 
 
 @EVERY_PROBABILITY
-@pytest.mark.parametrize("bits", [16, 64, 256])
+@each_of("bits", [16, 64, 256])
 def test_the_law_of_a_byte_is_exact(probability: Fraction | ExponentialQuotient, bits: int) -> None:
     assert _floors(probability, bits) == exact_floors(probability, bits)
     assert sorted(PATTERNS) == list(range(256))
@@ -66,8 +66,8 @@ def test_every_slot_is_decided_by_comparison_with_the_thresholds(probability: Fr
     assert used - (1 << 14) == looked_at <= 255 + 256
 
 
-@pytest.mark.parametrize("probability", [1 / (E + 1), Fraction(1, 3)], ids=str)
-@pytest.mark.parametrize("j", [0, 3, 100, 200])
+@each_of("probability", [1 / (E + 1), Fraction(1, 3)])
+@each_of("j", [0, 3, 100, 200])
 def test_a_tie_is_broken_by_the_next_digits(probability: Fraction | ExponentialQuotient, j: int) -> None:
     threshold = exact_floors(probability, 256)[j]
     digits = [threshold >> shift & WORD for shift in (192, 128, 64, 0)]
@@ -79,8 +79,8 @@ def test_a_tie_is_broken_by_the_next_digits(probability: Fraction | ExponentialQ
             assert source.position == tied + 2
 
 
-@pytest.mark.parametrize("columns", [1, 7, 8, 9, 20])
-@pytest.mark.parametrize("probability", [Fraction(1, 5), 1 / (E + 1), Fraction(1)], ids=str)
+@each_of("columns", [1, 7, 8, 9, 20])
+@each_of("probability", [Fraction(1, 5), 1 / (E + 1), Fraction(1)])
 def test_rows_are_padded_with_zeros(probability: Fraction | ExponentialQuotient, columns: int) -> None:
     packed = bernoulli_bits(probability, 50, columns, source=SeededSource(7))
     assert packed.dtype == np.uint8

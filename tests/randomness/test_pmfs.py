@@ -18,6 +18,7 @@ from anonhist.randomness import (
     geometric_mean,
     geometric_pmf,
 )
+from anonhist.testing.cases import each_of
 
 RATES = [Fraction(text) for text in ("1e-9", "1/2000", "1/3", "1", "10", "50")]
 
@@ -26,7 +27,7 @@ def ratio(gamma: Fraction) -> Decimal:
     return (-Decimal(gamma.numerator) / gamma.denominator).exp()
 
 
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("gamma", RATES)
 def test_pmfs_are_accurate_where_they_are_normal_floats(gamma: Fraction) -> None:
     steps = np.unique(np.geomspace(1, max(2, 700 / float(gamma)), 40).astype(np.int64))
     steps = np.append(0, steps[steps * float(gamma) <= 700])
@@ -41,7 +42,7 @@ def test_pmfs_are_accurate_where_they_are_normal_floats(gamma: Fraction) -> None
     assert geometric_pmf(gamma, [-1, -7]).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("gamma", RATES)
 def test_moments_are_accurate(gamma: Fraction) -> None:
     with localcontext() as context:
         context.prec = 60
@@ -77,7 +78,7 @@ def test_bernoulli_pmfs() -> None:
     assert bernoulli_exp_pmf(tiny, [0, 1]).tolist() == [-math.expm1(-1e-12), math.exp(-1e-12)]
 
 
-@pytest.mark.parametrize("scale", [5e-324 * 3, 2.0**-1000, 1.0, 2.0**900, 1.6e308])
+@each_of("scale", [5e-324 * 3, 2.0**-1000, 1.0, 2.0**900, 1.6e308])
 def test_categorical_pmf_at_any_scale(scale: float) -> None:
     weights = np.array([0.0, 1.0, 0.25, 1.0]) * scale
     total = sum(map(Fraction, weights.tolist()))

@@ -8,6 +8,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.randomness import random_subsets
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource, TapeSource
 from anonhist.testing.statistics import assert_pmf_equal
 
@@ -19,7 +20,7 @@ def words(*slots: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("population", "chosen"), [(5, 2), (6, 3), (7, 3), (7, 5), (4, 1), (4, 3), (9, 4), (8, 4)])
+@each_of(("population", "chosen"), [(5, 2), (6, 3), (7, 3), (7, 5), (4, 1), (4, 3), (9, 4), (8, 4)])
 def test_all_subsets_are_equally_likely(population: int, chosen: int) -> None:
     subsets = random_subsets(population, chosen, 40_000, source=SeededSource([7, population, chosen]))
     law = {subset: 1 / comb(population, chosen) for subset in combinations(range(population), chosen)}
@@ -45,7 +46,7 @@ def test_every_way_to_draw_three_of_six_is_counted() -> None:
     assert min(masses.values()) > 0
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("population", "chosen", "size"),
     [(999, 269, 300), (999, 730, 300), (40_000, 150, 300), (10**9, 20, 300), (2**63, 3, 300), (4, 2, 200_000)],
 )

@@ -18,6 +18,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace, geometric
 from anonhist.randomness.inversion import CHUNK, InversionTable, resolve
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource, TapeSource
 
 # The functions of these names hide the modules from a plain import.
@@ -25,7 +26,7 @@ LAPLACE = import_module("anonhist.randomness.discrete_laplace")._tables
 GEOMETRIC = import_module("anonhist.randomness.geometric")._tables
 BOTH = pytest.mark.parametrize("tables_of", [LAPLACE, GEOMETRIC], ids=["discrete_laplace", "geometric"])
 RATES = [Fraction(text) for text in ("60", "10", "2.5", "1", "1/7", "1/64", "1/65", "0.005", "1/2000", "1/900000")]
-EVERY_RATE = pytest.mark.parametrize("gamma", RATES, ids=str)
+EVERY_RATE = each_of("gamma", RATES)
 EVERY_SLOT = np.arange(1 << 16, dtype="<u2").view("<u8")
 EVERY_SLOT_LISTED = EVERY_SLOT.tolist()
 DIGITS = 150
@@ -74,7 +75,7 @@ def floors(masses: list[Decimal], bits: int) -> list[int]:
 
 
 @BOTH
-@pytest.mark.parametrize("gamma", RATES[:-1], ids=str)  # the sum over 65,536 low digits would be long
+@each_of("gamma", RATES[:-1])  # the sum over 65,536 low digits would be long
 def test_thresholds_of_high_digits_are_the_distribution_function(
     tables_of: Callable[[Fraction], Tables], gamma: Fraction
 ) -> None:
@@ -113,7 +114,7 @@ def test_every_value_is_joined_from_one_value_of_each_table(
 
 
 @BOTH
-@EVERY_RATE
+@pytest.mark.parametrize("gamma", RATES, ids=str)
 @pytest.mark.parametrize("rest", [0, 2**64 - 1])
 def test_every_slot_is_decided_as_its_first_and_its_last_number_are(
     tables_of: Callable[[Fraction], Tables], gamma: Fraction, rest: int
@@ -135,7 +136,7 @@ def test_every_slot_is_decided_as_its_first_and_its_last_number_are(
 
 
 @BOTH
-@EVERY_RATE
+@pytest.mark.parametrize("gamma", RATES, ids=str)
 def test_a_tie_is_broken_by_the_next_digits(tables_of: Callable[[Fraction], Tables], gamma: Fraction) -> None:
     for table in tables_of(gamma):
         exact = table.thresholds(256)

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from anonhist.randomness import uniform_integers, uniform_integers_pmf
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource, TapeSource
 from anonhist.testing.statistics import assert_pmf_equal
 
 EVERY_SLOT = np.arange(1 << 16, dtype="<u2").view("<u8")
 
 
-@pytest.mark.parametrize("bound", [2, 3, 6, 7, 10, 255, 256, 257, 1000, 3855, 4095, 4096])
+@each_of("bound", [2, 3, 6, 7, 10, 255, 256, 257, 1000, 3855, 4095, 4096])
 def test_of_the_slots_that_are_used_every_number_has_as_many(bound: int) -> None:
     drawn = []
     again = (1 << 16) % bound  # the last slots are too many: each is drawn again
@@ -63,7 +64,7 @@ def test_a_slot_may_be_drawn_again_more_than_once() -> None:
     assert source.position == 6
 
 
-@pytest.mark.parametrize("bound", [6, 1000, 5000, 10**6, 2**62 + 1])
+@each_of("bound", [6, 1000, 5000, 10**6, 2**62 + 1])
 def test_the_law_is_uniform(bound: int) -> None:
     draws = uniform_integers(bound, 60_000, source=SeededSource(7))
     assert draws.dtype == np.int64

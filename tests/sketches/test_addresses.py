@@ -12,6 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.numeric import keyed_hash
 from anonhist.sketches import addresses as module
 from anonhist.sketches.addresses import LISTED_KEY, NOT_SAMPLED, UNKNOWN, DomainAddresses, HashedAddresses, _HashIndex
+from anonhist.testing.cases import each_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hashing.md").read_text(encoding="utf-8")
 
@@ -39,7 +40,7 @@ def test_gives_the_vectors_of_the_page() -> None:
             assert places(addresses, [label]) == [expected]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 100, 5000])
+@each_of("size", [1, 2, 3, 100, 5000])
 def test_every_label_of_a_domain_has_its_own_counter_in_the_order_listed(size: int) -> None:
     labels = [f"label {number}" for number in range(size)]
     addresses = DomainAddresses.of(labels)
@@ -137,14 +138,14 @@ def test_a_key_is_bytes(key: object) -> None:
             make()
 
 
-@pytest.mark.parametrize("share", [0, -1, "x", 1.5, Fraction(11, 10), Fraction(1, 2**32 + 1), "1e-30"])
+@each_of("share", [0, -1, "x", 1.5, Fraction(11, 10), Fraction(1, 2**32 + 1), "1e-30"])
 def test_a_share_is_between_zero_and_one(share: object) -> None:
     with pytest.raises(UsageError, match="sample_share must be"):
         HashedAddresses(10, b"k", share)  # type: ignore[arg-type]
     assert HashedAddresses(10, b"k", Fraction(1, 2**32)).sample_share == Fraction(1, 2**32)
 
 
-@pytest.mark.parametrize("buckets", [0, -1, 2**31 + 1, 1.5, True])
+@each_of("buckets", [0, -1, 2**31 + 1, 1.5, True])
 def test_buckets_are_a_whole_number(buckets: object) -> None:
     with pytest.raises(UsageError, match="buckets must be a whole number from 1"):
         HashedAddresses(buckets, b"k")  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.sketches import chunks
 from anonhist.sketches.chunks import label_chunks, total_of, whole_counts
+from anonhist.testing.cases import each_of
 
 LABELS = ["a", "b", "c", "d", "e"]
 
@@ -25,11 +26,11 @@ def listed(labels: Iterable[str], counts: Any = None) -> list[tuple[list[str], l
 
 
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize(
+@each_of(
     "kind",
     [list, tuple, iter, np.array, lambda labels: dict.fromkeys(labels).keys(), lambda labels: (x for x in labels)],
 )
-@pytest.mark.parametrize("numbers", [None, list, iter, np.array, lambda counts: np.array(counts, dtype=np.uint64)])
+@each_of("numbers", [None, list, iter, np.array, lambda counts: np.array(counts, dtype=np.uint64)])
 def test_labels_and_counts_of_every_kind_are_gone_through_in_step(kind: Any, numbers: Any) -> None:
     counts = None if numbers is None else numbers([5, 4, 3, 2, 1])
     in_step: list[list[int] | None] = [None] * 3 if numbers is None else [[5, 4], [3, 2], [1]]
@@ -45,9 +46,9 @@ def test_chunks_of_an_array_are_arrays_themselves() -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("labels", [list, iter])
-@pytest.mark.parametrize("numbers", [list, iter])
-@pytest.mark.parametrize("counts", [[], [1] * 3, [1] * 4, [1] * 6, [1] * 9])
+@each_of("labels", [list, iter])
+@each_of("numbers", [list, iter])
+@each_of("counts", [[], [1] * 3, [1] * 4, [1] * 6, [1] * 9])
 def test_another_number_of_counts_is_refused(labels: Any, numbers: Any, counts: list[int]) -> None:
     with pytest.raises(DataError, match="one count for each label"):
         listed(labels(LABELS), numbers(counts))
@@ -80,7 +81,7 @@ def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:
         assert (len(chunk), read) == (chunks.CHUNK, number * chunks.CHUNK)
 
 
-@pytest.mark.parametrize("labels", ["apple", b"apple", 7, None])
+@each_of("labels", ["apple", b"apple", 7, None])
 def test_a_single_label_is_refused(labels: object) -> None:
     with pytest.raises(UsageError, match="put a single label into a list"):
         listed(labels)  # type: ignore[arg-type]
@@ -98,10 +99,9 @@ def test_a_single_count_is_refused() -> None:
         listed(["a"], 7)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "counts",
     [[0], [1, -1], [1.0], [True], ["1"], [None], [2**62 + 1], [2**64], [2**100], [[1], [2]], [float("nan")]],
-    ids=str,
 )
 def test_counts_are_whole_numbers_from_one_on(counts: list[Any]) -> None:
     with pytest.raises(DataError, match="Counts must be whole numbers from 1"):

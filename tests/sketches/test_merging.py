@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare, Sketch
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.strategies import repeatable
 
@@ -102,7 +103,7 @@ OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each_of("name", OTHERS)
 def test_what_does_not_belong_together_is_refused(name: str) -> None:
     make, message = OTHERS[name]
     one, other = made("hashed", "1", [], 1), make()

@@ -9,6 +9,7 @@ import pytest
 from anonhist.errors import DataError, UsageError
 from anonhist.randomness import discrete_laplace_pmf, discrete_laplace_variance, negative_binomial_pmf
 from anonhist.sketches.noise import NoiseComponent, NoiseLaw
+from anonhist.testing.cases import each_of
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 ONE = Fraction(1)
@@ -38,7 +39,7 @@ def slow_pmf(parts: list[tuple[Fraction, Fraction]], reach: int) -> np.ndarray:
     return total[half - reach : half + reach + 1]
 
 
-@pytest.mark.parametrize("name", LAWS)
+@each_of("name", LAWS)
 def test_the_law_is_the_convolution_of_its_parts(name: str) -> None:
     law = NoiseLaw.of(LAWS[name])
     expected = slow_pmf(LAWS[name], 30)
@@ -50,8 +51,8 @@ def test_the_law_is_the_convolution_of_its_parts(name: str) -> None:
     assert law.characteristic(angles) == pytest.approx(np.cos(np.outer(angles, values)) @ wide, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("probability", [0.3, 1e-3, 1e-9])
+@each_of("name", LAWS)
+@each_of("probability", [0.3, 1e-3, 1e-9])
 def test_noise_stays_within_its_reach(name: str, probability: float) -> None:
     law = NoiseLaw.of(LAWS[name])
     reach = law.reach(probability)
@@ -97,8 +98,8 @@ def test_simulated_noise_follows_the_law(name: str) -> None:
     assert_pmf_differs(2 * values, pmf)
 
 
-@pytest.mark.parametrize("gamma", ["1/1099511627776", "1e-6", "1/1000", "50", "800", "1e64"])
-@pytest.mark.parametrize("shapes", [["1"], ["1", "1"], ["1/2"], ["1", "1/7"]])
+@each_of("gamma", ["1/1099511627776", "1e-6", "1/1000", "50", "800", "1e64"])
+@each_of("shapes", [["1"], ["1", "1"], ["1/2"], ["1", "1/7"]])
 def test_every_rate_gives_finite_numbers(gamma: str, shapes: list[str]) -> None:
     law = NoiseLaw.of([(Fraction(gamma), Fraction(shape)) for shape in shapes])
     assert np.isfinite(law.characteristic(np.linspace(0, 3.2, 7))).all()
@@ -118,13 +119,13 @@ def test_a_law_that_fills_the_memory_is_refused() -> None:
         wide.pmf(3)
 
 
-@pytest.mark.parametrize("probability", [0.0, 1.0, -1.0, float("nan")])
+@each_of("probability", [0.0, 1.0, -1.0, float("nan")])
 def test_a_reach_needs_a_probability(probability: float) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         NoiseLaw.of([(ONE, ONE)]).reach(probability)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("changed", "message"),
     [
         ({"identity": "0" * 31}, "32 hexadecimal digits"),
@@ -144,7 +145,6 @@ def test_a_reach_needs_a_probability(probability: float) -> None:
         ({"session": "s"}, "name a session"),
         ({"shape": Fraction(1, 2), "session": "a\nb"}, "name a session"),
     ],
-    ids=str,
 )
 def test_a_part_that_is_none_is_refused(changed: dict[str, Any], message: str) -> None:
     right: dict[str, Any] = {"identity": "0" * 32, "gamma": ONE, "shape": ONE, "session": ""}

@@ -8,6 +8,7 @@ import pytest
 from anonhist.errors import DataError
 from anonhist.sketches import observed
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 
 
 def cases() -> dict[str, np.ndarray]:
@@ -43,7 +44,7 @@ def test_dense_is_a_window() -> None:
     assert seen.dense(2**60, 2**60).tolist() == [1]
 
 
-@pytest.mark.parametrize(("values", "numbers"), [([2, 1], [1, 1]), ([1, 1], [1, 1]), ([1], [1, 1]), ([1], [0])])
+@each_of(("values", "numbers"), [([2, 1], [1, 1]), ([1, 1], [1, 1]), ([1], [1, 1]), ([1], [0])])
 def test_what_no_counters_can_have_is_refused(values: list[int], numbers: list[int]) -> None:
     with pytest.raises(DataError, match=r"of counters must be ascending|of one counter at least"):
         Observed(np.array(values), np.array(numbers))

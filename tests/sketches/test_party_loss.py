@@ -8,6 +8,7 @@ import pytest
 from scipy.special import gammaln
 
 from anonhist.sketches.party_loss import party_loss
+from anonhist.testing.cases import each_of
 
 
 def law(gamma: float, shape: float, reach: int) -> np.ndarray:
@@ -18,8 +19,8 @@ def law(gamma: float, shape: float, reach: int) -> np.ndarray:
     return np.array([pmf[: pmf.size - k] @ pmf[k:] for k in range(reach + 1)])
 
 
-@pytest.mark.parametrize(("remaining", "of"), [(1, 2), (2, 3), (1, 3), (9, 10), (999, 1000)])
-@pytest.mark.parametrize("gamma", ["0.01", "0.1", "1", "4", "7.99", "8.01", "12"])
+@each_of(("remaining", "of"), [(1, 2), (2, 3), (1, 3), (9, 10), (999, 1000)])
+@each_of("gamma", ["0.01", "0.1", "1", "4", "7.99", "8.01", "12"])
 def test_the_loss_is_that_of_the_law_and_largest_at_zero(gamma: str, remaining: int, of: int) -> None:
     exact = law(float(gamma), remaining / of, 30)
     losses = np.log(exact[:-1] / exact[1:])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
@@ -40,10 +41,9 @@ def test_scaling_keeps_counts_and_the_profile_its_unit() -> None:
     assert Prevalences(np.zeros(0, dtype=np.int64), np.zeros(0)).rounded().num_labels == 0
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("counts", "numbers"),
     [([2, 1], [1, 1]), ([1, 1], [1, 1]), ([1], [1, 1]), ([-1], [1]), ([1], [-0.5]), ([1], [np.nan]), ([1], [np.inf])],
-    ids=str,
 )
 def test_what_is_no_estimate_is_refused(counts: list[int], numbers: list[Any]) -> None:
     with pytest.raises(DataError, match="Estimated prevalences"):

@@ -10,6 +10,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, UsersIn
 from anonhist.sketches.noise import NoiseComponent
 from anonhist.sketches.promise import checked_parts, promise
+from anonhist.testing.cases import each_of
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 ITEM, USER = PrivacyUnit.item(), PrivacyUnit.user(max_items=5)
@@ -22,7 +23,7 @@ def part(
     return NoiseComponent(f"{number:032x}", Fraction(gamma), Fraction(1, honest), session, needed)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "relation", "gamma"),
     [(ITEM, ADD, "1/2"), (ITEM, SUBSTITUTE, "1/4"), (USER, ADD, "1/10"), (USER, SUBSTITUTE, "1/20")],
 )

@@ -9,6 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.randomness import discrete_laplace_pmf, negative_binomial, negative_binomial_pmf
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
@@ -46,13 +47,13 @@ def test_a_sketch_remembers_its_share() -> None:
     assert (part.gamma, part.shape, part.session) == (Fraction(1, 4), Fraction(1, 3), "week 47")
 
 
-@pytest.mark.parametrize("honest", [0, 1, -3, 2.5, "2", True, 2**31 + 1])
+@each_of("honest", [0, 1, -3, 2.5, "2", True, 2**31 + 1])
 def test_the_number_of_honest_parties_is_a_whole_number_from_two_on(honest: object) -> None:
     with pytest.raises(UsageError, match="honest must be a whole number from 2"):
         NoiseShare(honest=honest, session="s")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("session", ["", "a\nb", "x" * 201, 7, None])
+@each_of("session", ["", "a\nb", "x" * 201, 7, None])
 def test_a_session_is_a_line_of_text(session: object) -> None:
     with pytest.raises(UsageError, match="session must be plain text on one line"):
         NoiseShare(honest=2, session=session)  # type: ignore[arg-type]

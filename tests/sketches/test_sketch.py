@@ -21,6 +21,7 @@ from anonhist.sketches import sketch as module
 from anonhist.sketches.addresses import HashedAddresses
 from anonhist.sketches.chunks import LARGEST_COUNTER
 from anonhist.sketches.noise import NoiseComponent
+from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
 WORDS = ["pets", "cats", "pets", "Äpfel", "", "日本語", "cats", "pets"]
@@ -167,7 +168,7 @@ def at(value: int) -> Sketch:
     )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("start", "addresses", "counts", "end"),
     [
         (LARGEST_COUNTER - 3, [0, 0, 0], None, LARGEST_COUNTER),
@@ -260,7 +261,7 @@ WRONG_PARTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_PARTS)
+@each_of("name", WRONG_PARTS)
 def test_parts_that_make_no_sketch_are_refused(name: str) -> None:
     changed, message = WRONG_PARTS[name]
     with pytest.raises((DataError, UsageError), match=message):

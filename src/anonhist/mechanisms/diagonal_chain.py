@@ -182,7 +182,7 @@ class DiagonalChain:
 
 def _with_zero(lengths: NDArray[np.int64], edge: int) -> NDArray[np.int64]:
     """Append the arm (or leg) of length 0 where the edge that leaves content 0 drops."""
-    return np.append(lengths, 0) if edge == _DROP else lengths
+    return np.concatenate((lengths, [0])) if edge == _DROP else lengths
 
 
 def _corner_run(legs: NDArray[np.int64], edge: int) -> int:

@@ -76,13 +76,14 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
         violates = (sums[:-1] * sizes[1:] < sums[1:] * sizes[:-1]) & ~opens[1:]
         if not violates.any():
             break
-        pooled = np.flatnonzero(np.append(True, ~violates))
+        pooled = np.flatnonzero(np.concatenate(([True], ~violates)))
         sums, sizes = np.add.reduceat(sums, pooled), np.add.reduceat(sizes, pooled)
         starts, opens = starts[pooled], opens[pooled]
     else:
         sums, sizes, pooled = _pooled(sums.tolist(), sizes.tolist(), opens.tolist())
         starts = starts[pooled]
-    means = np.repeat(sums / sizes, np.diff(starts, append=math.prod(shape))).reshape(shape)
+    lengths = np.concatenate((starts[1:], [math.prod(shape)])) - starts
+    means = np.repeat(sums / sizes, lengths).reshape(shape)
     # Means that are equal but for rounding may stand in the wrong order by an ulp.
     np.minimum.accumulate(means, axis=-1, out=means)
     return np.ldexp(means, shift) if shift else means

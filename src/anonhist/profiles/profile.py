@@ -17,6 +17,8 @@ from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+_ITEM = PrivacyUnit.item()
+
 
 class Profile:
     """How often things occur, without saying which things: a sparse map from count to prevalence.
@@ -83,7 +85,7 @@ class Profile:
             raise DataError("A profile needs as many counts as prevalences.")
         if count.size and (count[0] < 1 or prevalence.min() < 1):
             raise DataError("Counts and prevalences of a profile must be at least 1; leave out what does not occur.")
-        if not bool(np.all(count[1:] > count[:-1])):
+        if not bool((count[1:] > count[:-1]).all()):
             raise DataError("Counts of a profile must be distinct and ascending; Profile.from_prevalences sorts them.")
         # Σ φ_r ≤ Σ r·φ_r, so the one bound on n keeps every sum below inside int64.
         total = _items(count, prevalence)
@@ -97,7 +99,7 @@ class Profile:
         freeze(self, "_cumulative", cumulative)
         freeze(self, "n", total)
         freeze(self, "num_labels", int(cumulative[0]))
-        freeze(self, "unit", unit or PrivacyUnit.item())
+        freeze(self, "unit", unit or _ITEM)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a profile is a value."""

@@ -19,6 +19,7 @@ from anonhist.mechanisms.estimators import (
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness.arguments import SMALLEST_GAMMA
+from anonhist.testing.cases import each_of
 from anonhist.testing.estimators import MECHANISMS
 
 ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
@@ -47,7 +48,7 @@ def check(mechanism: StatisticMechanism, items: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", SIZES)
+@each_of("items", SIZES)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_any_number_of_items_gives_noise(name: str, items: int) -> None:
     # Every promise and every budget at each number of items, and the two together at some of them.
@@ -80,7 +81,7 @@ def test_any_number_of_draws_and_labels_gives_noise(items: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", [10**9, 2**47, 2**52, 2**55, 2**60, 2**63 - 1])
+@each_of("items", [10**9, 2**47, 2**52, 2**55, 2**60, 2**63 - 1])
 @pytest.mark.parametrize(
     "make",
     [

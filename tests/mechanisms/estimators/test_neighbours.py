@@ -24,6 +24,7 @@ from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.profiles import Profile
 from anonhist.properties import LinearStatistic
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
+from anonhist.testing.cases import each_of
 
 SIZES = [2**40, 2**44, 2**62 - 1]
 USER = 5
@@ -133,7 +134,7 @@ def test_no_neighbour_differs_by_more_than_the_sensitivity(name: str, items: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", SIZES)
+@each_of("items", SIZES)
 @pytest.mark.parametrize("name", MADE)
 def test_the_weight_of_a_count_does_not_depend_on_the_others(name: str, items: int) -> None:
     statistic, weights = made(name, items)
@@ -169,7 +170,7 @@ def test_weights_of_any_quality_keep_the_promise(items: int, data: st.DataObject
 
 
 @pytest.mark.parametrize("items", [1, 2, 2048, 2049, 10**6, 2**42, 2**43 + 1, 2**62, 2**63 - 1])
-@pytest.mark.parametrize("shape", ["random", "rising", "falling"])
+@each_of("shape", ["random", "rising", "falling"])
 def test_steps_are_those_between_the_knots_and_both_ends_are_taken(shape: str, items: int) -> None:
     rng = np.random.default_rng(5)
     # Of the last two, the steepest chords are the long ones.

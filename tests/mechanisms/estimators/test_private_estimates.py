@@ -26,6 +26,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.entropy.polynomial import polynomial_statistic
+from anonhist.testing.cases import each_of
 from anonhist.testing.estimators import MECHANISMS
 from anonhist.testing.sources import SeededSource
 
@@ -48,8 +49,8 @@ _UNLIKE = {"renyi-entropy": {"method": "unbiased"}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", NeighboringRelation)
-@pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
+@each_of("relation", NeighboringRelation)
+@each_of("name", PRIVATE_PROPERTIES)
 def test_without_noise_to_speak_of_they_are_the_estimates_themselves(name: str, relation: NeighboringRelation) -> None:
     options = TWINS[name]
     private = PRIVATE_PROPERTIES[name].estimate(
@@ -162,8 +163,8 @@ def test_a_private_interval_is_no_wider_than_it_need_be_for_the_noise_alone() ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("parts", [(), (1,), (1, 1), (2**62,), (2**61, 1, 1)])
-@pytest.mark.parametrize("relation", NeighboringRelation)
+@each_of("parts", [(), (1,), (1, 1), (2**62,), (2**61, 1, 1)])
+@each_of("relation", NeighboringRelation)
 def test_small_and_huge_data_give_numbers(name: str, parts: tuple[int, ...], relation: NeighboringRelation) -> None:
     profile = Profile.from_counts(parts)
     found = MECHANISMS[name](1, ITEM, relation).estimate(profile, source=SeededSource(2))
@@ -195,7 +196,7 @@ def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
         ah.private_entropy(users, epsilon=1, unit=PrivacyUnit.item())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("call", "said"),
     [
         (lambda: ah.private_entropy(PROFILE, epsilon=0), "greater than zero"),
@@ -243,7 +244,7 @@ def test_public_items_are_taken_at_their_word_and_the_promise_holds_for_all_data
     assert wrong.estimate(PROFILE).value != pytest.approx(1 - 400 / PROFILE.n, abs=0.01)
 
 
-@pytest.mark.parametrize("items", [1, 3, 7, 1000, 10**7])
+@each_of("items", [1, 3, 7, 1000, 10**7])
 def test_statistics_that_n_fixes_are_released_too(items: int) -> None:
     # One draw shows one label, whatever the data: what is left of the weights is rounding.
     for relation in NeighboringRelation:
@@ -253,8 +254,8 @@ def test_statistics_that_n_fixes_are_released_too(items: int) -> None:
             assert found.value == 1.0
 
 
-@pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("exponent", [0.0, 1.0])
+@each_of("order", [2, 3])
+@each_of("exponent", [0.0, 1.0])
 def test_sampling_of_power_sums_is_bounded_by_what_was_released(order: int, exponent: float) -> None:
     p = np.arange(1.0, 301.0) ** -exponent
     p /= p.sum()

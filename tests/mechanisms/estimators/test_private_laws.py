@@ -16,6 +16,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.testing.audit import audited
+from anonhist.testing.cases import each_of
 from anonhist.testing.estimators import MECHANISMS
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -78,7 +79,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "relation", "public"),
     [
         (ITEM, SUBSTITUTE, None),
@@ -120,7 +121,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MECHANISMS)
+@each_of("name", MECHANISMS)
 def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
     mechanism = MECHANISMS[name](1, ITEM, SUBSTITUTE)
     pairs = [(before, after) for before, after in neighbors(ITEM, SUBSTITUTE) if sum(before) >= 4]
@@ -130,8 +131,8 @@ def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", NeighboringRelation)
-@pytest.mark.parametrize("name", MECHANISMS)
+@each_of("relation", NeighboringRelation)
+@each_of("name", MECHANISMS)
 def test_the_scale_is_the_same_whatever_the_data(name: str, relation: NeighboringRelation) -> None:
     # Published code took the scale from the counts that occur, and failed where none was small.
     mechanism = MECHANISMS[name](1, ITEM, relation)

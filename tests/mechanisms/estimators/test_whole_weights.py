@@ -15,6 +15,7 @@ from anonhist.profiles import Profile
 from anonhist.properties import LinearStatistic
 from anonhist.properties.entropy.plug_in import plug_in_statistic
 from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
+from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import larger_neighbors, partitions, partitions_up_to
 
 
@@ -47,7 +48,7 @@ def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("items", range(1, 8))
+@each_of("items", range(1, 8))
 def test_one_item_exchanged_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
     weights = WholeWeights.of(STATISTICS[name](items), items)
     changes = [
@@ -77,7 +78,7 @@ def test_one_item_more_changes_at_most_the_sensitivity_whatever_the_data(name: s
     assert weights.added <= (max(weights.highest, 0) - min(weights.lowest, 0)) / 2 + 1
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@each_of("name", STATISTICS)
 def test_whole_weights_are_the_weights(name: str) -> None:
     statistic = STATISTICS[name](50)
     weights = WholeWeights.of(statistic, 50)
@@ -110,7 +111,7 @@ def test_sensitivities_follow_the_formula_where_not_every_count_is_a_knot(items:
     assert weights.added <= 1 + max(max(found) - weights.middle, weights.middle - min(found))
 
 
-@pytest.mark.parametrize("steps", [(-3, -3), (3, 3), (-3, -1), (1, 3), (-2, 1), (0, 0)])
+@each_of("steps", [(-3, -3), (3, 3), (-3, -1), (1, 3), (-2, 1), (0, 0)])
 def test_counts_beyond_the_public_number_are_steps_of_zero(steps: tuple[int, int]) -> None:
     at_knots = np.array([0, steps[0], sum(steps)])
     whole = WholeWeights(2, 1.0, np.arange(3), at_knots, min(steps), max(steps))
@@ -153,7 +154,7 @@ def test_sensitivity_is_less_than_published() -> None:
         assert weights.grid * weights.replaced <= Fraction(61, 100) * 2 * math.log(items) / items
 
 
-@pytest.mark.parametrize("name", ["plug-in", "observed", "singletons", "smoothed"])
+@each_of("name", ["plug-in", "observed", "singletons", "smoothed"])
 def test_rounding_is_little_beside_the_noise_for_millions_of_labels(name: str) -> None:
     # Every label is rounded alike: on a grid of a thousandth of the sensitivity they would add up to a thousand of it.
     items = 5_000_000

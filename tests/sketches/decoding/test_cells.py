@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.sketches.decoding.cells import HEAD, MOST_CELLS, between_cells, count_edges, value_edges
+from anonhist.testing.cases import each_of
 
 
 def _edges(rng: np.random.Generator, first: int, last: int) -> NDArray[np.int64]:
@@ -23,7 +24,7 @@ def _summed(kernel: NDArray[np.float64], low: int, values: NDArray[np.int64], co
     ]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each_of("seed", range(30))
 def test_cells_hold_what_their_members_hold_together(seed: int) -> None:
     rng = np.random.default_rng(seed)
     kernel = rng.dirichlet(np.full(int(rng.integers(1, 30)), 0.3))
@@ -42,8 +43,8 @@ def test_wide_cells_lose_no_probability() -> None:
     np.testing.assert_allclose(found.sum(axis=0), np.diff(counts), atol=1e-15 * 71_000)
 
 
-@pytest.mark.parametrize("last", [1, 2, 47, 48, 49, 50, 100, 1000, 65_536, 2**21])
-@pytest.mark.parametrize("crowd", [0, 1, 10**3, 10**12])
+@each_of("last", [1, 2, 47, 48, 49, 50, 100, 1000, 65_536, 2**21])
+@each_of("crowd", [0, 1, 10**3, 10**12])
 def test_cells_of_counts_cover_all_counts_and_are_few(last: int, crowd: int) -> None:
     edges = count_edges(np.full(last, crowd), last)
     assert (edges[0], edges[-1]) == (0, last)
@@ -71,8 +72,8 @@ def test_a_few_counters_fill_no_cell_of_their_own() -> None:
     assert np.count_nonzero((firsts > 1000) & (firsts < 1040)) <= 1
 
 
-@pytest.mark.parametrize("low", [0, -1, -27, -48, -49, -94, -95, -1000, -1001, -(2**18)])
-@pytest.mark.parametrize("spread", [0.0, 0.1, 1.3, 20.0, 1000.0])
+@each_of("low", [0, -1, -27, -48, -49, -94, -95, -1000, -1001, -(2**18)])
+@each_of("spread", [0.0, 0.1, 1.3, 20.0, 1000.0])
 def test_cells_of_values_begin_at_the_lowest_and_end_with_the_counts(low: int, spread: float) -> None:
     counts = count_edges(np.arange(3000) % 100, 3000)
     edges = value_edges(low, counts, spread=spread)

@@ -18,6 +18,7 @@ from anonhist.sketches.decoding.circulant import (
     truncated_reach,
 )
 from anonhist.sketches.noise import NoiseLaw
+from anonhist.testing.cases import each_of
 
 ONE = Fraction(1)
 RATES = [Fraction(1, 50), Fraction(3, 10), ONE, Fraction(3), Fraction(20)]
@@ -32,8 +33,8 @@ def wrapped(law: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     return np.asarray(column[(places[:, None] - places) % length])
 
 
-@pytest.mark.parametrize("gamma", RATES)
-@pytest.mark.parametrize(("reach", "length"), [(0, 1), (0, 4), (1, 3), (4, 30), (7, 31), (12, 90), (90, 200), (9, 7)])
+@each_of("gamma", RATES)
+@each_of(("reach", "length"), [(0, 1), (0, 4), (1, 3), (4, 30), (7, 31), (12, 90), (90, 200), (9, 7)])
 def test_eigenvalues_are_those_of_the_matrix_written_out(gamma: Fraction, reach: int, length: int) -> None:
     matrix = wrapped(truncated_noise(gamma, reach), length)
     found = truncated_eigenvalues(gamma, reach, length)
@@ -43,7 +44,7 @@ def test_eigenvalues_are_those_of_the_matrix_written_out(gamma: Fraction, reach:
     np.testing.assert_allclose(np.sort(everyone), np.linalg.eigvalsh(matrix), atol=1e-12)
 
 
-@pytest.mark.parametrize("gamma", RATES)
+@each_of("gamma", RATES)
 def test_truncated_noise_is_noise_known_to_be_near(gamma: Fraction) -> None:
     whole = NoiseLaw(((gamma, ONE),)).pmf(40)
     for reach in (0, 1, 5, 40):
@@ -77,8 +78,8 @@ def test_below_the_bound_eigenvalues_turn_negative(gamma: Fraction) -> None:
     assert p ** (truncated_reach(gamma, size=1, beta=0.9) + 1) <= (1 - p) / 4 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("gamma", RATES)
-@pytest.mark.parametrize("size", [100, 10**6])
+@each_of("gamma", RATES)
+@each_of("size", [100, 10**6])
 def test_noise_leaves_the_window_as_seldom_as_asked(gamma: Fraction, size: int) -> None:
     p = math.exp(-float(gamma))
     reach = truncated_reach(gamma, size=size, beta=1e-4)
@@ -126,7 +127,7 @@ def test_matrices_of_merged_noise_are_products() -> None:
     np.testing.assert_allclose(noise.solve(matrix @ vector), vector, atol=1e-9)
 
 
-@pytest.mark.parametrize("length", [16, 18, 50, 64])
+@each_of("length", [16, 18, 50, 64])
 def test_a_longer_window_keeps_the_law(length: int) -> None:
     reach, profile = 4, np.array([0.5, 0.0, 0.3, 0.0, 0.1, 0.0, 0.0, 0.1])
     window = np.zeros(length)

@@ -9,6 +9,7 @@ from anonhist.sketches.decoding.compound import Compound, _quick_length
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 
 LAWS = [
     NoiseLaw.of([(Fraction(1), Fraction(1))]),
@@ -48,8 +49,8 @@ def _by_convolution(window: Window, law: NoiseLaw, rates: NDArray[np.float64]) -
     return np.convolve(found, law.pmf(reach))[reach + window.low : reach + window.last]
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("last", [2, 7, 12])
+@each_of("law", LAWS)
+@each_of("last", [2, 7, 12])
 def test_the_law_of_a_bucket_is_that_of_noise_and_labels(law: NoiseLaw, last: int) -> None:
     window, compound, logs = _random(last, law, last)
     rates = compound.spread_out(np.exp(logs))
@@ -87,8 +88,8 @@ def _slopes(compound: Compound, logs: NDArray[np.float64]) -> NDArray[np.float64
     )
 
 
-@pytest.mark.parametrize("law", LAWS[:2])
-@pytest.mark.parametrize("last", [5, 30, 120])
+@each_of("law", LAWS[:2])
+@each_of("last", [5, 30, 120])
 def test_derivatives_of_the_likelihood_are_those_of_differences(law: NoiseLaw, last: int) -> None:
     window, compound, logs = _random(last, law, last)
     found = compound.curvature(logs)
@@ -149,7 +150,7 @@ def test_the_search_begins_with_as_many_labels_as_buckets() -> None:
     assert [start.shape for start in compound.starts] == 2 * [(window.counts.size - 2,)]
 
 
-@pytest.mark.parametrize("log", [-1e4, -700.0, -80.0, 30.0, 59.0, 61.0, 1e300])
+@each_of("log", [-1e4, -700.0, -80.0, 30.0, 59.0, 61.0, 1e300])
 def test_no_rates_are_too_small_or_large(log: float) -> None:
     _, compound, logs = _random(2, LAWS[0], 40)
     value = compound.value(np.full(logs.size, log))
@@ -169,7 +170,7 @@ def test_rounding_of_large_loads_makes_no_law_larger_than_one() -> None:
         assert law.shape == window.seen.shape
 
 
-@pytest.mark.parametrize("least", [2, 3, 9, 31, 32, 33, 1000, 131_131, 147_456, 147_457])
+@each_of("least", [2, 3, 9, 31, 32, 33, 1000, 131_131, 147_456, 147_457])
 def test_transforms_are_of_quick_lengths(least: int) -> None:
     found = _quick_length(least)
     assert max(2, least) <= found <= max(16, 1.25 * least)

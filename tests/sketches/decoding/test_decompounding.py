@@ -14,6 +14,7 @@ from anonhist.sketches.decoding.fourier import FourierDecompounding
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
@@ -78,7 +79,7 @@ def test_without_chance_the_truth_is_found(shape: str, load: float, law: NoiseLa
 
 # At four labels a bucket the phase goes round.
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("load", [0.1, 1.0, 4.0])
+@each_of("load", [0.1, 1.0, 4.0])
 def test_without_chance_the_transform_finds_the_truth(shape: str, load: float) -> None:
     share = SHAPES[shape] / SHAPES[shape].sum()
     for law in (_law("1"), _law("3", "2")):
@@ -201,8 +202,8 @@ def test_overloaded_buckets_keep_the_number_of_items() -> None:
     assert found.counts @ found.numbers == pytest.approx(counts.sum(), rel=0.04)
 
 
-@pytest.mark.parametrize("decoder", [Decompounding(), FourierDecompounding()])
-@pytest.mark.parametrize("counters", [[], [0], [-3, -1, -1, 0]])
+@each_of("decoder", [Decompounding(), FourierDecompounding()])
+@each_of("counters", [[], [0], [-3, -1, -1, 0]])
 def test_without_a_value_above_zero_there_are_no_labels(decoder: Decoder, counters: list[int]) -> None:
     found = _decoded(Observed.of(np.array(counters, dtype=np.int64)), _law("1"), decoder)
     assert found.counts.size == 0

@@ -13,6 +13,7 @@ from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
@@ -42,8 +43,8 @@ SHAPES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("epsilons", "most"), [(("3",), 1e-4), (("1",), 6e-4), (("1", "2"), 4e-3), (("0.3",), 0.03)])
+@each_of("shape", SHAPES)
+@each_of(("epsilons", "most"), [(("3",), 1e-4), (("1",), 6e-4), (("1", "2"), 4e-3), (("0.3",), 0.03)])
 def test_without_chance_the_truth_is_found(shape: str, epsilons: tuple[str, ...], most: float) -> None:
     law, share = _law(*epsilons), SHAPES[shape] / SHAPES[shape].sum()
     reach = law.reach(1e-14)

@@ -13,6 +13,7 @@ from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 
 ONE = Fraction(1)
 
@@ -32,7 +33,7 @@ def with_gaps(seed: int) -> NDArray[np.int64]:
     return np.concatenate((rng.poisson(2, 300) + rng.integers(-3, 4, 300), rng.integers(30, 400, 12), [-20, 150, 151]))
 
 
-@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0, 4.0])
+@each_of("gamma", [0.1, 0.5, 1.0, 4.0])
 def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
     counters = with_gaps(1)
     law = NoiseLaw(((Fraction(str(gamma)), ONE),))
@@ -45,8 +46,8 @@ def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
     np.testing.assert_allclose(reaching, expected, atol=1e-13 * counters.size / math.tanh(gamma / 2) ** 2)
 
 
-@pytest.mark.parametrize("gamma", [0.05, 0.3, 1.0, 4.0])
-@pytest.mark.parametrize("seed", range(5))
+@each_of("gamma", [0.05, 0.3, 1.0, 4.0])
+@each_of("seed", range(5))
 def test_is_the_unweighted_fit_of_every_value(gamma: float, seed: int) -> None:
     counters = with_gaps(seed)
     found = Isotonic().decode(Observed.of(counters), Setting(NoiseLaw(((Fraction(str(gamma)), ONE),)), is_hashed=False))

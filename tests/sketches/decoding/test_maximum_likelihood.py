@@ -14,6 +14,7 @@ from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
@@ -42,7 +43,7 @@ def _missing(seen: NDArray[np.float64], kernel: NDArray[np.float64], weights: ND
     return float(total * np.log(max(float((kernel.T @ (seen / (kernel @ weights))).max()), 1.0)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_of("seed", range(12))
 def test_no_other_law_is_more_likely(seed: int) -> None:
     from scipy.optimize import minimize
 
@@ -71,7 +72,7 @@ def test_no_other_law_is_more_likely(seed: int) -> None:
     assert _missing(seen, kernel, found) <= _GAP * 1.001
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_of("seed", range(6))
 def test_the_bound_holds_on_the_way(seed: int) -> None:
     """For any weights, the best are at most so much better as the bound says."""
     seen, kernel = _case(seed)
@@ -83,7 +84,7 @@ def test_the_bound_holds_on_the_way(seed: int) -> None:
         assert better <= _missing(seen, kernel, weights)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_of("seed", range(6))
 def test_steps_are_shortened_until_they_gain(seed: int) -> None:
     seen, kernel = _case(seed)
     weights = 0.9 * _most_likely(seen, kernel) + 0.1 * seen.sum() / 12
@@ -98,8 +99,8 @@ def test_steps_are_shortened_until_they_gain(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.3", "1", "3"])
-@pytest.mark.parametrize("shape", ["long", "narrow"])
+@each_of("epsilon", ["0.3", "1", "3"])
+@each_of("shape", ["long", "narrow"])
 def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
     law, counts = _law(epsilon), np.arange(1.0, 5001)
     share = counts**-1.5 if shape == "long" else np.exp(-0.5 * (counts - 6) ** 2 / 5)

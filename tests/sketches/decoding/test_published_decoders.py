@@ -15,6 +15,7 @@ from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.testing.cases import each_of
 
 PUBLISHED: list[Decoder] = [ThreeTap(), Isotonic(), WuPagh(1), WuPagh(2), WuPagh("inf")]
 EPSILONS = ["0.001", "0.1", "1", "5", "20"]
@@ -39,7 +40,7 @@ def dense(found: Prevalences, largest: int) -> np.ndarray:
     return numbers
 
 
-@pytest.mark.parametrize("decoder", PUBLISHED, ids=repr)
+@each_of("decoder", PUBLISHED)
 @pytest.mark.parametrize("counters", ODD.values(), ids=ODD)
 def test_odd_sketches_have_profiles_too(decoder: Decoder, counters: list[int]) -> None:
     observed = Observed.of(np.array(counters, dtype=np.int64))
@@ -61,8 +62,8 @@ def test_no_counters_have_no_profile(decoder: Decoder) -> None:
     assert found.rounded().num_labels == 0
 
 
-@pytest.mark.parametrize("decoder", PUBLISHED[:2], ids=repr)
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@each_of("decoder", PUBLISHED[:2])
+@each_of("epsilon", EPSILONS)
 def test_values_near_the_ends_of_int64_are_read(decoder: Decoder, epsilon: str) -> None:
     values = np.repeat([-(2**62), -(2**61), 0, 2**61, 2**62], [1, 2, 40, 3, 1])
     found = decoder.decode(Observed.of(values), setting_of(epsilon))
@@ -85,8 +86,8 @@ def test_buckets_are_read_as_labels_but_empty_ones_are_none(decoder: Decoder) ->
     np.testing.assert_array_equal(hashed.numbers, known.numbers[1:])
 
 
-@pytest.mark.parametrize("decoder", PUBLISHED, ids=repr)
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
+@each_of("decoder", PUBLISHED)
+@each_of("epsilon", ["0.5", "1", "3"])
 def test_the_truth_is_found_up_to_the_stated_error(decoder: Decoder, epsilon: str) -> None:
     size, rng = 40_000, np.random.default_rng(5)
     setting = setting_of(epsilon)
@@ -109,7 +110,7 @@ def test_decoders_are_made_again_from_their_parameters() -> None:
     assert DECODERS["wu-pagh"]() == WuPagh(norm="2", beta=Fraction(1, 100))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "parameters",
     [
         {},

@@ -10,6 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.rounding import labels_found, rounded_to_profile
 from anonhist.sketches.noise import NoiseLaw
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
@@ -103,7 +104,7 @@ def test_a_profile_stays_what_it_is() -> None:
     assert rounded_to_profile([1e250, -1e250]).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("shares", [[], [np.nan], [np.inf, 0], [[1.0]], 1.0, [0.0], [-1.0, 0.0]])
+@each_of("shares", [[], [np.nan], [np.inf, 0], [[1.0]], 1.0, [0.0], [-1.0, 0.0]])
 def test_refuses_what_is_no_list_of_shares(shares: object) -> None:
     with pytest.raises(UsageError, match="one-dimensional list of finite numbers that sum to one"):
         rounded_to_profile(shares)  # type: ignore[arg-type]  # refusing other types is tested

@@ -13,6 +13,7 @@ from anonhist.sketches.decoding.circulant import Circulant
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 
 
 def law_of(*parts: tuple[float, float]) -> NoiseLaw:
@@ -56,7 +57,7 @@ def filter_of(law: NoiseLaw) -> NDArray[np.float64]:
     return without_noise(Observed.of(np.zeros(1, dtype=np.int64)), law)[1]
 
 
-@pytest.mark.parametrize("gammas", [(1,), (0.3,), (3,), (0.5, 1), (1, 1, 2)])
+@each_of("gammas", [(1,), (0.3,), (3,), (0.5, 1), (1, 1, 2)])
 def test_norms_are_products_of_squared_hyperbolic_cotangents(gammas: tuple[float, ...]) -> None:
     taps = filter_of(law_of(*((gamma, 1) for gamma in gammas)))
     assert taps.size == 2 * len(gammas) + 1

@@ -10,6 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 LAWS = [NoiseLaw.of([(Fraction(epsilon), Fraction(1))]) for epsilon in ("0.001", "0.03", "0.3", "1", "3", "20")] + [
@@ -55,8 +56,8 @@ def test_every_counter_is_in_the_window_or_beyond(numbers: dict[int, int], law: 
     _check(Window.of(observed, law), observed)
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("number", [1, 10**12])
+@each_of("end", ENDS)
+@each_of("number", [1, 10**12])
 def test_one_value_is_enough(end: int, number: int) -> None:
     observed = _observed({end: number})
     window = Window.of(observed, LAWS[3])
@@ -104,7 +105,7 @@ def test_what_is_gathered_belongs_to_the_cells() -> None:
     assert max(np.diff(window.values)) > 1
 
 
-@pytest.mark.parametrize("law", LAWS)
+@each_of("law", LAWS)
 def test_the_noise_hardly_ever_goes_beyond_its_reach(law: NoiseLaw) -> None:
     window = Window.of(_observed({0: 1}), law)
     assert law.pmf(window.reach).sum() > 1 - 2e-12

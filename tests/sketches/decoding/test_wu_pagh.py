@@ -14,12 +14,13 @@ from anonhist.sketches.decoding.rounding import rounded_to_profile
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
+from anonhist.testing.cases import each_of
 
 ONE = Fraction(1)
 SETTING = Setting(NoiseLaw(((ONE, ONE),)), is_hashed=False)
 
 
-@pytest.mark.parametrize("norm", [1, 2, math.inf, "1", "2", "inf"])
+@each_of("norm", [1, 2, math.inf, "1", "2", "inf"])
 def test_is_the_published_formula_on_the_window_of_the_largest_value(norm: float | str) -> None:
     rng = np.random.default_rng(1)
     counters = rng.poisson(3, 2000) + SETTING.law.simulate(2000, rng=rng)

@@ -87,12 +87,11 @@ def between_cells(
     total, size = float(kernel.sum()), kernel.size
 
     # S(x) = Σ_{t ≤ x} Σ_{s ≤ t} kernel(s), linear beyond the last difference.
-    def summed(differences: NDArray[np.int64]) -> NDArray[np.float64]:
-        at = differences - low + 2
-        inside = np.clip(at, 0, size + 1)
-        return np.asarray(twice[inside] + np.maximum(at - inside, 0) * total)
-
+    at = (values + (1 - low))[:, np.newaxis] - counts[np.newaxis, :]
+    grid = twice.take(at, mode="clip")
+    if int(at[-1, 0]) > size + 1:
+        grid += np.maximum(at - (size + 1), 0) * total
     # Σ_{a ≤ k < b} Σ_{c ≤ r < e} kernel(k − r) = S(b−1−c) − S(a−1−c) − S(b−1−e) + S(a−1−e)
-    grid = summed(values[:, np.newaxis] - 1 - counts[np.newaxis, :])
-    rows = np.diff(grid, axis=0)
-    return np.asarray(np.maximum(rows[:, :-1] - rows[:, 1:], 0.0))
+    rows = grid[1:] - grid[:-1]
+    found = rows[:, :-1] - rows[:, 1:]
+    return np.asarray(np.maximum(found, 0.0, out=found))

@@ -63,13 +63,14 @@ class Compound:
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
         """Return it with its derivatives."""
         law = self._law_at(logs)
-        means = self._window.gather(law)
-        kernel = between_cells(law, self._window.low, self._window.values, self._edges)
-        kernel = (kernel - np.outer(means, self._widths))[self._met]
-        means = self._buckets * means[self._met]
+        means = self._window.gather(law)[self._met]
+        kernel = between_cells(law, self._window.low, self._window.values, self._edges)[self._met]
+        kernel -= means[:, np.newaxis] * self._widths
+        means *= self._buckets
         rates = rates_at(logs)
         gradient = rates * (kernel.T @ (self._seen / means))
-        slopes = kernel * rates * (np.sqrt(self._seen) / means)[:, np.newaxis]
+        slopes = np.multiply(kernel, rates, out=kernel)
+        slopes *= (np.sqrt(self._seen) / means)[:, np.newaxis]
         return Curvature(float(self._seen @ np.log(means)), gradient, slopes.T @ slopes)
 
     def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
