@@ -54,16 +54,18 @@ def test_python_examples_run(path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_links_lead_somewhere(path: Path) -> None:
-    for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
-        if target.startswith(("http://", "https://")):
-            continue
-        linked = path.parent / target
-        assert linked.exists(), target
-        if anchor:
-            titles = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor[1:] in {title.lower().replace(" ", "-") for title in titles}, anchor
+def leads_somewhere(linked: Path, anchor: str) -> bool:
+    if not linked.exists() or not anchor:
+        return linked.exists()
+    titles = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+    return anchor[1:] in {title.lower().replace(" ", "-") for title in titles}
+
+
+def test_links_lead_somewhere() -> None:
+    links = [(path, *link) for path in DOCUMENTS for link in LINK.findall(path.read_text(encoding="utf-8"))]
+    own = [link for link in links if not link[1].startswith(("http://", "https://"))]
+    assert len(own) > len(DOCUMENTS)
+    assert [link for link in own if not leads_somewhere(link[0].parent / link[1], link[2])] == []
 
 
 def test_tests_named_in_proofs_exist() -> None:
@@ -77,16 +79,17 @@ def test_tests_named_in_proofs_exist() -> None:
     assert {name for name in named if f"def {name}(" not in tests} == set()
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_commands_have_options_that_exist(path: Path) -> None:
+def test_commands_have_options_that_exist() -> None:
     from anonhist.cli.commands import anonhist
 
-    for line in COMMAND.findall(path.read_text(encoding="utf-8")):
+    lines = [(path, line) for path in DOCUMENTS for line in COMMAND.findall(path.read_text(encoding="utf-8"))]
+    assert len(lines) > 20
+    for path, line in lines:
         words = line.split("#")[0].split()
         command = anonhist.commands[words[1]]
         command = command.commands[words[2]] if words[1] == "local" else command
         known = {option for parameter in command.params for option in parameter.opts}
-        assert {word for word in words if word.startswith("-") and word != "-"} <= known, line
+        assert {word for word in words if word.startswith("-") and word != "-"} <= known, (path, line)
 
 
 def test_versions_agree() -> None:
