@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -73,6 +73,39 @@ def cli(folder: Path, capfd: pytest.CaptureFixture[str], _lent: None) -> Cli:
         return CompletedProcess(words, code, out, err)
 
     return call
+
+
+@pytest.fixture
+def refusals(folder: Path, cli: Cli) -> Callable[..., list[CompletedProcess[str]]]:
+    """Make calls that must be refused, and return those that were not, or not as they should be.
+
+    Each is refused with its exit code and one sentence that says what is asked for, none of ``secrets`` and nothing on
+    standard output, and leaves every file as it was. To report each call as a test takes longer than to make it.
+    """
+
+    def contents() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+    def check(
+        calls: Iterable[tuple[tuple[str, ...], int, str]], *, secrets: tuple[str, ...] = (), warning: str = ""
+    ) -> list[CompletedProcess[str]]:
+        wrong = []
+        for arguments, code, told in calls:
+            before = contents()
+            done = cli(*arguments)
+            sentence = done.stderr.removeprefix(warning)
+            is_refused = (
+                (done.returncode, done.stdout) == (code, "")
+                and re.fullmatch(r"anonhist: [^\n]+\.\n", sentence)
+                and told in sentence
+                and not any(secret in done.stderr for secret in secrets)
+                and contents() == before
+            )
+            if not is_refused:
+                wrong.append(done)
+        return wrong
+
+    return check
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from anonhist.formats import write
 from anonhist.local import KRR, OptimizedUnary
 
 Cli = Callable[..., CompletedProcess[str]]
+Refusals = Callable[..., list[CompletedProcess[str]]]
 
 SURVEY = KRR(alphabet=["cat", "dog", "emu"], epsilon=1)
 NEW = ("new", "--mechanism", "k-rr", "--epsilon", "1")
@@ -73,7 +74,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("randomize", "none.json", "good.csv"), 3, "The file 'none.json' cannot be read"),
     (("tally", "survey.json"), 2, "Missing argument"),
     (("tally", "survey.json", "none.parquet"), 3, "There is no file 'none.parquet'"),
-    (("tally", "survey.json", "none.json"), 3, "cannot be read|There is no file"),
+    (("tally", "survey.json", "none.json"), 3, "There is no file 'none.json'"),
     (("tally", "survey.json", "cut.parquet"), 3, "is not a whole Parquet file"),
     (("tally", "survey.json", "reports.parquet", "cut.parquet"), 3, "is not a whole Parquet file"),
     (("tally", "survey.json", "survey.json"), 3, "'survey.json' is not a tally that can be read"),
@@ -108,19 +109,18 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "code", "told"), CASES, ids=[" ".join(words) for words, *_ in CASES])
-def test_bad_input_is_one_sentence(files: Path, cli: Cli, words: tuple[str, ...], code: int, told: str) -> None:
-    before = {path.name: path.read_bytes() for path in files.iterdir()}
-    out = () if "-o" in words or words[0] == "estimate" else ("-o", "out.csv" if words[0] != "tally" else "out.json")
-    if words[0] == "new" and "-o" not in words:
-        out = ("-o", "out.json")
-    done = cli("local", *words, *out)
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
-    assert any(each in done.stderr for each in told.split("|"))
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.endswith(".\n")
-    assert "secret" not in done.stderr
-    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+def _with_output(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Name an output for calls that need one and name none."""
+    if "-o" in words or words[0] == "estimate":
+        return words
+    return (*words, "-o", "out.json" if words[0] in {"new", "tally"} else "out.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("files")
+def test_bad_input_is_one_sentence(refusals: Refusals) -> None:
+    calls = ((("local", *_with_output(words)), code, told) for words, code, told in CASES)
+    assert refusals(calls, secrets=("secret",)) == []
 
 
 def test_force_replaces_what_is_there(files: Path, cli: Cli) -> None:

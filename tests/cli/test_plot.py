@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -53,19 +53,18 @@ def test_axes_are_named_and_marked(made: MakeRelease) -> None:
     assert marks == ["1 M", "10 k", "100", "1"]
 
 
-@pytest.mark.parametrize("width", [10, 40, 80, 120, 300])
 @pytest.mark.parametrize(
     ("counts", "prevalences"),
     [([1], [1]), ([2**62], [1]), ([1, 2, 3], [5, 5, 9]), ([1, 10**18], [8, 1]), (range(1, 999), range(1, 999))],
 )
-def test_it_is_never_wider_than_told(
-    width: int, counts: Sequence[int], prevalences: Sequence[int], made: MakeRelease
-) -> None:
-    lines = terminal_plot(made(list(counts), list(prevalences)), width=width).splitlines()
-    body = [line for line in lines if "┤" in line or "│" in line or "└" in line]
-    assert "•" in "".join(body)
-    assert max(map(len, body)) <= max(width, FEWEST_COLUMNS + 8)
-    assert max(map(len, body)) <= MOST_COLUMNS + 8
+def test_it_is_never_wider_than_told(counts: Sequence[int], prevalences: Sequence[int], made: MakeRelease) -> None:
+    release = made(list(counts), list(prevalences))
+    for width in (10, 40, 80, 120, 300):
+        lines = terminal_plot(release, width=width).splitlines()
+        body = [line for line in lines if "┤" in line or "│" in line or "└" in line]
+        assert "•" in "".join(body), width
+        assert max(map(len, body)) <= max(width, FEWEST_COLUMNS + 8), width
+        assert max(map(len, body)) <= MOST_COLUMNS + 8, width
 
 
 def test_a_small_profile_takes_few_lines(made: MakeRelease) -> None:
@@ -77,20 +76,16 @@ def test_an_empty_profile_has_nothing_to_draw(made: MakeRelease) -> None:
     assert terminal_plot(made([], []), width=80) == "The released profile is empty."
 
 
-@pytest.mark.parametrize("most", [2, 4, 9])
-@pytest.mark.parametrize("largest", [2, 9, 10, 99, 100, 10**6, 2**62])
-def test_marks_are_round_few_and_within(largest: int, most: int) -> None:
-    marks = ticks(largest, most=most)
-    assert marks[0] == 1
-    assert marks[-1] <= largest
-    assert marks == sorted(set(marks))
-    assert len(marks) <= max(most, 6)
-    assert all(str(mark).rstrip("0") in ("1", "2", "5") for mark in marks)
+def test_marks_are_round_few_and_within() -> None:
+    for largest, most in product([2, 9, 10, 99, 100, 10**6, 2**62], [2, 4, 9]):
+        marks = ticks(largest, most=most)
+        assert marks[0] == 1, (largest, most)
+        assert marks[-1] <= largest, (largest, most)
+        assert marks == sorted(set(marks)), (largest, most)
+        assert len(marks) <= max(most, 6), (largest, most)
+        assert all(str(mark).rstrip("0") in ("1", "2", "5") for mark in marks), (largest, most)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1, "1"), (50, "50"), (100, "100"), (1000, "1 k"), (10**5, "100 k"), (10**9, "1 G"), (10**18, "1 E")],
-)
-def test_numbers_are_short(value: int, text: str) -> None:
-    assert short_number(value) == text
+def test_numbers_are_short() -> None:
+    texts = {1: "1", 50: "50", 100: "100", 1000: "1 k", 10**5: "100 k", 10**9: "1 G", 10**18: "1 E"}
+    assert {value: short_number(value) for value in texts} == texts

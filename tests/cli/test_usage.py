@@ -1,6 +1,5 @@
 """Calls that are wrong whatever the data: exit code 2, one sentence, nothing read and nothing written."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -8,100 +7,95 @@ from subprocess import CompletedProcess
 import pytest
 
 Cli = Callable[..., CompletedProcess[str]]
+Refusals = Callable[..., list[CompletedProcess[str]]]
 
 _GOOD = ("release", "events.csv", "--epsilon", "1")
 _COMPARE = ("compare", "events.csv", "--epsilon", "1")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("release", "events.csv"), "--epsilon 1; there is no default"),
-        (("plan", "--items", "9"), "--epsilon 1; there is no default"),
-        (("release", "--epsilon", "1"), "SOURCE"),
-        (("frobnicate",), "No such command 'frobnicate'"),
-        ((*_GOOD, "--seed", "1"), "no option --seed"),
-        ((*_GOOD, "--epsilom", "x"), "(perhaps --epsilon)"),
-        ((*_GOOD, "--unit", "person"), "'person'"),
-        ((*_GOOD, "--max-per-user", "many"), "--max-per-user"),
-        ((*_GOOD, "--user", "label"), "--user COLUMN --max-per-user M"),
-        ((*_GOOD, "--max-per-user", "2"), "--user COLUMN --max-per-user M"),
-        ((*_GOOD, "--user", "label", "--max-per-user", "0"), "at least 1"),
-        ((*_GOOD, "--unit", "user"), "--max-per-user M"),
-        ((*_GOOD, "--unit", "label"), "--max-count C"),
-        ((*_GOOD, "--unit", "label", "--max-count", "0"), "max_count"),
-        ((*_GOOD, "--max-count", "3"), "--unit label"),
-        ((*_GOOD, "--unit", "item", "--max-count", "3"), "--unit label"),
-        ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
-        ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
-        ((*_GOOD, "--order-by", "label"), "needs user"),
-        ((*_GOOD, "--relation", "swap"), "'swap'"),
-        ((*_GOOD, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
-        ((*_GOOD, "--mechanism", "prevalence"), "label"),
-        ((*_GOOD, "--expected-items", "some"), "--expected-items"),
-        ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
-        ((*_GOOD, "--simulations", "1"), "--simulations must be a whole number from 2 to 1,000"),
-        ((*_GOOD, "--table", "t"), "table of a database"),
-        ((*_GOOD, "--delimiter", "::"), "one character"),
-        ((*_GOOD, "-o", ""), "''"),
-        ((*_GOOD, "-o", "release"), ".csv, .json, .parquet"),
-        ((*_GOOD, "-o", "release.txt"), ".csv, .json, .parquet"),
-        ((*_GOOD, "-o", "release.html"), "--report"),
-        ((*_GOOD, "-o", "-", "--report", "release.pdf"), ".html"),
-        ((*_GOOD, "-o", "events.csv"), "--force"),
-        ((*_GOOD, "-o", "events.csv", "--force"), "is the input"),
-        ((*_GOOD, "-o", "./events.csv", "--force"), "is the input"),
-        (("plan", "--epsilon", "1"), "--items 1e9"),
-        (("plan", "--epsilon", "1", "--items", "1e16"), "items"),
-        (("plan", "--epsilon", "1", "--items", "-5"), "--items"),
-        (("plan", "--epsilon", "1,,2", "--items", "9"), "epsilon"),
-        (("plan", "--epsilon", "1", "--items", "9", "--shape", "flat"), "'flat'"),
-        (("plan", "--epsilon", "1", "--like", "r.json", "--shape", "worst"), "one of the two"),
-        (("plan", "--epsilon", "1", "--items", "9", "-o", "plan.json"), ".csv"),
-        (("plan", "--epsilon", "1", "--items", "9", "-o", "events.csv"), "--force"),
-        (("plan", "--epsilon", "1", "--items", "9", "--unit", "item", "--max-per-user", "2"), "--unit user"),
-        (("plan", "--epsilon", "1", "--items", "9", "--unit", "user"), "--max-per-user M"),
-        (("plan", "--epsilon", "1", "--items", "9", "--like", "r.csv"), ".json or .parquet"),
-        (("show", "r.csv"), ".json or .parquet"),
-        (("compare", "events.csv"), "--epsilon 1; there is no default"),
-        (("compare", "--epsilon", "1"), "SOURCE"),
-        ((*_COMPARE, "--epsilon", "1,,2"), "epsilon"),
-        ((*_COMPARE, "--epsilon", "1,1.0"), "1 is asked for twice"),
-        ((*_COMPARE, "--repeats", "1"), "--repeats must be at least 2"),
-        ((*_COMPARE, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
-        ((*_COMPARE, "--mechanism", ""), "There is no mechanism called ''"),
-        ((*_COMPARE, "--mechanism", "auto,auto"), "auto is asked for twice"),
-        ((*_COMPARE, "--public-cap", "x"), "--public-cap must be a whole number"),
-        ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap belongs to none"),
-        ((*_COMPARE, "--unit", "label"), "--max-count C"),
-        ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
-        ((*_COMPARE, "-o", "table.json"), "end its path in .csv"),
-        ((*_COMPARE, "-o", ""), "''"),
-        ((*_COMPARE, "-o", "events.csv"), "--force"),
-        ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
-        ((*_COMPARE, "--report", "page.pdf"), ".html"),
-        ((*_COMPARE, "--seed", "1"), "no option --seed"),
-    ],
-)  # fmt: skip
-def test_wrong_calls_are_refused(arguments: tuple[str, ...], told: str, cli: Cli, folder: Path) -> None:
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = cli(*arguments)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert re.fullmatch(r"anonhist: [^\n]+\.\n", done.stderr), done.stderr
-    assert told in done.stderr
-    assert not any(label in done.stderr for label in ("zebra", "heron", "newt"))
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+_WRONG: list[tuple[tuple[str, ...], str]] = [
+    (("release", "events.csv"), "--epsilon 1; there is no default"),
+    (("plan", "--items", "9"), "--epsilon 1; there is no default"),
+    (("release", "--epsilon", "1"), "SOURCE"),
+    (("frobnicate",), "No such command 'frobnicate'"),
+    ((*_GOOD, "--seed", "1"), "no option --seed"),
+    ((*_GOOD, "--epsilom", "x"), "(perhaps --epsilon)"),
+    ((*_GOOD, "--unit", "person"), "'person'"),
+    ((*_GOOD, "--max-per-user", "many"), "--max-per-user"),
+    ((*_GOOD, "--user", "label"), "--user COLUMN --max-per-user M"),
+    ((*_GOOD, "--max-per-user", "2"), "--user COLUMN --max-per-user M"),
+    ((*_GOOD, "--user", "label", "--max-per-user", "0"), "at least 1"),
+    ((*_GOOD, "--unit", "user"), "--max-per-user M"),
+    ((*_GOOD, "--unit", "label"), "--max-count C"),
+    ((*_GOOD, "--unit", "label", "--max-count", "0"), "max_count"),
+    ((*_GOOD, "--max-count", "3"), "--unit label"),
+    ((*_GOOD, "--unit", "item", "--max-count", "3"), "--unit label"),
+    ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
+    ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
+    ((*_GOOD, "--order-by", "label"), "needs user"),
+    ((*_GOOD, "--relation", "swap"), "'swap'"),
+    ((*_GOOD, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
+    ((*_GOOD, "--mechanism", "prevalence"), "label"),
+    ((*_GOOD, "--expected-items", "some"), "--expected-items"),
+    ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
+    ((*_GOOD, "--simulations", "1"), "--simulations must be a whole number from 2 to 1,000"),
+    ((*_GOOD, "--table", "t"), "table of a database"),
+    ((*_GOOD, "--delimiter", "::"), "one character"),
+    ((*_GOOD, "-o", ""), "''"),
+    ((*_GOOD, "-o", "release"), ".csv, .json, .parquet"),
+    ((*_GOOD, "-o", "release.txt"), ".csv, .json, .parquet"),
+    ((*_GOOD, "-o", "release.html"), "--report"),
+    ((*_GOOD, "-o", "-", "--report", "release.pdf"), ".html"),
+    ((*_GOOD, "-o", "events.csv"), "--force"),
+    ((*_GOOD, "-o", "events.csv", "--force"), "is the input"),
+    ((*_GOOD, "-o", "./events.csv", "--force"), "is the input"),
+    (("plan", "--epsilon", "1"), "--items 1e9"),
+    (("plan", "--epsilon", "1", "--items", "1e16"), "items"),
+    (("plan", "--epsilon", "1", "--items", "-5"), "--items"),
+    (("plan", "--epsilon", "1,,2", "--items", "9"), "epsilon"),
+    (("plan", "--epsilon", "1", "--items", "9", "--shape", "flat"), "'flat'"),
+    (("plan", "--epsilon", "1", "--like", "r.json", "--shape", "worst"), "one of the two"),
+    (("plan", "--epsilon", "1", "--items", "9", "-o", "plan.json"), ".csv"),
+    (("plan", "--epsilon", "1", "--items", "9", "-o", "events.csv"), "--force"),
+    (("plan", "--epsilon", "1", "--items", "9", "--unit", "item", "--max-per-user", "2"), "--unit user"),
+    (("plan", "--epsilon", "1", "--items", "9", "--unit", "user"), "--max-per-user M"),
+    (("plan", "--epsilon", "1", "--items", "9", "--like", "r.csv"), ".json or .parquet"),
+    (("show", "r.csv"), ".json or .parquet"),
+    (("compare", "events.csv"), "--epsilon 1; there is no default"),
+    (("compare", "--epsilon", "1"), "SOURCE"),
+    ((*_COMPARE, "--epsilon", "1,,2"), "epsilon"),
+    ((*_COMPARE, "--epsilon", "1,1.0"), "1 is asked for twice"),
+    ((*_COMPARE, "--repeats", "1"), "--repeats must be at least 2"),
+    ((*_COMPARE, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
+    ((*_COMPARE, "--mechanism", ""), "There is no mechanism called ''"),
+    ((*_COMPARE, "--mechanism", "auto,auto"), "auto is asked for twice"),
+    ((*_COMPARE, "--public-cap", "x"), "--public-cap must be a whole number"),
+    ((*_COMPARE, "--mechanism", "auto", "--public-cap", "9"), "--public-cap belongs to none"),
+    ((*_COMPARE, "--unit", "label"), "--max-count C"),
+    ((*_COMPARE, "--unit", "user"), "--max-per-user M"),
+    ((*_COMPARE, "-o", "table.json"), "end its path in .csv"),
+    ((*_COMPARE, "-o", ""), "''"),
+    ((*_COMPARE, "-o", "events.csv"), "--force"),
+    ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
+    ((*_COMPARE, "--report", "page.pdf"), ".html"),
+    ((*_COMPARE, "--seed", "1"), "no option --seed"),
+]  # fmt: skip
+_IMPOSSIBLE = ("0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e99", "1/0", "true")
 
 
-@pytest.mark.parametrize(
-    "epsilon", ["0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e99", "1/0", "true"]
-)
-@pytest.mark.parametrize("command", [("release", "events.csv"), ("compare", "events.csv"), ("plan", "--items", "100")])
-def test_impossible_epsilons_are_refused(epsilon: str, command: tuple[str, ...], cli: Cli, folder: Path) -> None:
-    done = cli(*command, "--epsilon", epsilon, *(("-o", "out.csv")))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"anonhist: epsilon [^\n]+\.\n", done.stderr), done.stderr
-    assert [path.name for path in folder.iterdir()] == ["events.csv"]
+def test_wrong_calls_are_refused(refusals: Refusals) -> None:
+    calls = ((arguments, 2, told) for arguments, told in _WRONG)
+    assert refusals(calls, secrets=("zebra", "heron", "newt")) == []
+
+
+def test_impossible_epsilons_are_refused(refusals: Refusals) -> None:
+    commands = (("release", "events.csv"), ("compare", "events.csv"), ("plan", "--items", "100"))
+    calls = [
+        ((*command, "--epsilon", epsilon, "-o", "out.csv"), 2, "anonhist: epsilon ")
+        for command in commands
+        for epsilon in _IMPOSSIBLE
+    ]
+    assert refusals(calls) == []
 
 
 @pytest.mark.slow

@@ -112,6 +112,15 @@ def test_a_process_that_is_killed_changes_nothing_and_locks_nobody_out(path: Pat
     assert [each.name for each in path.parent.iterdir()] == ["a.sketch"]
 
 
+def test_a_change_that_fails_locks_nobody_out_while_its_sketch_is_kept(path: Path) -> None:
+    # A sketch maps its file, which holds a lock as long as somebody keeps the sketch or an error that refers to it.
+    with pytest.raises(RuntimeError), sketch_in_place(path) as kept:
+        raise RuntimeError
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert kept.counters.size == len(LABELS)
+
+
 def test_nobody_is_told_to_wait_for_nothing(path: Path) -> None:
     with sketch_in_place(path, waiting=lambda: pytest.fail("nobody has the file")):
         pass

@@ -94,12 +94,15 @@ def _locked(target: Path, path: str | Path, waiting: Callable[[], None] | None) 
             _lock(file, path, waiting)
             waiting = None
             if _names(target, file):
-                yield file
+                try:
+                    yield file
+                finally:
+                    _unlock(file)
                 return
 
 
 def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) -> None:
-    """Wait for the lock on a file; closing it gives the lock back, and so does the end of the process."""
+    """Wait for the lock on a file; the end of the process gives it back, too."""
     # Only where there are sketches to change, for not every system has it.
     import fcntl
 
@@ -115,6 +118,13 @@ def _lock(file: BinaryIO, path: str | Path, waiting: Callable[[], None] | None) 
     except OSError as error:
         message = f"{str(path)!r} could not be locked ({error.strerror}): copy it to a disk of this machine."
         raise OutputError(message) from None
+
+
+def _unlock(file: BinaryIO) -> None:
+    """Give the lock back: to close the file is not enough while the sketch of an error, say, still has it mapped."""
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _names(target: Path, file: BinaryIO) -> bool:
