@@ -98,7 +98,7 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
         rates.add(gamma)
         return np.zeros(size, dtype=np.int64)
 
-    mechanism._runs(of((200, 4, 4, 1)), 1, noise)
+    mechanism._seen(of((200, 4, 4, 1)), 1, noise)
     assert rates == {per_cell}
 
 
@@ -171,7 +171,8 @@ def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
         return next(sizes, np.zeros(size, dtype=np.int64))
 
     truth = FrobeniusCoordinates.of(profile)
-    FrobeniusMechanism(8)._runs(truth, 1, noise)
+    mechanism = FrobeniusMechanism(8)
+    mechanism._fitted(*mechanism._seen(truth, 1, noise))
     (_, arms, legs, _) = recorder.seen[0]
     # Thirty long rows or columns, and the first that does not stand out.
     assert arms[0].tolist() == [*truth.arms.tolist(), 0]
@@ -194,8 +195,11 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
         )
         monkeypatch.setattr(frobenius, "_MARGIN", 2)
         mechanism = FrobeniusMechanism(1)
-        published.append(mechanism._runs(truth, 1, lambda *_, wanted=wanted: next(wanted))[0])
+        released, evidence = mechanism._run_once(Profile.from_counts(partition), lambda *_, wanted=wanted: next(wanted))
+        steps = [side.tolist() for side in (evidence.band.ends, evidence.band.lows, evidence.band.highs)]
+        published.append((released, evidence.misfit, steps))
     assert published[0] == published[1]
+    assert published[0][2][0]
 
 
 @pytest.mark.slow
