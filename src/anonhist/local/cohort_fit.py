@@ -86,7 +86,8 @@ def _leverages(
         rows = start + np.flatnonzero(np.diff(matrix.indptr[start : start + supports.buckets + 1]))
         listed = matrix[rows]
         own[rows] = np.asarray(listed.multiply(listed @ inverse).sum(axis=1)).ravel()
-    return weights * (own - 2 * chances * np.atleast_1d(matrix @ sums) + chances**2 * sums.sum())
+    leverages: NDArray[np.float64] = own - 2 * chances * np.atleast_1d(matrix @ sums) + chances**2 * sums.sum()
+    return weights * leverages
 
 
 def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
