@@ -58,12 +58,15 @@ class Held:
         The share of single intervals that held, of values somebody has.
     together
         Whether all simultaneous intervals did.
+    widths
+        How wide these are on average.
     ratios
         Estimates by true shares, of values that were found.
     """
 
     each: list[float]
     together: list[bool]
+    widths: list[float]
     ratios: list[float]
 
     def add(self, estimate: Any, truth: NDArray[np.float64]) -> None:
@@ -75,6 +78,7 @@ class Held:
         if (truth > 0).any():
             self.each.append(float(held[0][truth > 0].mean()))
         self.together.append(bool(held[1].all()))
+        self.widths.append(float(np.diff(estimate.simultaneous_intervals).mean()))
 
 
 @cache
@@ -98,7 +102,7 @@ def closed(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, r
     name = mechanism
     if name == RECOMMENDED:
         name = recommend(alphabet_size=p.size, epsilon=epsilon, users=users).best
-    survey, held = CLOSED[name](alphabet=p.size, epsilon=epsilon), Held([], [], [])
+    survey, held = CLOSED[name](alphabet=p.size, epsilon=epsilon), Held([], [], [], [])
     for rng, source in drawing(p, users, epsilon, runs):
         people = rng.choice(p.size, users, p=p)
         tally = survey.tally(survey.randomize(people, source=source))
@@ -111,7 +115,7 @@ def cohorts(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, 
 
     The most frequent text is no candidate.
     """
-    held = Held([], [], [])
+    held = Held([], [], [], [])
     texts = np.array([f"text {number}" for number in range(p.size)])
     listed = [*texts[1::2], *(f"nobody {number}" for number in range(p.size // 2))]
     for rng, source in drawing(p, users, epsilon, runs):
@@ -127,7 +131,7 @@ def cohorts(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, 
 def found(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, runs: int) -> Held:
     """Find values without a list, and compare those that were found with their shares."""
     del mechanism
-    held = Held([], [], [])
+    held = Held([], [], [], [])
     survey = local.HeavyHitters(epsilon=epsilon, max_bytes=3, characters="0123456789")
     for rng, source in drawing(p, users, epsilon, runs):
         texts = np.array([f"{number:03d}" for number in rng.permutation(1000)[: p.size]])
@@ -231,14 +235,14 @@ def main() -> None:
 def table(part: Part, runs: int, *, quick: bool) -> None:
     """Print one table: the mean over the shapes, and the worst."""
     print(f"\n{part.title}, {runs} surveys of every shape; single intervals are of values that somebody has.\n")
-    print("| mechanism | values | people | ε | single | worst shape | all at once | worst shape | estimate by share |")
-    print("|---|---:|---:|---:|---:|---|---:|---|---:|")
+    print("| mechanism | values | people | ε | single | worst shape | all at once | worst shape | width | by share |")
+    print("|---|---:|---:|---:|---:|---|---:|---|---:|---:|")
     below = cells = 0
     for mechanism, labels, users, epsilon, held in part.rows(runs, quick=quick):
         each = {name: float(np.mean(one.each)) for name, one in held.items() if one.each}
         together = {name: float(np.mean(one.together)) for name, one in held.items() if one.together}
         if not each or not together:
-            print(f"| {mechanism} | {labels:,} | {users:,} | {epsilon:g} | nothing found | | | | |", flush=True)
+            print(f"| {mechanism} | {labels:,} | {users:,} | {epsilon:g} | nothing found | | | | | |", flush=True)
             continue
         ratios = [ratio for one in held.values() for ratio in one.ratios]
         texts = [
@@ -247,16 +251,23 @@ def table(part: Part, runs: int, *, quick: bool) -> None:
             for worst in [min(shares, key=shares.__getitem__)]
             for text in (f"{np.mean(list(shares.values())):.3f}", f"{shares[worst]:.3f} ({worst})")
         ]
+        width = np.mean([width for one in held.values() for width in one.widths])
         ratio = f"{np.median(ratios):.2f}" if ratios else ""
         cells += len(each) + len(together)
         below += sum(is_below(values) for one in held.values() for values in (one.each, one.together) if values)
-        print(f"| {mechanism} | {labels:,} | {users:,} | {epsilon:g} | {' | '.join(texts)} | {ratio} |", flush=True)
+        print(
+            f"| {mechanism} | {labels:,} | {users:,} | {epsilon:g} | {' | '.join(texts)} | {width:.2g} | {ratio} |",
+            flush=True,
+        )
     print(f"\nBelow {LEAST:.0%} by more than two standard errors: {below} of {cells} shapes and settings.")
 
 
 def is_below(held: Sequence[float]) -> bool:
-    """Say whether intervals hold less often than they must, beyond chance."""
-    return float(np.mean(held)) < LEAST - 2 * float(np.std(held)) / len(held) ** 0.5
+    """Say whether intervals hold less often than they must, beyond chance.
+
+    The standard error is that of one yes or no a survey; the share of many intervals varies less.
+    """
+    return float(np.mean(held)) < LEAST - 2 * (LEAST * (1 - LEAST) / len(held)) ** 0.5
 
 
 if __name__ == "__main__":
