@@ -37,7 +37,7 @@ def test_shares_are_found(collected: Path, capsys: pytest.CaptureFixture[str]) -
     told = capsys.readouterr()
     rows = {row["label"]: row for row in csv.DictReader(io.StringIO(told.out))}
     for label, share in (("cat", 0.5), ("dog", 0.5), ("emu", 0)):
-        assert abs(float(rows[label]["frequency"]) - share) < 5 * float(rows[label]["standard_error"])
+        assert abs(float(rows[label]["raw"]) - share) < 5 * float(rows[label]["standard_error"])
         assert (rows[label]["significant"] == "true") is (share > 0)
     assert told.err == ""
     assert "cat" in (collected / "out.html").read_text(encoding="utf-8")

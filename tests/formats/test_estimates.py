@@ -10,6 +10,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.formats import write
 from anonhist.local import FrequencyEstimate
+from anonhist.local.limits import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
 ESTIMATE = FrequencyEstimate(
@@ -29,6 +30,7 @@ ESTIMATE = FrequencyEstimate(
     guarantee=Guarantee(
         PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, Fraction(1), arithmetic="it is exact"
     ),
+    limits=NormalLimits(np.array([0.72, 0.31, -0.03]), np.array([0.02, 0.01, 0.02])),
 )
 
 
@@ -37,12 +39,13 @@ def test_the_table_has_a_row_for_every_value(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [
-        *("label", "frequency", "standard_error", "low", "high", "simultaneous_low", "simultaneous_high"),
-        *("p_value", "significant", "count"),
+        *("label", "raw", "standard_error", "low", "high", "simultaneous_low", "simultaneous_high"),
+        *("p_value", "significant", "frequency", "count"),
     ]
     assert [row["label"] for row in rows] == list(ESTIMATE.labels)
     assert [row["significant"] for row in rows] == ["true", "true", "false"]
     for name, expected in (
+        ("raw", ESTIMATE.raw),
         ("frequency", ESTIMATE.frequencies),
         ("standard_error", ESTIMATE.standard_errors),
         ("low", ESTIMATE.intervals[:, 0]),
@@ -61,7 +64,7 @@ def test_the_document_says_everything(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert (document["format"], document["version"]) == ("anonhist.frequencies", 1)
     assert document["guarantee"] == str(shown.guarantee)
-    for name in ("users", "level", "decoder", "correction", "note", "other", "other_standard_error"):
+    for name in ("users", "level", "decoder", "correction", "note", "other", "raw_other", "other_standard_error"):
         assert document[name] == getattr(shown, name)
     for name in ("frequencies", "raw", "standard_errors", "p_values", "significant", "intervals"):
         assert document[name] == getattr(shown, name).tolist()

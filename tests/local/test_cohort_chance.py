@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from anonhist.local.cohort_chance import random_tails
+from anonhist.local.cohort_chance import random_sums
 from anonhist.local.cohort_counts import Supports, SymbolCounts
 from anonhist.local.orr import ORR
 from anonhist.testing.sources import SeededSource
@@ -32,10 +32,17 @@ def test_random_tails_are_those_of_all_places_tried() -> None:
     gaps = np.diff(ordered)
     at = (ordered[:-1] + gaps / 2)[gaps > 0.01]
     expected = np.array([law[sums >= each].sum() for each in at])
-    assert np.allclose(random_tails(table, counts, (at - mean) / deviation), expected, atol=1e-9)
-    assert random_tails(table, counts, np.array([-1e9, 1e9])).tolist() == pytest.approx([1, 1e-13])
-    assert random_tails(table, counts, np.array([-np.inf, 1e300, np.inf])).tolist() == pytest.approx([1, 1e-13, 1e-13])
-    assert random_tails(np.ones((3, 8)), counts, np.array([5.0])).tolist() == [1]
+    assert np.allclose(random_sums(table, counts).tail((at - mean) / deviation), expected, atol=1e-9)
+    assert random_sums(table, counts).tail(np.array([-1e9, 1e9])).tolist() == pytest.approx([1, 1e-13])
+    assert random_sums(table, counts).tail(np.array([-np.inf, np.inf])).tolist() == pytest.approx([1, 1e-13])
+    assert random_sums(np.ones((3, 8)), counts).tail(np.array([5.0])).tolist() == [1]
+    # And back: sums are so large at most so often, and more often where they are asked for a few steps less.
+    drawn, standardised = random_sums(table, counts), (sums - mean) / deviation
+    for tail in (0.3, 0.025, 0.004, 1e-9):
+        score = drawn.score(tail)
+        assert law[standardised >= score].sum() <= tail
+        assert law[standardised >= score - 4 * drawn.step].sum() > tail or score - 4 * drawn.step > standardised.max()
+    assert random_sums(np.ones((3, 8)), counts).score(0.01) == 0
 
 
 @pytest.mark.slow
@@ -45,4 +52,4 @@ def test_many_cohorts_have_normal_tails() -> None:
     counts = survey._counts(tally, Supports(survey.functions.all_places(survey.functions.codes(["a"])), 512, 16), None)
     scores = np.array([0.0, 1, 2, 3])
     # Counts of two or three are skewed, and so is their sum, a little.
-    assert np.allclose(random_tails(counts.weights * counts.table, counts, scores), norm.sf(scores), rtol=0.2)
+    assert np.allclose(random_sums(counts.weights * counts.table, counts).tail(scores), norm.sf(scores), rtol=0.2)

@@ -13,6 +13,7 @@ import pytest
 
 from anonhist.graphs import Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, FrequencyEstimate
+from anonhist.local.limits import NormalLimits
 from anonhist.mechanisms import (
     CentralMechanism,
     Comparison,
@@ -259,12 +260,13 @@ def estimated(labels: tuple[str, ...], *, candidates: bool = False) -> Frequency
     """Make an estimate of shares that fall like 1/rank, without chance."""
     ranks = np.arange(1, len(labels) + 1)
     raw = 0.3 / ranks - 0.005 * (ranks % 7 == 0)
+    errors = np.full(len(labels), 0.004)
     return FrequencyEstimate(
         labels=labels,
         users=40_000,
         frequencies=np.maximum(raw, 0),
         raw=raw,
-        standard_errors=np.full(len(labels), 0.004),
+        standard_errors=errors,
         p_values=np.clip(ranks / 1000, 0, 1),
         significant=raw > 0.02,
         level=0.95,
@@ -274,6 +276,7 @@ def estimated(labels: tuple[str, ...], *, candidates: bool = False) -> Frequency
         other_standard_error=0.011 if candidates else 0.0,
         note="It stopped early." if candidates else "",
         guarantee=KRR(alphabet=2, epsilon=2).guarantee,
+        limits=NormalLimits(raw, errors),
     )
 
 

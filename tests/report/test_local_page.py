@@ -13,6 +13,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
+from anonhist.local.limits import NormalLimits
 from anonhist.report import plot, write_report
 from anonhist.report.local_page import write_frequencies
 from anonhist.report.local_wording import facts, label_text, most_frequent, promise, row_texts, share
@@ -31,7 +32,7 @@ def _rows(page: str) -> list[list[str]]:
 def test_the_table_holds_the_most_frequent_values(local_estimate: Named, local_page: Named) -> None:
     estimate, page = local_estimate("many"), local_page("many")
     rows = _rows(page)
-    assert rows[0] == ["value 0", "30.00 %", "0.40 %", "29.21 % to 30.79 %", "yes"]
+    assert rows[0] == ["value 0", "30.00 %", "29.21 % to 30.79 %", "30.00 %", "yes"]
     assert rows[99] == [*row_texts(estimate, most_frequent(estimate, 100)[99])]
     assert len(rows) == 100
     assert "200 less frequent values are left out here" in page
@@ -47,12 +48,12 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
     assert "<b>40,000</b><span>people reported" in page
     assert f"<b>{estimate.significant.sum()} of 300</b>" in page
     assert "by holm, the chance that any value is called so wrongly is at most 5&nbsp;%." in page
-    assert "the nearest distribution to the raw estimates" in page
+    assert "the nearest distribution to the shares" in page
 
 
 def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
     page = local_page("candidates")
-    assert "<b>25.0 ± 1.1&nbsp;%</b><span>of the people have another value than these" in page
+    assert "<b>31.5&nbsp;% (29.3&nbsp;% to 33.7&nbsp;%)</b><span>of the people have another value than these" in page
     assert "<b>Note.</b> It stopped early." in page
     for name in ("Other values", "another value", "<b>Note"):
         assert name not in local_page("many")
@@ -89,7 +90,7 @@ def test_the_figure_draws_shares_and_intervals(local_estimate: Named) -> None:
     axes = plot(estimate).axes[0]
     widths = sorted((bar.get_width() for bar in axes.patches), reverse=True)
     order = most_frequent(estimate, 30)
-    np.testing.assert_allclose(widths, 100 * estimate.frequencies[order])
+    np.testing.assert_allclose(widths, 100 * estimate.raw[order])
     assert [text.get_text() for text in axes.get_yticklabels()] == [estimate.labels[place] for place in order]
     ends = np.array([line[:, 0] for line in axes.collections[0].get_segments()])
     np.testing.assert_allclose(ends, 100 * estimate.intervals[order])
@@ -105,18 +106,37 @@ def test_dollars_begin_no_formula(make_estimate: Callable[..., FrequencyEstimate
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["$x^$", r"a_$\frac$"]
 
 
-def test_values_below_zero_are_drawn_and_told(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+def test_values_below_zero_are_told_as_zero_but_for_what_was_decoded(
+    make_estimate: Callable[..., FrequencyEstimate],
+) -> None:
     estimate = make_estimate(("a", "b"))
-    raw = np.array([0.5, -0.02])
-    estimate = replace(estimate, frequencies=raw, raw=raw, decoder="unbiased", standard_errors=np.array([0.01, 0.05]))
-    assert row_texts(estimate, 1) == ("b", "-2.0 %", "5.0 %", "0.0 % to 7.8 %", "yes")
-    assert plot(estimate).axes[0].get_xlim()[0] == pytest.approx(-2)
+    raw, errors = np.array([0.5, -0.02]), np.array([0.01, 0.05])
+    estimate = replace(
+        estimate,
+        frequencies=raw,
+        raw=raw,
+        decoder="unbiased",
+        standard_errors=errors,
+        limits=NormalLimits(raw, errors),
+    )
+    assert row_texts(estimate, 1) == ("b", "0.0 %", "0.0 % to 7.8 %", "-2.0 %", "yes")
+    assert plot(estimate).axes[0].get_xlim()[0] == 0
 
 
-def test_equal_shares_are_ordered_by_their_raw_estimates(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+def test_a_share_lies_in_its_interval_whatever_was_decoded(make_estimate: Callable[..., FrequencyEstimate]) -> None:
+    # The share was that of the decoder, beside an interval of another estimate.
+    estimate = replace(make_estimate(("a", "b")), frequencies=np.array([0.9, 0.1]))
+    for place in range(2):
+        _, share_text, interval, decoded, _ = row_texts(estimate, place)
+        low, shown, high = (float(text.split()[0]) for text in (interval, share_text, interval.split(" to ")[1]))
+        assert low < shown < high
+        assert decoded == f"{100 * estimate.frequencies[place]:.2f} %"
+
+
+def test_values_are_ordered_by_their_raw_estimates(make_estimate: Callable[..., FrequencyEstimate]) -> None:
     estimate = make_estimate(("a", "b", "c", "d"))
-    estimate = replace(estimate, frequencies=np.array([0, 0.9, 0, 0]), raw=np.array([-0.2, 0.8, -0.1, -0.2]))
-    assert most_frequent(estimate, 9) == [1, 2, 0, 3]
+    estimate = replace(estimate, frequencies=np.array([0, 0.9, 0.1, 0]), raw=np.array([-0.1, 0.8, -0.2, -0.1]))
+    assert most_frequent(estimate, 9) == [1, 0, 3, 2]
     assert most_frequent(estimate, 1) == [1]
 
 
@@ -138,6 +158,6 @@ def test_words_hold_at_the_ends() -> None:
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg"])
 def test_every_correction_has_its_words(correction: str, make_estimate: Callable[..., FrequencyEstimate]) -> None:
-    told = dict(facts(replace(make_estimate(("a",)), correction=correction)))["Somebody has it"]
+    told = dict(facts(replace(make_estimate(("a",)), correction=correction)))["Above zero"]
     assert f"by {correction}, " in told
     assert ("share expected" in told) == (correction == "benjamini-hochberg")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "anonhist.frequencies", 1
 HEADER = (
     "label",
-    "frequency",
+    "raw",
     "standard_error",
     "low",
     "high",
@@ -22,6 +22,7 @@ HEADER = (
     "simultaneous_high",
     "p_value",
     "significant",
+    "frequency",
     "count",
 )
 
@@ -29,18 +30,19 @@ HEADER = (
 def estimate_csv(estimate: FrequencyEstimate) -> str:
     """Return a header line and a line per label, in the order of the estimate; it does not carry the guarantee.
 
-    ``frequency`` and ``count`` are decoded; the standard error, the intervals and the p-value rest on the raw estimate.
+    ``raw`` is the unbiased estimate, to which the standard error, the intervals and the p-value belong; ``frequency``
+    and ``count`` are decoded, of all labels together, and nothing says how far these are off.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     columns = (
-        *(estimate.frequencies, estimate.standard_errors, *estimate.intervals.T, *estimate.simultaneous_intervals.T),
-        *(estimate.p_values, estimate.counts),
+        *(estimate.raw, estimate.standard_errors, *estimate.intervals.T, *estimate.simultaneous_intervals.T),
+        *(estimate.p_values, estimate.frequencies, estimate.counts),
     )
-    *numbers, counts = (map("%.10g".__mod__, column.tolist()) for column in columns)
+    *numbers, decoded, counts = (map("%.10g".__mod__, column.tolist()) for column in columns)
     significant = ("true" if each else "false" for each in estimate.significant.tolist())
-    writer.writerows(zip(estimate.labels, *numbers, significant, counts, strict=True))
+    writer.writerows(zip(estimate.labels, *numbers, significant, decoded, counts, strict=True))
     return text.getvalue()
 
 
@@ -59,6 +61,7 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
         "correction": estimate.correction,
         "note": estimate.note,
         "other": estimate.other,
+        "raw_other": estimate.raw_other,
         "other_standard_error": estimate.other_standard_error,
         "labels": list(estimate.labels),
         "frequencies": estimate.frequencies.tolist(),

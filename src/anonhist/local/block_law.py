@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.local.limits import BlockLimits, SupportLimits
+from anonhist.numeric import SignedSums, TwoBinomials
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.block_design import BlockDesign
+    from anonhist.local.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,31 @@ class BlockLaw:
     def raw(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
         """Return the unbiased estimates, given c_x and c_B."""
         return self.factor * (supports - self.ratio * beside) / users + self.offset
+
+    def limits(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> Limits:
+        """Return what intervals are made of, given c_x and c_B.
+
+        Where all people without a value support it alike, because there is one block or no point supports two values,
+        its supports are two binomial numbers; else a sum of reports that support it and of others of its block.
+        """
+        design, base, gain = self.blocks.design, self._base, self._gain
+        shared = (gain * float(design.shared) + design.support) * base
+        if self.blocks.blocks == 1 or not design.shared:
+            p, rest = (gain + 1) * design.support * base, 1 - (gain + 1) * design.support * base
+            return SupportLimits(supports, TwoBinomials(users, p, shared, rest, 1 - shared))
+        weights = Fraction(design.shared) / (design.support - Fraction(design.shared))
+        up, down = weights.denominator, weights.numerator
+        outside = (design.points - design.support) * base
+        law = SignedSums(
+            users,
+            up,
+            down,
+            own=((gain + 1) * design.support * base, outside),
+            near=(shared, gain * float(design.support - design.shared) * base + outside),
+            far=(design.support * base, outside),
+        )
+        together = np.clip(self.block_share(beside, users), 0, 1)
+        return BlockLimits(up * supports - down * (beside - supports), together, law)
 
     def block_share(self, beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
         """Return the unbiased estimate of the share of people with values of a block, given c_B."""

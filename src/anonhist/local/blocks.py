@@ -109,7 +109,7 @@ class BlockSurvey(ClosedSurvey):
         errors = np.sqrt(self.law.variance(share, neighbours) / tally.users)
         # Given how many reports are in the block, those that support a value nobody has are at most binomial.
         tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.law.null_probability)
-        return Raw(raw, errors, np.where(supports == 0, 1.0, tails))
+        return Raw(raw, errors, np.where(supports == 0, 1.0, tails), self.law.limits(supports, beside, tally.users))
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
         """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.read_only import read_only
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,7 +28,8 @@ class LabelEstimates:
     """Raw estimates, their errors, and what those would be if nobody had the label.
 
     ``unexplained`` is what each cell adds to the sum that an estimate is of, what the estimates explain taken away;
-    ``scores`` says how far that sum is from its mean, in standard deviations of sums over random places.
+    ``scores`` says how far that sum is from its mean, in standard deviations of sums over random places, and ``unit``
+    is what one of these is worth in an estimate.
     """
 
     raw: NDArray[np.float64]
@@ -34,6 +37,7 @@ class LabelEstimates:
     null_errors: NDArray[np.float64]
     unexplained: NDArray[np.float64]
     scores: NDArray[np.float64]
+    unit: float | NDArray[np.float64]
 
     def p_values(self, counts: CohortCounts) -> NDArray[np.float64]:
         """Return the larger of two tails: the normal one, and that of a label whose places are drawn at random.
@@ -43,7 +47,7 @@ class LabelEstimates:
         from scipy.special import ndtr
 
         normal = np.asarray(ndtr(-self.raw / self.null_errors))
-        return np.asarray(np.maximum(normal, random_tails(self.unexplained, counts, self.scores)))
+        return np.asarray(np.maximum(normal, random_sums(self.unexplained, counts).tail(self.scores)))
 
 
 def people_as_they_are(variances: NDArray[np.float64], share: NDArray[np.float64], users: int) -> NDArray[np.float64]:
@@ -58,8 +62,45 @@ def random_moments(table: NDArray[np.float64], counts: CohortCounts) -> tuple[fl
     return hashes * float(means.sum()), float(np.sqrt(max(hashes * variance, 0)))
 
 
-def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how likely a label with random places has at least this score: the sum of its cells, standardised.
+@dataclass(frozen=True, eq=False)
+class RandomSums:
+    """The distribution of the sum of the cells of a label whose places are drawn at random.
+
+    It is the convolution of the distributions of the C·h cells, on 2^17 steps. A value between two steps is shared
+    between them so that the mean stays, which makes tails longer, if anything.
+
+    Attributes
+    ----------
+    tails
+        The probability of so many steps or more above the least sum.
+    start
+        The least sum, in standard deviations above the mean.
+    step
+        In standard deviations; 0 where all sums are the same.
+    """
+
+    tails: NDArray[np.float64]
+    start: float
+    step: float
+
+    def tail(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how likely a sum of at least this score is, shape (m,); one step more is allowed."""
+        if not self.step:
+            return np.ones(scores.size)
+        # Errors of next to nothing make for scores beyond all integers.
+        at = np.clip((scores - self.start) / self.step, -1, self.tails.size + 1)
+        places = np.floor(at).astype(np.int64) - 1
+        found = self.tails[np.clip(places, 0, self.tails.size - 1)]
+        return np.asarray(np.clip(np.where(places < self.tails.size, found, 0.0) + _ROUNDING, 0, 1))
+
+    def score(self, tail: float) -> float:
+        """Return a score that a sum reaches or exceeds with probability ``tail`` at most; one step more is allowed."""
+        above = int(np.count_nonzero(self.tails > max(tail, _ROUNDING)))
+        return self.start + (above + 1) * self.step
+
+
+def random_sums(table: NDArray[np.float64], counts: CohortCounts) -> RandomSums:
+    """Return the distribution of the sum of the cells of a label with random places.
 
     Parameters
     ----------
@@ -67,14 +108,6 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
         What each cell adds, shape (C, k).
     counts
         Whose functions are drawn.
-    scores
-        In standard deviations above the mean of such sums, shape (m,).
-
-    Notes
-    -----
-    The distribution of the sum is the convolution of those of its C·h terms, on 2^17 steps. A value between two steps
-    is shared between them so that the mean stays, which makes tails longer, if anything; a step is taken off each
-    score.
     """
     from scipy.fft import irfft, next_fast_len, rfft
 
@@ -83,7 +116,7 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
     reach = hashes * float((table.max(axis=1) - lows).sum())
     mean, deviation = random_moments(table, counts)
     if not deviation > 0:
-        return np.ones(scores.size)
+        return RandomSums(read_only(np.ones(1)), 0.0, 0.0)
     step = reach / _STEPS
     size = next_fast_len(_STEPS + hashes * len(table) + 2, real=True)
     spectrum = np.ones(size // 2 + 1, dtype=np.complex128)
@@ -95,8 +128,4 @@ def random_tails(table: NDArray[np.float64], counts: CohortCounts, scores: NDArr
         np.add.at(chances, below + 1, probabilities * (at - below))
         spectrum *= rfft(chances)
     tails = np.cumsum(np.maximum(irfft(spectrum**hashes, size), 0)[::-1])[::-1]
-    # Errors of next to nothing make for scores beyond all integers.
-    at = np.clip((mean + scores * deviation - hashes * lows.sum()) / step, -1, size + 1)
-    places = np.floor(at).astype(np.int64) - 1
-    found = tails[np.clip(places, 0, size - 1)]
-    return np.asarray(np.clip(np.where(places < size, found, 0.0) + _ROUNDING, 0, 1))
+    return RandomSums(read_only(tails), (hashes * float(lows.sum()) - mean) / deviation, step / deviation)

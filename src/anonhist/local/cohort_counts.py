@@ -141,6 +141,11 @@ class CohortCounts(ABC):
         return sum(self.users.tolist())
 
     @property
+    def true_probability(self) -> float:
+        """p, within [0, 1] whatever the rounding."""
+        return min(1.0, max(0.0, self.other_probability + self.gap))
+
+    @property
     def weights(self) -> NDArray[np.float64]:
         """The share of each cohort in the reports, shape (C, 1)."""
         return (self.users / self.total)[:, np.newaxis]

@@ -10,8 +10,11 @@ import numpy as np
 from anonhist.local.cohort_chance import TINY, LabelEstimates, people_as_they_are, random_moments
 from anonhist.local.cohort_counts import Supports
 from anonhist.local.cohort_fit import fitted_estimates
+from anonhist.local.cohort_limits import CohortLimits, FoundLimits
 from anonhist.local.decoding import p_values
 from anonhist.local.estimate import Raw
+from anonhist.local.limits import SupportLimits
+from anonhist.numeric import TwoBinomials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,12 +36,19 @@ def raw_estimates(counts: CohortCounts) -> Raw:
     plain = plain_estimates(counts)
     if counts.collision == 0:
         # Nothing collides: as many reports support a label that nobody has as fall on it by chance.
-        supporting = counts.supports.total(counts.counts)
-        exact = p_values(supporting, users=counts.total, probability=counts.other_probability)
-        return Raw(plain.raw, plain.errors, exact)
+        supporting, true, false = (
+            counts.supports.total(counts.counts),
+            counts.true_probability,
+            counts.other_probability,
+        )
+        if true < false:  # who has the label supports it less often than others: count those who do not support it
+            supporting, true, false = counts.total - supporting, 1 - true, 1 - false
+        exact = p_values(supporting, users=counts.total, probability=false)
+        law = TwoBinomials(counts.total, true, false, 1 - true, 1 - false)
+        return Raw(plain.raw, plain.errors, exact, SupportLimits(supporting, law))
     fitted = fitted_estimates(counts) if counts.supports.values <= _MOST_FITTED else None
     if fitted is not None and (fitted.errors**2).sum() < (plain.errors**2).sum():
-        return Raw(fitted.raw, fitted.errors, fitted.p_values(counts))
+        return Raw(fitted.raw, fitted.errors, fitted.p_values(counts), CohortLimits(fitted, counts))
     return _in_turn(counts, plain)
 
 
@@ -47,7 +57,7 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
 
     So frequent labels no longer stand in the way of rarer ones that meet them in a cohort.
     """
-    result = Raw(plain.raw, plain.errors, plain.p_values(counts))
+    result = Raw(plain.raw, plain.errors, plain.p_values(counts), CohortLimits(plain, counts))
     found = np.zeros(result.frequencies.size, dtype=np.bool_)
     for _ in range(_ROUNDS):
         new = ~found & (result.p_values < _FOUND / found.size)
@@ -61,7 +71,8 @@ def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
         if fitted is None:
             break
         rest = plain_estimates(counts, listed.spread(fitted.raw), float(fitted.raw.sum()))
-        result = Raw(rest.raw, rest.errors, rest.p_values(counts))
+        limits = FoundLimits(found.copy(), CohortLimits(fitted, part), CohortLimits(rest, counts))
+        result = Raw(rest.raw, rest.errors, rest.p_values(counts), limits)
         for whole, own in (
             (result.frequencies, fitted.raw),
             (result.standard_errors, fitted.errors),
@@ -108,9 +119,9 @@ def plain_estimates(
     cells = weights * table
     mean, deviation = random_moments(cells, counts)
     scores = (supports.total(cells) - mean) / max(deviation, TINY)
-    return LabelEstimates(
-        raw, people_as_they_are(total, shares, users), np.full(raw.size, np.sqrt(null)), cells, scores
-    )
+    unit = deviation / supports.hashes / (1 - kappa)
+    errors = people_as_they_are(total, shares, users)
+    return LabelEstimates(raw, errors, np.full(raw.size, np.sqrt(null)), cells, scores, unit)
 
 
 def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:

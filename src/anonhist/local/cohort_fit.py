@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.local.cohort_chance import TINY, LabelEstimates, people_as_they_are
+from anonhist.local.cohort_chance import TINY, LabelEstimates, people_as_they_are, random_moments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _SMALLEST_EIGENVALUE = 1e-9
 # Fewer cells than that do not tell how far off the labels are.
 _FEWEST_FREE = 20
+# A cell is at most so much of its own prediction: of one that is nearly all of it, nothing can be said.
+_MOST_LEVERAGE = 0.95
+# With more cohorts no cell is much of its own prediction.
+_MANY_COHORTS = 64
 
 
 def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
@@ -43,19 +47,47 @@ def fitted_estimates(counts: CohortCounts) -> LabelEstimates | None:
     reports = np.repeat(np.maximum(counts.users, 1), supports.buckets)
     # A cell of which nothing is supported is as noisy as any.
     clipped = np.clip(supported, 0, 1)
-    cells = counts.variances(clipped) / reports
-    misfit = max(1.0, float((left**2 / cells)[weights > 0].sum()) / free)
+    noise = counts.variances(clipped) / reports
+    misfit = max(1.0, float((left**2 / noise)[weights > 0].sum()) / free)
     # What people add to the covariance, one column for each cohort.
     drawn = (weights * clipped / np.sqrt(reports)).reshape(supports.cohorts, -1)
     common = supports.gather_each(drawn) - (drawn * others).sum(axis=1)
-    middle = misfit * _gram(matrix, chances, weights**2 * cells) - common @ common.T
+    middle = misfit * _gram(matrix, chances, weights**2 * noise) - common @ common.T
     share = np.clip(raw, 0, 1)
     variances = np.einsum("ij,ij->i", inverse @ middle, inverse)
     if supports.hashes > 1:
         variances += share * _together(counts, inverse, others)
     errors = people_as_they_are(np.maximum(variances, 0), share, counts.total)
     null = np.sqrt(np.maximum(variances, TINY))
-    return LabelEstimates(raw, errors, null, (weights * left).reshape(supports.cohorts, -1), raw / null)
+    left /= 1 - np.minimum(_leverages(counts, inverse, chances, weights), _MOST_LEVERAGE)
+    cells = (weights * left).reshape(supports.cohorts, -1)
+    # A sum over a label's cells, had it no part in the fit, is its estimate over this.
+    worth = np.diag(inverse)
+    mean, deviation = random_moments(cells, counts)
+    scores = (raw / worth - mean) / max(deviation, TINY)
+    return LabelEstimates(raw, errors, null, cells, scores, deviation * worth)
+
+
+def _leverages(
+    counts: CohortCounts, inverse: NDArray[np.float64], chances: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how much of each cell its own prediction is, ``w·xᵀG⁻¹x``, shape (C·k,); 0 where cohorts are many.
+
+    With few cohorts what nobody listed adds to a cell is taken for a label that has little other evidence, and hardly
+    anything of it is left over.
+    """
+    supports = counts.supports
+    if supports.cohorts > _MANY_COHORTS:
+        return np.zeros(chances.size)
+    matrix, sums = supports.matrix().tocsr(), inverse.sum(axis=1)
+    own = np.zeros(chances.size)
+    for start in range(0, chances.size, supports.buckets):
+        # Cells that no label supports have none.
+        rows = start + np.flatnonzero(np.diff(matrix.indptr[start : start + supports.buckets + 1]))
+        listed = matrix[rows]
+        own[rows] = np.asarray(listed.multiply(listed @ inverse).sum(axis=1)).ravel()
+    leverages: NDArray[np.float64] = own - 2 * chances * np.atleast_1d(matrix @ sums) + chances**2 * sums.sum()
+    return weights * leverages
 
 
 def _together(counts: CohortCounts, inverse: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding import correction_named, decoder_named, simultaneous_quantile
+from anonhist.local.decoding import correction_named, decoder_named
+from anonhist.numeric import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.limits import Limits
     from anonhist.privacy import Guarantee
 
 
@@ -32,11 +34,14 @@ class Raw:
         What the randomisation does to them, the people taken as they are.
     p_values
         The probability of so large an estimate where nobody has the value.
+    limits
+        What intervals are made of.
     """
 
     frequencies: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
     p_values: NDArray[np.float64]
+    limits: Limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +73,14 @@ class FrequencyEstimate:
     other
         The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
     other_standard_error
-        Of the raw share of others; 0 where the values are the whole alphabet. Noises of values that share a cell are
+        Of :attr:`raw_other`; 0 where the values are the whole alphabet. Noises of values that share a cell are
         taken to add up, so it is rather too large where values fitted together share many.
     note
-        Anything a decoder has to say, such as that it stopped early; empty if nothing.
+        Anything else there is to say, such as that a decoder stopped early; empty if nothing.
     guarantee
         What each report promised.
+    limits
+        What intervals are made of: exact tails of the reports that support a value, where those are binomial.
     """
 
     labels: Sequence[str]
@@ -90,6 +97,7 @@ class FrequencyEstimate:
     other_standard_error: float
     note: str
     guarantee: Guarantee
+    limits: Limits = field(repr=False)
 
     @property
     def counts(self) -> NDArray[np.float64]:
@@ -97,24 +105,29 @@ class FrequencyEstimate:
         return self.users * self.frequencies
 
     @property
-    def intervals(self) -> NDArray[np.float64]:
-        """Normal intervals of each share by itself, within [0, 1], shape (k, 2); they rest on the raw estimates."""
-        return self._intervals(NormalDist().inv_cdf((1 + self.level) / 2))
+    def raw_other(self) -> float:
+        """The unbiased estimate of the share of people with none of the values; 0 where there are no others."""
+        return 1 - float(self.raw.sum()) if self.other or self.other_standard_error else 0.0
 
-    @property
+    @cached_property
+    def intervals(self) -> NDArray[np.float64]:
+        """Intervals that hold each share by itself with probability ``level``, within [0, 1], shape (k, 2).
+
+        They rest on the raw estimates, and the people are taken as they are. The ends are missed with probability
+        ``(1 − level)/2`` each.
+        """
+        return read_only(self.limits.at((1 - self.level) / 2))
+
+    @cached_property
     def simultaneous_intervals(self) -> NDArray[np.float64]:
-        """Intervals that hold all shares at once with probability ``level`` (Šidák), shape (k, 2)."""
-        return self._intervals(simultaneous_quantile(self.level, max(1, len(self.labels))))
+        """Intervals that hold all shares at once with probability ``level`` (Bonferroni), shape (k, 2)."""
+        return read_only(self.limits.at((1 - self.level) / 2 / max(1, len(self.labels))))
 
     @property
     def population_standard_errors(self) -> NDArray[np.float64]:
         """Errors as estimates of the population that the people were drawn from: chance of the draw included."""
         share = np.clip(self.raw, 0, 1)
         return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
-
-    def _intervals(self, quantile: float) -> NDArray[np.float64]:
-        half = quantile * self.standard_errors
-        return np.clip(np.stack((self.raw - half, self.raw + half), axis=1), 0, 1)
 
     def __repr__(self) -> str:
         return (
@@ -183,6 +196,7 @@ def estimated(
         other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors, sharing),
         note=decoded.note,
         guarantee=guarantee,
+        limits=raw.limits,
     )
 
 

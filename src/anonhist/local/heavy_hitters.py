@@ -13,6 +13,7 @@ from anonhist.local.candidates import distinct_candidates
 from anonhist.local.cohorts import DEFAULT_KEY
 from anonhist.local.decoding import decoder_named
 from anonhist.local.estimate import estimated
+from anonhist.local.limits import NormalLimits, SampleLimits, SupportLimits
 from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
 from anonhist.local.reports import WholeColumn
 from anonhist.local.survey import Survey
@@ -39,6 +40,7 @@ _FOLLOWED = 1.5
 # More prefixes than this are not compared, unless the beam asks for them: so many only come of lengths about which
 # nobody has answered.
 _MOST_PREFIXES = 1 << 20
+FOUND_ON_OTHERS = "The values were found by the reports of other people than those they are estimated on."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,8 @@ class HeavyHitters(Survey):
     independent of the value: L with probability 1/2, each shorter one with ``1/(2(L − 1))``; the first ℓ bytes are
     reported by local hashing at the full ε. The budget is not divided: the people are. The server follows the most
     frequent prefixes of each length to the next, and tests those of full length on people who had no part in choosing
-    them.
+    them: on those who answered about whole values and whose seed is even. Values that pass are estimated on those whose
+    seed is odd, as values that were found by their own noise would come out too frequent.
 
     Parameters
     ----------
@@ -181,7 +184,8 @@ class HeavyHitters(Survey):
             Values to look at instead of looking for any.
         decoder, correction, level
             As of :meth:`ClosedSurvey.estimate`. Without candidates all values tested count in the correction, and the
-            estimate has those that are significant, decoded by themselves, the most frequent first.
+            estimate has those that are significant, decoded by themselves, the most frequent first. Their p-values
+            are of the people they were found by; everything else is of others.
         beam
             How many prefixes of each length are followed, ≥ 1.
         progress
@@ -204,13 +208,33 @@ class HeavyHitters(Survey):
             return self._estimated(last, tally.users, self._codes(names), names, decoder=decoder, **choice)
         decoding = decoder_named(decoder)  # a wrong name is refused before a long search
         grown = self._grown(tally, width, progress)
-        tested = self._estimated(last, tally.users, grown, _names(grown), decoder="unbiased", **choice)
+        choosing, others = self._halves(last)
+        tested = self._estimated(choosing, tally.users, grown, _names(grown), decoder="unbiased", **choice)
         # Decoded alone: thousands that nobody has would take from each of those found, and from others, what is theirs.
         found = np.flatnonzero(tested.significant)
-        found = found[np.argsort(-tested.raw[found], kind="stable")]
         if not found.size:
             return _nothing(tested, decoding.name)
-        return self._estimated(last, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice)
+        raw = self._hashing.raw_of(others, self._words(grown[found])).frequencies
+        found = found[np.argsort(-raw, kind="stable")]
+        estimate = self._estimated(others, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice)
+        return replace(
+            estimate,
+            p_values=tested.p_values[found],
+            significant=tested.significant[found],
+            note=f"{FOUND_ON_OTHERS} {estimate.note}".strip(),
+        )
+
+    def _halves(self, last: Tally) -> tuple[Tally, Tally]:
+        """Return the reports whose seed is even, and those whose seed is odd: it was drawn before anything else."""
+        is_odd = (last.cells // self._hashing.num_buckets % 2).astype(np.bool_)
+        parts = [(last.cells[mask], last.counts[mask]) for mask in (~is_odd, is_odd)]
+        if not all(cells.size for cells, _ in parts):
+            raise DataError(
+                "Too few people have answered about whole values to find any and estimate them on others; wait for "
+                "more answers, or name candidates."
+            )
+        even, odd = (Tally(last.survey, int(counts.sum()), cells, counts) for cells, counts in parts)
+        return even, odd
 
     def _estimated(
         self, last: Tally, users: int, rows: NDArray[np.uint8], names: tuple[str, ...], **choices: Any
@@ -221,8 +245,11 @@ class HeavyHitters(Survey):
         # The people who answered about whole values stand for all who reported.
         share = np.clip(raw.frequencies, 0, 1)
         drawn = share * (1 - share) * (1 / last.users - 1 / users)
+        errors = np.sqrt(raw.standard_errors**2 + drawn)
+        assert isinstance(raw.limits, SupportLimits)  # noqa: S101  # local hashing is a pure survey
+        limits = SampleLimits(raw.limits.supports, raw.limits.law)
         return estimated(
-            replace(raw, standard_errors=np.sqrt(raw.standard_errors**2 + drawn)),
+            replace(raw, standard_errors=errors, limits=limits),
             labels=names,
             users=users,
             complete=False,
@@ -297,6 +324,7 @@ def _nothing(tested: FrequencyEstimate, decoder: str) -> FrequencyEstimate:
         decoder=decoder,
         other=1.0,
         other_standard_error=0.0,
+        limits=NormalLimits(none, none),
     )
 
 

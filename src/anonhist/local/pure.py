@@ -13,6 +13,8 @@ from anonhist.local.closed import ClosedSurvey
 from anonhist.local.decoding import p_values
 from anonhist.local.estimate import Raw
 from anonhist.local.forgery import ForgedWeight, forged_weight
+from anonhist.local.limits import SupportLimits
+from anonhist.numeric import TwoBinomials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +63,11 @@ class PureSurvey(ClosedSurvey):
         # The difference first, exactly: for a small ε nothing would be left of it in floats.
         return float(p), float(q), float(p - q)
 
+    def support_law(self, users: int) -> TwoBinomials:
+        """Return the distribution of how many of so many reports support a value, given its share."""
+        p, q = self.true_support_probability, self.false_support_probability
+        return TwoBinomials(users, float(p), float(q), float(1 - p), float(1 - q))
+
     def variance(self, frequency: float = 0.0) -> float:
         """Return n times the variance of the raw estimate of a value with this frequency."""
         p, q, gap = self._probabilities
@@ -73,4 +80,5 @@ class PureSurvey(ClosedSurvey):
         raw = (supports / tally.users - q) / gap
         share = np.clip(raw, 0, 1)
         errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
-        return Raw(raw, errors, p_values(supports, users=tally.users, probability=q))
+        tests = p_values(supports, users=tally.users, probability=q)
+        return Raw(raw, errors, tests, SupportLimits(supports, self.support_law(tally.users)))

@@ -15,12 +15,16 @@ from anonhist.numeric.multiply_shift import (
     seed_coefficients,
 )
 from anonhist.numeric.read_only import read_only
+from anonhist.numeric.signed_sums import SignedSums
+from anonhist.numeric.two_binomials import TwoBinomials
 
 __all__ = [
     "BestPolynomial",
     "BlockMatrix",
     "BlockVector",
     "ExponentialQuotient",
+    "SignedSums",
+    "TwoBinomials",
     "aligned",
     "best_polynomial",
     "bucket_widths",

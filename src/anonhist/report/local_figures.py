@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.report.figures import BAND, BLUE, GRID, INK, add_legend, canvas, say_empty
-from anonhist.report.local_wording import label_text, most_frequent
+from anonhist.report.local_wording import label_text, most_frequent, shown_shares
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,14 +19,14 @@ _LONGEST_NAME = 24
 
 
 def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
-    """Draw the most frequent values, at most 30, from above: decoded shares as bars, intervals as lines."""
+    """Draw the most frequent values, at most 30, from above: shares as bars, their intervals as lines."""
     places = np.array(most_frequent(estimate, MOST), dtype=np.int64)
     figure, axes = canvas("", "share of the people", size=(5.2, max(1.6, 1.0 + 0.24 * places.size)))
     if not places.size:
         say_empty(axes, "there are no values")
         return figure
-    rows, shares = np.arange(places.size), 100 * estimate.frequencies[places]
-    for is_found, colour, name in ((True, BLUE, "somebody has it"), (False, BAND, "perhaps nobody has it")):
+    rows, shares = np.arange(places.size), 100 * shown_shares(estimate)[places]
+    for is_found, colour, name in ((True, BLUE, "significantly above zero"), (False, BAND, "perhaps zero")):
         at = estimate.significant[places] == is_found
         if at.any():
             axes.barh(rows[at], shares[at], height=0.62, color=colour, label=name)
@@ -42,7 +42,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)
     axes.tick_params(axis="y", length=0)
     right = 1.04 * max(float(high.max()), float(shares.max()), 1e-9)
-    axes.set_xlim(min(0.0, float(shares.min())), right)
+    axes.set_xlim(0, right)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     add_legend(axes)
     return figure

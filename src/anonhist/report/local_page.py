@@ -88,7 +88,7 @@ def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
     found = int(estimate.significant.sum())
     cards = [
         (f"{estimate.users:,}", "people reported" if estimate.users != 1 else "person reported"),
-        (f"{found:,} of {len(estimate.labels):,}", "values that somebody has, beyond reasonable doubt"),
+        (f"{found:,} of {len(estimate.labels):,}", "values significantly above zero"),
         (f"ε = {short_decimal(estimate.guarantee.epsilon)}", "what a report cost the person who sent it, at most"),
     ]
     if estimate.other or estimate.other_standard_error:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.privacy import short_decimal
-from anonhist.report.wording import with_error
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from anonhist.local.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
 
-HEADS = ("value", "share", "±", "interval", "somebody has it")
+HEADS = ("value", "share", "interval", "decoded", "above zero")
 _LONGEST_LABEL = 60
 
 DECODERS = {
-    "projected": "the nearest distribution to the raw estimates: no share is below zero, and they add up to one",
-    "normalized": "the raw estimates, those below zero set to zero and the rest scaled to add up to one",
-    "unbiased": "the raw estimates as they are: right on average, some below zero, and they need not add up to one",
+    "projected": "the nearest distribution to the shares: none is below zero, and they add up to one",
+    "normalized": "the shares, those below zero set to zero and the rest scaled to add up to one",
+    "unbiased": "the shares as they are: right on average, some below zero, and they need not add up to one",
     "least-squares": "the distribution whose expected reports are nearest to those counted",
     "mle": "the distribution that makes the reports counted most likely",
     "em": "on the way from equal shares to what makes the reports most likely, stopped before noise is followed",
@@ -52,9 +54,13 @@ def people(users: int) -> str:
 
 
 def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
-    """Return the places of the most frequent values, by decoded share, then by raw estimate, then by place."""
-    order = np.lexsort((-estimate.raw, -estimate.frequencies))
-    return [int(place) for place in order[:most]]
+    """Return the places of the most frequent values, by raw estimate, then by place."""
+    return [int(place) for place in np.argsort(-estimate.raw, kind="stable")[:most]]
+
+
+def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
+    """Return the raw estimates, within [0, 1]: the share that makes a value's own reports most likely."""
+    return np.clip(estimate.raw, 0, 1)
 
 
 def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
@@ -63,9 +69,9 @@ def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
     low, high = estimate.intervals[place].tolist()
     return (
         label_text(estimate.labels[place]),
-        share(float(estimate.frequencies[place]), error),
-        share(error, error),
+        share(float(np.clip(estimate.raw[place], 0, 1)), error),
         interval_text(low, high, error),
+        share(float(estimate.frequencies[place]), error),
         "yes" if estimate.significant[place] else "",
     )
 
@@ -119,19 +125,23 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
     alpha = f"{100 * (1 - estimate.level):.4g} %"
     decoder = DECODERS.get(estimate.decoder, "")
     found = int(np.count_nonzero(estimate.significant))
-    intervals = (
-        f"each value by itself, {level} and one standard error; they rest on the raw estimates, which are right on "
-        "average, and the people are taken as they are."
+    shares = (
+        "each value by itself: what the reports about it say, 0 where noise takes it below, and an interval that "
+        f"holds the share with probability {level}. The people are taken as they are."
+    )
+    decoded = (
+        f"all values together, by {estimate.decoder}{': ' if decoder else ''}{decoder}. It errs less over all values; "
+        "the intervals are not about it."
     )
     significance = (
-        f"{found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
+        f"significantly, {found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
         f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
     )
     told = [
         ("Promise to everybody who sent one report", str(estimate.guarantee)),
-        ("Decoder", f"{estimate.decoder}{': ' if decoder else ''}{decoder}."),
-        ("Intervals and ±", intervals),
-        ("Somebody has it", significance),
+        ("Share and interval", shares),
+        ("Decoded", decoded),
+        ("Above zero", significance),
     ]
     if central is not None:
         told.insert(1, ("Promise where reports are shuffled", str(central)))
@@ -143,9 +153,12 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
 
 
 def other_text(estimate: FrequencyEstimate) -> str:
-    """Write the share of all other values with its error."""
-    error = 100 * estimate.other_standard_error
-    return f"{with_error(100 * estimate.other, error)} %" if error else f"{100 * estimate.other:.4g} %"
+    """Write the share of all other values with its interval, normal as so many errors add up."""
+    error, found = estimate.other_standard_error, estimate.raw_other
+    half = NormalDist().inv_cdf((1 + estimate.level) / 2) * error
+    low, high = (min(1.0, max(0.0, end)) for end in (found - half, found + half))
+    shown = share(min(1.0, max(0.0, found)), error)
+    return f"{shown} ({interval_text(low, high, error)})" if error else shown
 
 
 def promise(guarantee: Guarantee) -> str:

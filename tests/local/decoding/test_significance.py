@@ -1,4 +1,4 @@
-"""Tails in exact arithmetic and far out; corrections by hand; intervals that hold all at once."""
+"""Tails in exact arithmetic and far out; corrections by hand."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,6 @@ from anonhist.local.decoding import (
     Holm,
     p_values,
     p_values_normal,
-    simultaneous_quantile,
 )
 from anonhist.testing.cases import each_of
 
@@ -147,20 +146,3 @@ def test_what_is_no_p_value_is_refused(correction: Correction, values: object) -
 def test_an_impossible_level_is_refused(level: float) -> None:
     with pytest.raises(UsageError, match="level of a test"):
         Holm().reject([0.5], level)
-    with pytest.raises(UsageError, match="Intervals need a level"):
-        simultaneous_quantile(level, 3)
-
-
-@each_of("items", [1, 2, 1000, 10**6])
-@each_of("level", [0.5, 0.95, 0.999])
-def test_independent_intervals_hold_all_at_once_exactly(level: float, items: int) -> None:
-    z = simultaneous_quantile(level, items)
-    outside = math.erfc(z / math.sqrt(2))
-    assert math.exp(items * math.log1p(-outside)) == pytest.approx(level, rel=1e-9)
-    # A little narrower than Bonferroni's.
-    assert z <= -NormalDist().inv_cdf((1 - level) / items / 2) + 1e-12
-
-
-def test_intervals_of_no_items_are_refused() -> None:
-    with pytest.raises(UsageError, match="at least one item"):
-        simultaneous_quantile(0.95, 0)

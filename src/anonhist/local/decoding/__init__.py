@@ -15,7 +15,6 @@ from anonhist.local.decoding.significance import (
     Holm,
     p_values,
     p_values_normal,
-    simultaneous_quantile,
 )
 from anonhist.local.decoding.unbiased import Unbiased
 
@@ -42,5 +41,4 @@ __all__ = [
     "decoder_named",
     "p_values",
     "p_values_normal",
-    "simultaneous_quantile",
 ]

@@ -1,11 +1,9 @@
-"""Which items are there at all: p-values, corrected for how many are tested, and quantiles for intervals of all."""
+"""Which items are there at all: p-values, corrected for how many are tested."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -186,40 +184,6 @@ class BenjaminiHochberg(Correction):
         result = np.empty(values.size)
         result[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
         return result
-
-
-def simultaneous_quantile(level: float, items: int) -> float:
-    """Return z so that k normal intervals of z standard errors hold all at once with probability ``level`` at least.
-
-    ``P(|N(0, 1)| ≤ z) = level^(1/k)``: enough for normal errors however they depend on each other (Šidák 1967).
-
-    Parameters
-    ----------
-    level
-        Between 0 and 1, both excluded.
-    items
-        k, at least 1; with 1 it is the quantile for a single interval.
-
-    Returns
-    -------
-    float
-        z.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> round(simultaneous_quantile(0.95, 1), 3), round(simultaneous_quantile(0.95, 1000), 3)
-    (1.96, 4.05)
-    """
-    if not 0.0 < level < 1.0 or items < 1:
-        message = f"Intervals need a level between 0 and 1, not {level}, and at least one item, not {items}."
-        raise UsageError(message)
-    outside = -math.expm1(math.log(level) / items)
-    return -NormalDist().inv_cdf(outside / 2.0)
 
 
 def _checked(p_values: ArrayLike) -> NDArray[np.float64]:

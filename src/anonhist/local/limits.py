@@ -1,0 +1,110 @@
+"""Between which shares a value lies: what intervals of each kind of estimate are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.numeric import SignedSums, TwoBinomials
+
+
+class Limits(Protocol):
+    """The two ends of an interval of each value's share, for any probability of a miss."""
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, each of which the share lies beyond with probability ``tail`` at most, shape (k, 2)."""
+
+
+@dataclass(frozen=True, eq=False)
+class NormalLimits:
+    """``f̂ ± z·error``, within [0, 1]: for sums of very many reports.
+
+    Attributes
+    ----------
+    raw, errors
+        Unbiased estimates and their standard errors, shape (k,).
+    """
+
+    raw: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        half = -NormalDist().inv_cdf(tail) * self.errors
+        return np.clip(np.stack((self.raw - half, self.raw + half), axis=1), 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SupportLimits:
+    """The shares with which so many supporting reports are not too unlikely: the binomial tails, inverted.
+
+    Attributes
+    ----------
+    supports
+        How many reports support each value, int64, shape (k,).
+    law
+        The distribution of such a count: a share of the people supports a value with probability p, the rest with q.
+    """
+
+    supports: NDArray[np.int64]
+    law: TwoBinomials
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        return self.law.compatible_shares(self.supports, tail)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleLimits:
+    """As :class:`SupportLimits` where those who reported were drawn from the people whose shares are asked for.
+
+    A report supports a value of share f with probability ``q + f(p − q)``, so the ends are those of Clopper and
+    Pearson for that number. Drawing without replacement varies less, so they are rather too wide.
+
+    Attributes
+    ----------
+    supports, law
+        As of :class:`SupportLimits`.
+    """
+
+    supports: NDArray[np.int64]
+    law: TwoBinomials
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        from scipy.special import betaincinv
+
+        law, counts = self.law, self.supports
+        rest = law.users - counts
+        low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), rest + 1.0, tail), 0.0)
+        high = np.where(rest > 0, betaincinv(counts + 1.0, np.maximum(rest, 1), 1 - tail), 1.0)
+        return np.clip((np.stack((low, high), axis=1) - law.false) / (law.true - law.false), 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockLimits:
+    """The shares with which so many reports for and against a value are not too unlikely.
+
+    Attributes
+    ----------
+    sums
+        Reports of its block that support each value less those that do not, each kind with its whole weight.
+    block_shares
+        Estimates of the share of people with any value of the block.
+    law
+        The distribution of such a sum.
+    """
+
+    sums: NDArray[np.int64]
+    block_shares: NDArray[np.float64]
+    law: SignedSums
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        return self.law.compatible_shares(self.sums, self.block_shares, tail)

@@ -1,0 +1,138 @@
+"""Sums over people who each add a number, take one away or do neither, and the shares a sum is compatible with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_HALVINGS = 54
+# Saddlepoints are no farther than where one outcome is e^15 times as likely as all others: no sum is so large, and
+# beyond that nothing is left of the difference between the kinds of people.
+_FARTHEST = 15.0
+# Where sums are nearly normal, saddlepoints are deviations over the standard deviation.
+_MOST_DEVIATIONS = 40.0
+# Tails this near to the mean are about a half; the formula for them would divide zero by zero.
+_NEAR = 0.01
+_ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class SignedSums:
+    """``T``, the sum over n people of +up, −down or 0, where people are of three kinds.
+
+    A share f is of the first kind, what is missing to a share g of the second, and all others are of the third.
+
+    Parameters
+    ----------
+    users
+        n, at least 1.
+    up, down
+        Whole numbers, at least 1, without a common divisor.
+    own, near, far
+        Probabilities of +up and of −down for the three kinds. Those of the first kind add up more often than those of
+        the others do.
+
+    Notes
+    -----
+    Tails are those of the saddlepoint formula of Lugannani and Rice for whole numbers. The cumulant function is linear
+    in f, so for each saddlepoint there is one share that it belongs to, and the share at which a tail has its level is
+    found by halving an interval of saddlepoints.
+
+    References
+    ----------
+    As of :class:`TwoBinomials`.
+    """
+
+    users: int
+    up: int
+    down: int
+    own: Pair
+    near: Pair
+    far: Pair
+
+    def compatible_shares(
+        self, sums: NDArray[np.int64], together: NDArray[np.float64], tail: float
+    ) -> NDArray[np.float64]:
+        """Return the least and the largest share f that a sum does not reject, each end at a level of ``tail``.
+
+        Parameters
+        ----------
+        sums : ndarray of int64, shape (m,)
+            T.
+        together : ndarray of float64, shape (m,)
+            g, taken as known.
+        tail
+            Between 0 and 1/2.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 2)
+            Within [0, 1].
+
+        Examples
+        --------
+        >>> sums = SignedSums(1000, 1, 1, own=(0.6, 0.2), near=(0.4, 0.4), far=(0.1, 0.1))
+        >>> sums.compatible_shares(np.array([0, 100]), np.array([0.5, 0.5]), 0.025).round(2).tolist()
+        [[0.0, 0.11], [0.14, 0.35]]
+        """
+        means = sums / self.users
+        ends = [self._end(means, together, tail, sign) for sign in (1.0, -1.0)]
+        return np.clip(np.stack(ends, axis=1), 0, 1)
+
+    def _end(
+        self, means: NDArray[np.float64], together: NDArray[np.float64], tail: float, sign: float
+    ) -> NDArray[np.float64]:
+        """Return the end below the estimate, or above it if the sign is −1."""
+        rarest = min(*self.own, *self.near, *self.far)
+        low = np.zeros(means.size)
+        share = np.clip(self._at(low, means, together)[0], 0, 1)
+        beside = np.maximum(together - share, 0)
+        own, near, far = (self._cumulants(pair, low)[2] for pair in (self.own, self.near, self.far))
+        spread = np.sqrt(self.users * (share * own + beside * near + np.maximum(1 - share - beside, 0) * far))
+        farthest = (_FARTHEST - math.log(rarest)) / max(self.up, self.down)
+        high = np.minimum(farthest, _MOST_DEVIATIONS / spread)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            shares, tails = self._at(sign * middle, means, together)
+            is_inside = (tails >= tail) & ((shares >= 0) if sign > 0 else (shares <= 1))
+            low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
+        return self._at(sign * low, means, together)[0]
+
+    def _at(
+        self, points: NDArray[np.float64], means: NDArray[np.float64], together: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the shares with these saddlepoints, and the tails of the sums with such shares."""
+        from scipy.special import ndtr
+
+        own, near, far = (self._cumulants(pair, points) for pair in (self.own, self.near, self.far))
+        with np.errstate(all="ignore"):
+            share = (means - together * near[1] - (1 - together) * far[1]) / (own[1] - near[1])
+            # Beyond g there are none of the second kind.
+            alone = np.where(own[1] > far[1], (means - far[1]) / (own[1] - far[1]), np.inf)
+            share = np.where(share <= together, share, np.maximum(alone, together))
+            beside = np.maximum(together - share, 0)
+            cumulant, _, variance = (
+                self.users * (share * one + beside * two + (1 - share - beside) * three)
+                for one, two, three in zip(own, near, far, strict=True)
+            )
+            signed = np.sqrt(2 * np.maximum(points * means * self.users - cumulant, 0))
+            step = -np.expm1(-np.abs(points)) * np.sqrt(variance)
+            tails = ndtr(-signed) + np.exp(-(signed**2) / 2) / _ROOT_OF_TWO_PI * (1 / step - 1 / signed)
+        # Where there is no number, all odds are overstepped.
+        return share, np.where(signed <= _NEAR, 1.0, np.nan_to_num(tails))
+
+    def _cumulants(self, pair: Pair, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return the cumulant function of one person at these points, and its first two derivatives."""
+        plus, minus = pair[0] * np.exp(self.up * points), pair[1] * np.exp(-self.down * points)
+        total = np.log1p(pair[0] * np.expm1(self.up * points) + pair[1] * np.expm1(-self.down * points))
+        scale = np.exp(-total)
+        first = (self.up * plus - self.down * minus) * scale
+        return total, first, (self.up**2 * plus + self.down**2 * minus) * scale - first**2

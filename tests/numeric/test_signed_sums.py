@@ -1,0 +1,62 @@
+"""Sums of people who add, take away or do neither: limits against all sums, weighted exactly."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anonhist.numeric import SignedSums
+from anonhist.testing.cases import each_of
+
+
+def distribution(law: SignedSums, kinds: list[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return all sums and their probabilities, with so many people of each kind."""
+    chances, people = np.ones(1), sum(kinds)
+    for number, (plus, minus) in zip(kinds, (law.own, law.near, law.far), strict=True):
+        one = np.zeros(law.up + law.down + 1)
+        one[[0, law.down, -1]] = minus, 1 - plus - minus, plus
+        for _ in range(number):
+            chances = np.convolve(chances, one)
+    return np.arange(chances.size) - law.down * people, chances
+
+
+# Of a Hadamard matrix of two rows, of one of eight, and of a small space over five elements, some with few reports.
+LAWS = [
+    SignedSums(60, 1, 1, own=(0.9, 0.01), near=(0.45, 0.45), far=(0.01, 0.01)),
+    SignedSums(60, 1, 1, own=(0.5, 0.2), near=(0.35, 0.35), far=(0.15, 0.15)),
+    SignedSums(60, 5, 1, own=(0.5, 0.25), near=(0.15, 0.6), far=(0.02, 0.08)),
+    SignedSums(60, 3, 2, own=(0.3, 0.1), near=(0.1, 0.3), far=(0.05, 0.05)),
+]
+
+
+@pytest.mark.slow
+@each_of("law", LAWS)
+@each_of("block", [0, 20, 60])
+def test_no_sum_that_is_likely_is_rejected(law: SignedSums, block: int) -> None:
+    tail = 0.025
+    for own in {0, 1, 5, 20, block} - set(range(block + 1, 61)):
+        sums, chances = distribution(law, [own, block - own, 60 - block])
+        likely = chances > 1e-12
+        limits = law.compatible_shares(sums[likely], np.full(likely.sum(), block / 60), tail)
+        for missed in (limits[:, 0] > own / 60 + 1e-9, limits[:, 1] < own / 60 - 1e-9):
+            # Whole numbers that are not next to each other are no lattice: a third more than the level at most.
+            assert chances[likely][missed].sum() <= 4 / 3 * tail, (own, missed.sum())
+
+
+@each_of("law", LAWS)
+def test_limits_are_about_as_near_as_normal_ones_where_people_are_many(law: SignedSums) -> None:
+    many = SignedSums(10**8, law.up, law.down, law.own, law.near, law.far)
+    share, block = 0.1, 0.3
+    means = [law.up * plus - law.down * minus for plus, minus in (law.own, law.near, law.far)]
+    squares = [law.up**2 * plus + law.down**2 * minus for plus, minus in (law.own, law.near, law.far)]
+    weights = np.array([share, block - share, 1 - block])
+    variance = weights @ (np.array(squares) - np.square(means))
+    low, high = many.compatible_shares(np.array([round(1e8 * weights @ np.array(means))]), np.array([block]), 0.025)[0]
+    half = 1.96 * np.sqrt(variance / 1e8) / (means[0] - means[1])
+    np.testing.assert_allclose([share - low, high - share], half, rtol=0.01)
+
+
+def test_the_ends_of_all_numbers_are_finite() -> None:
+    law = SignedSums(2**62, 1, 1, own=(0.25 + 1e-9, 0.25), near=(0.25, 0.25), far=(0.25, 0.25 - 1e-9))
+    limits = law.compatible_shares(np.array([0, 2**31, -(2**62), 2**62]), np.array([0, 1, 0.5, 0.5]), 1e-12)
+    assert np.isfinite(limits).all()
+    assert (limits[:, 0] <= limits[:, 1]).all()
