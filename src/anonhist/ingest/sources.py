@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, MissingExtraError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
+from anonhist.ingest.let_go import let_go_at_exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ def connected(
     """Open DuckDB, which may spill what does not fit in memory, or must not."""
     import duckdb
 
+    let_go_at_exit()
     with ExitStack() as opening:
         folder = ""
         if spilling is Spilling.TO_FOLDER:
@@ -82,6 +84,7 @@ def opened(
     ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
     database server or the connection of a relation, spill where they are told to.
     """
+    let_go_at_exit()
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
         raise UsageError("table names a table of a database; the source is none.")
