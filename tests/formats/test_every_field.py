@@ -51,6 +51,7 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
         _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN), NeighboringRelation.ADD_OR_REMOVE),
     ]
     made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member)]
+    made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2))
     return [release.with_error() for release in made]
 
 
