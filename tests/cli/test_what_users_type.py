@@ -87,7 +87,17 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
         "0.5-differentially private (δ = 0) when one user with at most 1 item is added or removed"
     )
     assert str(guarantee) in done.stdout
-    assert (sources / "out.html").exists()
+    key = ah.read_release(sources / "r.json").order_key
+    assert key is not None
+    # What the bound left out is in no interval, which is said wherever intervals are.
+    told = (
+        f"At most 1 item of each user count, chosen with the order key {key}. Errors and intervals hold the noise, not "
+        "what that left out."
+    )
+    assert f"Bound: {told}\n" in done.stdout == cli("show", "r.json").stdout + "Wrote r.json.\nWrote out.html.\n"
+    assert told in (sources / "out.html").read_text(encoding="utf-8")
+    again = cli(*shlex.split(typed), "--force", "--order-key", key)
+    assert told in again.stdout
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     counts = ~nw.col("user").is_null() if columns.keep_null else ~(nw.col("user").is_null() | nw.col("label").is_null())
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
-    rows = rows.filter(counts).with_columns(occurrence=number.over("user", "label", order_by=by))
+    rows = rows.filter(counts).with_columns(occurrence=number.over("user", "label", order_by=by).cast(nw.Int64))
     rows = hashed(rows, columns.order_key)
     order = [name for name in ("rank_by", NAMED, HASH, "label") if name in (*selected, *flags, HASH)]
     rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)

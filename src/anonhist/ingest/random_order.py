@@ -109,14 +109,15 @@ def _in_memory(rows: Any, key: str) -> Any:
 
     held = rows.collect() if hasattr(rows, "collect") else rows
     columns = (held[name].to_list() for name in ("occurrence", "user_name", "label"))
-    hashes = [
-        # A missing label is None, NaN or another value that is no text.
-        _digest(f"{key}{int(number)} {user}\n" + (f"={label}" if isinstance(label, str) else ""))
+    # A missing label is None, NaN or another value that is no text.
+    texts = (
+        f"{key}{number} {user}\n={label}" if isinstance(label, str) else f"{key}{number} {user}\n"
         for number, user, label in zip(*columns, strict=True)
-    ]
+    )
+    # Python's texts may hold halves of characters, which UTF-8 has no place for.
+    hashes = [md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts]
     return held.with_columns(nw.new_series(HASH, hashes, nw.String, backend=held.implementation))
 
 
 def _digest(text: str) -> str:
-    # Python's texts may hold halves of characters, which UTF-8 has no place for.
-    return md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    return md5(text.encode(), usedforsecurity=False).hexdigest()
