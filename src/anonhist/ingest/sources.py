@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 from pathlib import Path
@@ -220,6 +220,8 @@ def plain_labels(source: Any) -> list[Any] | None:
     """Return the labels of an array or iterable, or None where the source is something else."""
     if isinstance(source, str | bytes) or is_table(source):
         return None
+    if isinstance(source, Mapping):
+        raise UsageError("A mapping is no list: give its keys, or a table with named columns.")
     if _package(source) == "numpy":
         if source.ndim != 1 or source.dtype.names:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")
