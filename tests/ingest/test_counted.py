@@ -94,8 +94,6 @@ def test_counts(engine: Read, written: Callable[..., list[Any]], keep_null: bool
         (("label", "count"), {"label": "count"}, {1: 2}),
         (("label", "count"), {"format": "events", "label": "label"}, {1: 2}),
         (("count", "label"), {"format": "counts"}, {3: 1, 8: 1}),
-        (("count", "label"), {"label": "label"}, {1: 2}),
-        (("Label", "count"), {"label": "Label"}, {1: 2}),
     ],
 )
 def test_the_header_decides(
@@ -348,3 +346,15 @@ def test_names_of_counts_are_those_of_labels() -> None:
 @each_of("source", [pa.array(["a", "b"]).value_counts(), pl.Series(["a", "b"]).value_counts().to_struct("x")])
 def test_structures_are_no_labels(source: Any, refused: Refused) -> None:
     assert "structures" in refused(UsageError, source)
+
+
+@each_of("names", [("pet", "count"), ("count", "pet"), ("count", "label"), ("Label", "count")])
+def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str], refused: Refused) -> None:
+    # As value_counts() of Polars makes it, and pandas with reset_index().
+    label = next(name for name in names if name != "count")
+    columns = {label: ["a", "b"], "count": [2, 1]}
+    table = pl.DataFrame({name: columns[name] for name in names})
+    assert "--format events" in refused(UsageError, table, label=label)
+    assert read_profile(table, label=label, format="events") == Profile.from_counts([1, 1])
+    assert read_profile(table, label="count") == Profile.from_counts([1, 1])
+    assert read_profile(table.with_columns(at=1), label=label) == Profile.from_counts([1, 1])

@@ -84,7 +84,8 @@ def read_profile(
     format
         ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count) or
         ``"prevalences"`` (columns count, prevalence). By default the schema decides: a table whose columns are exactly
-        ``count,prevalence`` or ``label,count`` is already counted. The header line of delimited text is schema, and so
+        ``count,prevalence`` or ``label,count`` is already counted; where the only column besides the labels is called
+        ``count`` in any other way, the format must be said. The header line of delimited text is schema, and so
         public. JSON lines have none: they are events unless said otherwise. On standard input nothing is guessed: say
         the format, or name the column of labels, which makes it a table of events. Of a mapping say ``"counts"`` for
         ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a pandas Series with names or counts of
@@ -164,7 +165,7 @@ def read_profile(
     ):
         names = opened_table.collect_schema().names()
         first_line = names_are_a_line(source, format=format, header=header)
-        kind = format or _recognised(names, label)
+        kind = format or _recognised(names, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
@@ -179,12 +180,17 @@ def read_profile(
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
 
 
-def _recognised(names: list[str], label: str | None) -> str:
-    """Return what the schema says of the rows."""
+def _recognised(names: list[str], label: str | None, user: str | None) -> str:
+    """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
     if names == ["label", "count"] and label in (None, "label"):
         return "counts"
+    if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
+        raise UsageError(
+            "The other column of this table is called count: if each row is one item all the same, say that they are "
+            "events (--format events); if not, call the columns label and count, in this order."
+        )
     return "events"
 
 
