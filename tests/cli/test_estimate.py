@@ -149,7 +149,7 @@ def test_quiet_silences_all_but_that_numbers_are_not_private(cli: Cli, data: str
 
 @pytest.mark.slow
 def test_standard_input_is_read(process: Cli) -> None:
-    done = process("estimate", "support-size", "-", "--method", "observed", stdin=b"a\nb\na\n")
+    done = process("estimate", "support-size", "-", "--format", "labels", "--method", "observed", stdin=b"a\nb\na\n")
     assert (done.returncode, done.stderr) == (0, WARNING)
     assert rows(done.stdout)[0]["value"] == "2"
 

@@ -50,7 +50,7 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     assert cli("sketch", "new", "--like", "day1.sketch", "-o", "day2.sketch").returncode == 0
     done = cli("sketch", "update", "day1.sketch", "events.csv", "--column", "query")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day1.sketch.\n", "")
-    done = process("sketch", "update", "day2.sketch", "-", stdin=b"another label\n" * 4000)
+    done = process("sketch", "update", "day2.sketch", "-", "--format", "labels", stdin=b"another label\n" * 4000)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day2.sketch.\n", "")
     assert cli("sketch", "merge", "day1.sketch", "day2.sketch", "-o", "week.sketch").returncode == 0
     given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--method", "three-tap")
@@ -351,7 +351,7 @@ def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, inter
 def test_an_interrupt_ends_a_stream(files: Path) -> None:
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     with subprocess.Popen(
-        [sys.executable, "-m", "anonhist", "sketch", "update", "day.sketch", "-"],
+        [sys.executable, "-m", "anonhist", "sketch", "update", "day.sketch", "-", "--format", "labels"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads here

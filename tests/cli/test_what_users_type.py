@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import anonhist as ah
+from anonhist.cli.reading import WHERE_REMARKS_ARE
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -86,7 +87,17 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
         "0.5-differentially private (δ = 0) when one user with at most 1 item is added or removed"
     )
     assert str(guarantee) in done.stdout
-    assert (sources / "out.html").exists()
+    key = ah.read_release(sources / "r.json").order_key
+    assert key is not None
+    # What the bound left out is in no interval, which is said wherever intervals are.
+    told = (
+        f"At most 1 item of each user count, chosen with the order key {key}. Errors and intervals hold the noise, not "
+        "what that left out."
+    )
+    assert f"Bound: {told}\n" in done.stdout == cli("show", "r.json").stdout + "Wrote r.json.\nWrote out.html.\n"
+    assert told in (sources / "out.html").read_text(encoding="utf-8")
+    again = cli(*shlex.split(typed), "--force", "--order-key", key)
+    assert told in again.stdout
 
 
 @pytest.mark.slow
@@ -136,7 +147,7 @@ def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
-    typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --epsilon 30 -o -"
+    typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --format labels --epsilon 30 -o -"
     done = run(["sh", "-c", typed], capture_output=True, check=False, text=True, cwd=sources)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, f"{WHERE_REMARKS_ARE}\n")
     assert _near([int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]) == [100, 500, 900]

@@ -54,6 +54,7 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     ]
     banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)
     made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]
+    made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 

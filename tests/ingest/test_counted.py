@@ -1,5 +1,6 @@
 """Data that are counted already: recognised by their header, parsed strictly, equal ones added up."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,6 @@ def test_counts(engine: Read, written: Callable[..., list[Any]], keep_null: bool
         (("label", "count"), {"label": "count"}, {1: 2}),
         (("label", "count"), {"format": "events", "label": "label"}, {1: 2}),
         (("count", "label"), {"format": "counts"}, {3: 1, 8: 1}),
-        (("count", "label"), {"label": "label"}, {1: 2}),
-        (("Label", "count"), {"label": "Label"}, {1: 2}),
     ],
 )
 def test_the_header_decides(
@@ -267,3 +266,95 @@ def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, fetched: l
     engine({"label": text(*range(30)), "count": counts})
     engine({"count": counts, "prevalence": counts})
     assert fetched == [3, 3]
+
+
+COUNTS = Counter({"a": 3, "b": 1, "c": 1})
+EXPECTED = Profile.from_counts([3, 1, 1])
+
+
+@each_of(
+    "source",
+    [
+        COUNTS,
+        dict(COUNTS),
+        pd.Series([*COUNTS.elements()]).value_counts(),
+        pd.Series([*COUNTS.elements()], name="pet", dtype=pd.ArrowDtype(pa.string())).value_counts(),
+        pd.Series([*COUNTS.elements()], dtype="category").value_counts(),
+        pd.DataFrame({"pet": [*COUNTS.elements()]}).groupby("pet").size(),
+        pd.Series(COUNTS),
+    ],
+)
+def test_counts_in_memory_are_counts_where_that_is_said(source: Any) -> None:
+    with pytest.raises(UsageError, match="format='counts'"):
+        read_profile(source)
+    assert read_profile(source, format="counts") == EXPECTED
+
+
+@each_of(
+    "source", [pd.Series([7, 7, 7, 8, 9]), pd.Series([7, 7, 7, 8, 9], name="pet"), pd.Series([0, 7, 7, 7, 8, 9])[1:]]
+)
+def test_counts_of_numbers_are_told_from_numbers(source: pd.Series) -> None:
+    assert read_profile(source) == read_profile(source.value_counts(), format="counts") == EXPECTED
+    with pytest.raises(UsageError, match="format='counts'"):
+        read_profile(source.value_counts())
+    with pytest.raises(UsageError, match="format='counts'"):
+        read_profile(source.value_counts(normalize=True))
+
+
+def test_a_series_with_names_holds_labels_where_that_is_said() -> None:
+    labels = pd.Series([7, 7, 8], index=["x", "y", "z"], name="count")
+    assert read_profile(labels, format="labels") == Profile.from_counts([2, 1])
+    # Text is no count.
+    assert read_profile(pd.Series(["a", "a", "b"], index=["x", "y", "z"], name="count")) == Profile.from_counts([2, 1])
+
+
+def test_prevalences_in_memory_are_so_where_that_is_said() -> None:
+    found = Counter(COUNTS.values())
+    for source in (found, pd.Series([*COUNTS.values()]).value_counts()):
+        assert read_profile(source, format="prevalences") == EXPECTED
+
+
+@each_of(
+    ("source", "format", "says"),
+    [
+        ({"a": 1.5}, "counts", "whole numbers"),
+        ({"a": 0}, "counts", "whole numbers"),
+        ({"a": "hunter2"}, "counts", "whole numbers"),
+        ({"a": [1]}, "counts", "whole numbers"),
+        ({"a": 2**70}, "counts", "whole numbers"),
+        ({"hunter2": 3}, "prevalences", "whole numbers"),
+        (pd.Series([1.5], index=["a"]), "counts", "whole numbers"),
+    ],
+)
+def test_what_is_no_count_in_memory_is_refused(source: Any, format: str, says: str, refused: Refused) -> None:  # noqa: A002
+    assert says in refused(DataError, source, format=format, secret="hunter2")  # noqa: S106
+
+
+def test_counts_with_several_names_each_are_refused(refused: Refused) -> None:
+    counts = pd.DataFrame({"a": [1, 1], "b": [2, 2]}).value_counts()
+    assert "several levels" in refused(UsageError, counts, format="counts")
+    assert "format='counts'" in refused(UsageError, counts)
+
+
+def test_names_of_counts_are_those_of_labels() -> None:
+    # As read_profile names values of a list: 7 and 7.0 are one label, and None is none.
+    mixed = {7: 1, 7.5: 1, "7": 2, None: 5}
+    assert read_profile(mixed, format="counts") == Profile.from_counts([3, 1])
+    assert read_profile(mixed, format="counts", keep_null=True) == Profile.from_counts([3, 1, 5])
+
+
+@each_of("source", [pa.array(["a", "b"]).value_counts(), pl.Series(["a", "b"]).value_counts().to_struct("x")])
+def test_structures_are_no_labels(source: Any, refused: Refused) -> None:
+    assert "structures" in refused(UsageError, source)
+
+
+@each_of("names", [("pet", "count"), ("count", "pet"), ("count", "label"), ("Label", "count")])
+def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str], refused: Refused) -> None:
+    # As value_counts() of Polars makes it, and pandas with reset_index().
+    label = next(name for name in names if name != "count")
+    columns = {label: ["a", "b"], "count": [2, 1]}
+    table = pl.DataFrame({name: columns[name] for name in names})
+    assert "--format events" in refused(UsageError, table, label=label)
+    assert read_profile(table, label=label, format="events") == Profile.from_counts([1, 1])
+    assert read_profile(table, label="count") == Profile.from_counts([1, 1])
+    assert read_profile(table.with_columns(at=1), label=label) == Profile.from_counts([1, 1])

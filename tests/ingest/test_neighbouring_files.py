@@ -65,6 +65,7 @@ NASTY = [
     ),
 ]
 BREAKS = ["a\nb", "\n", "a\n", "\na,b\n", '"\n"', "a\r\nb", "\r", "a\rb"]
+KEY = "0" * 32
 FORMATS = ["csv", "csv.gz", "tsv", "tsv.zst", "jsonl", "jsonl.gz", "parquet", "labels", "labels.gz", "no header"]
 Row = tuple[Any, ...]
 Compress = Callable[[Path, bytes], None]
@@ -157,10 +158,14 @@ def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.D
 
 @pytest.mark.slow
 @_several(4)
-@given(data=st.data(), bound=st.integers(1, 3))
+@given(data=st.data(), bound=st.integers(1, 3), by_column=st.booleans())
 @pytest.mark.parametrize("form", ["csv.gz", "tsv", "jsonl", "parquet"])
 def test_all_rows_of_a_user_are_so_many_items_at_most(
-    compress: Compress, form: str, data: st.DataObject, bound: int
+    compress: Compress,
+    form: str,
+    data: st.DataObject,
+    bound: int,
+    by_column: bool,  # noqa: FBT001
 ) -> None:
     row = st.tuples(broken, st.sampled_from(["u", "v", "", " ", "NULL", "\ufeff", None]), labels)
     parts = data.draw(st.lists(st.lists(row, max_size=20), min_size=1, max_size=3))
@@ -170,7 +175,8 @@ def test_all_rows_of_a_user_are_so_many_items_at_most(
         with TemporaryDirectory() as folder:
             kept_rows = [part or [(None, None, None)] for part in kept]
             said = _write(Path(folder), form, ["label", "user", "at"], kept_rows, compress)
-            profiles.append(read_profile(**said, user="user", max_per_user=bound, order_by="at"))
+            order = {"order_by": "at"} if by_column else {}
+            profiles.append(read_profile(**said, user="user", max_per_user=bound, order_key=KEY, **order))
     assert sorted_l1(*profiles) <= (0 if left is None else bound)
 
 

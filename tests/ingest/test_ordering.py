@@ -25,9 +25,11 @@ from anonhist.ingest.query import Columns, bounded_rows
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of
+from anonhist.testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
+KEY = "0" * 32
 # Of each of 99 users the row of 1-Jan comes first; the new user's only row, before all others, is of 2-Feb.
 OTHERS = [(f"u{number:02}", label, when) for number in range(99) for label, when in (("a", "1-Jan"), ("b", "2-Feb"))]
 NEW = ("new", "b", "2-Feb")
@@ -113,16 +115,18 @@ def categorical(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 @pytest.mark.slow
 def test_a_user_does_not_decide_which_rows_of_others_count(categorical: Any) -> None:
-    ordered, by_label = [], []
+    ordered, by_chance = [], []
     for rows in (OTHERS, [NEW, *OTHERS]):
         with categorical(rows) as (source, said):
-            options = {"user": "who", "max_per_user": 1, **said}
+            options = {"user": "who", "max_per_user": 1, "order_key": KEY, **said}
             ordered.append(read_profile(source, label="what", order_by="when", **options))
-            # Nor does it where labels are categories, by which rows are ordered where nothing else is said.
-            by_label.append(read_profile(source, label="when", **options))
+            # Nor does it where labels are categories and chance decides.
+            by_chance.append(read_profile(source, label="when", **options))
     unit = PrivacyUnit.user(max_items=1)
-    assert ordered == by_label == [Profile.from_counts([99], unit=unit), Profile.from_counts([99, 1], unit=unit)]
-    assert sorted_l1(*ordered) == 1
+    assert ordered == [Profile.from_counts([99], unit=unit), Profile.from_counts([99, 1], unit=unit)]
+    kept = [kept_items([(who, when, None) for who, _, when in rows], bound=1, key=KEY) for rows in (OTHERS, [NEW])]
+    assert by_chance == [Profile.from_counts(each.values(), unit=unit) for each in (kept[0], kept[0] + kept[1])]
+    assert sorted_l1(*ordered) == sorted_l1(*by_chance) == 1
 
 
 def _order(when: pd.Series) -> str:
@@ -131,7 +135,7 @@ def _order(when: pd.Series) -> str:
     table = {"who": ["u"] * len(when), "what": letters, "when": when}
     order = ""
     for bound in range(1, len(when) + 1):
-        rows = bounded_rows(nw.from_native(pd.DataFrame(table)), Columns("what", "who", bound, "when"))
+        rows = bounded_rows(nw.from_native(pd.DataFrame(table)), Columns("what", "who", bound, "when", KEY))
         order += "".join(set(rows.to_native()["label"]) - set(order))
         assert len(order) == bound
     return order

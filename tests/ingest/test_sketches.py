@@ -25,9 +25,11 @@ from anonhist.ingest.sketches import check_sources, update_sketch
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.testing.cases import each_of
+from anonhist.testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
+KEY = "1" * 32
 DOMAIN = ("cat", "Käfer", 'a,"b', "1.0", "1", " cat", "dog")
 LABELS = ["cat", "Käfer", 'a,"b', "1.0", "1", " cat", "cat", "cat", "1", "dog"] * 7
 TABLE = pa.table({"pet": LABELS, "n": list(range(1, 71)), "who": ["u", "v"] * 35})
@@ -216,11 +218,12 @@ def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name:
     elif name == "parquet":
         pq.write_table(table, tmp_path / "a.parquet")
         source = tmp_path / "a.parquet"
-    # The first by label, code point by code point; who has no name is nobody.
-    given = {"column": "pet", "user": "who"}
-    assert _counted(source, sketch=_users(1), **given) == {"Käfer": 1, "1": 1, "dog": 1}
-    assert _counted(source, sketch=_users(2), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 1}
-    assert _counted(source, sketch=_users(9), **given) == {"Käfer": 1, "cat": 2, "1": 1, "dog": 2}
+    # Who has no name is nobody.
+    rows = [(who, pet, None) for pet, who in zip(*table.to_pydict().values(), strict=True)]
+    for bound, num_kept in ((1, 3), (2, 5), (9, 6)):
+        kept = _counted(source, sketch=_users(bound), column="pet", user="who", order_key=KEY)
+        assert kept == kept_items(rows, bound=bound, key=KEY)
+        assert sum(kept.values()) == num_kept
 
 
 def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
@@ -228,10 +231,11 @@ def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
     for bound in (1, 2, 5):
         users, labels = rng.integers(0, 40, 600), rng.integers(0, len(DOMAIN), 600)
         table = pa.table({"pet": [DOMAIN[each] for each in labels], "who": users})
-        expected: Counter[str] = Counter()
+        expected: Counter[str | None] = Counter()
         for user in range(40):
-            expected.update(sorted(DOMAIN[each] for each in labels[users == user])[:bound])
-        assert _counted(table, sketch=_users(bound), column="pet", user="who") == expected
+            rows = [(str(user), DOMAIN[each], None) for each in labels[users == user]]
+            expected.update(kept_items(rows, bound=bound, key=KEY))
+        assert _counted(table, sketch=_users(bound), column="pet", user="who", order_key=KEY) == expected
 
 
 def test_users_are_bounded_whatever_their_column_is_called() -> None:
@@ -272,8 +276,15 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         ({"cat": 1}, {}, UsageError, "give labels that are in memory to sketch.update"),
         (object(), {}, UsageError, "Only files and tables"),
         ("nowhere.csv", {}, DataError, "no file 'nowhere.csv'"),
-        ("-", {"table": "t"}, UsageError, "one label per line unless"),
-        ("-", {"delimiter": ";"}, UsageError, "one label per line unless"),
+        ("-", {}, UsageError, r"\(--format labels\), or CSV with a header line, .* \(--column COLUMN\)"),
+        ("-", {"count": "n"}, UsageError, "Say what standard input holds"),
+        ("-", {"table": "t", "format": "labels"}, UsageError, "there are no columns"),
+        ("-", {"delimiter": ";", "format": "labels"}, UsageError, "there are no columns"),
+        ("-", {"column": "pet", "format": "labels"}, UsageError, "there are no columns"),
+        ("-", {"column": "pet", "format": "counts"}, UsageError, "columns label and count"),
+        ("-", {"format": "prevalences"}, UsageError, "format must be one of events, labels, counts"),
+        (Counter(cat=1), {}, UsageError, "Say what the mapping holds"),
+        (pd.Series(["cat"]).value_counts(), {}, UsageError, "This pandas Series"),
     ],
 )  # fmt: skip
 def test_wrong_calls_are_refused(source: Any, given: dict[str, Any], kind: type[AnonhistError], reason: str) -> None:
@@ -289,10 +300,16 @@ def _standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
 
 
+def test_data_that_are_counted_are_counted() -> None:
+    counts = Counter(cat=2, dog=1)
+    for source in (counts, pd.Series([*counts.elements()]).value_counts()):
+        assert _counted(source, format="counts") == counts
+
+
 def test_standard_input_is_a_label_per_line(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, 'cat\r\n\n cat\nKäfer\n"cat"\n1.0\n\n\n1'.encode())
     told: list[str] = []
-    counted = _counted("-", ignore_unknown=True, notify=told.append)
+    counted = _counted("-", format="labels", ignore_unknown=True, notify=told.append)
     assert counted == {"cat": 1, " cat": 1, "Käfer": 1, "1.0": 1, "1": 1}
     assert told == ["6 rows counted; 3 without a label were left out."]
 
@@ -300,12 +317,12 @@ def test_standard_input_is_a_label_per_line(monkeypatch: pytest.MonkeyPatch) -> 
 def test_standard_input_that_is_no_text_or_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, b"cat\n\xff\n")
     with pytest.raises(DataError, match="not UTF-8"):
-        _counted("-")
+        _counted("-", format="labels")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="closed"):
-        _counted("-")
+        _counted("-", format="labels")
 
 
 def test_lines_are_counted_as_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, "".join(f"{label}\n" for label in LABELS).encode())
-    assert _counted("-") == _counted(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)
+    assert _counted("-", format="labels") == _counted(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)

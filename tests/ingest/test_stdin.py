@@ -1,5 +1,6 @@
 """Standard input, as a pipe and as a file the shell opened: read once, whole, with nothing guessed."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,7 @@ def as_dict(profile: Profile) -> dict[int, int]:
 )
 def test_one_label_per_line(stdin: Feed, data: str, expected: dict[int, int]) -> None:
     stdin(data)
-    assert as_dict(read_profile("-")) == expected
+    assert as_dict(read_profile("-", format="labels")) == expected
 
 
 @each_of(
@@ -57,6 +58,10 @@ def test_one_label_per_line(stdin: Feed, data: str, expected: dict[int, int]) ->
         ("label;user\r\na;u\r\n", {"format": "events", "label": "label", "delimiter": ";"}, {1: 1}),
         ("\ufefflabel,user\na,u\n", {"format": "events", "label": "label"}, {1: 1}),
         ("label,user\n", {"format": "events", "label": "label"}, {}),
+        # To name a column is to say that there are columns.
+        ("label,user\na,u\nb,u\na,v\n", {"label": "label"}, {1: 1, 2: 1}),
+        ("label,count\na,3\nb,2\na,4\n", {"label": "label"}, {1: 1, 2: 1}),
+        ("count,prevalence\n1,5\n1,7\n", {"label": "count"}, {2: 1}),
         ("label,user\nlabel,user\n", {"format": "labels"}, {2: 1}),
         ("label,count\na,3\nb,2\na,4\n", {"format": "counts"}, {2: 1, 7: 1}),
         ("count,other,label\n3,x,a\n", {"format": "counts"}, {3: 1}),
@@ -77,6 +82,8 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
     stdin("user,label\nu,a\nu,b\n,a\nv,a\n")
     notes: list[str] = []
     options: dict[str, Any] = {"notify": notes.append} if told else {}
+    # Under this key a comes before b.
+    options["order_key"] = "0" * 32
     profile = read_profile("-", format="events", label="label", user="user", max_per_user=1, **options)
     assert as_dict(profile) == {2: 1}
     assert profile.unit == PrivacyUnit.user(max_items=1)
@@ -97,8 +104,8 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         ("label,label\nhunter2,u\n", {"format": "events", "label": "label"}, "same name"),
         ('"label\nhunter2,u\n', {"format": "events", "label": "label"}, "first line"),
         (b"label\n\xffhunter2\n", {"format": "events", "label": "label"}, "UTF-8"),
-        (b"\xffhunter2\n", {}, "UTF-8"),
-        ("hunter2\nb\r\n", {}, "end alike"),
+        (b"\xffhunter2\n", {"format": "labels"}, "UTF-8"),
+        ("hunter2\nb\r\n", {"format": "labels"}, "end alike"),
         ("label,count\nhunter2,0\n", {"format": "counts"}, "whole numbers"),
         ("label,prevalence\nhunter2,3\n", {"format": "counts"}, "'count'"),
         ("count,prevalence\n1,hunter2\n", {"format": "prevalences"}, "whole numbers"),
@@ -107,6 +114,16 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
 def test_bad_input(stdin: Feed, refused: Refused, data: str | bytes, options: dict[str, Any], says: str) -> None:
     stdin(data)
     assert says in refused(DataError, "-", secret="hunter2", **options)  # noqa: S106
+
+
+@each_of("options", [{}, {"user": "user", "max_per_user": 1}, {"delimiter": ";"}, {"header": False}])
+def test_what_it_holds_is_said_before_a_byte_is_read(stdin: Feed, refused: Refused, options: dict[str, Any]) -> None:
+    stdin("label,count\na,3\n")
+    message = refused(UsageError, "-", **options)
+    assert "one label per line (--format labels)" in message
+    assert "CSV with a header line" in message
+    assert "--label COLUMN" in message
+    assert os.read(0, 11) == b"label,count"
 
 
 def test_a_table_needs_its_header(stdin: Feed, refused: Refused) -> None:
@@ -125,4 +142,4 @@ def test_a_file_read_in_part_before_is_refused(stdin: Feed, refused: Refused, fo
 @pytest.mark.parametrize("stdin", ["pipe"], indirect=True)
 def test_a_pipe_read_in_part_before_is_read_from_there(stdin: Feed) -> None:
     stdin("header\na\na\n", read_before=7)
-    assert as_dict(read_profile("-")) == {2: 1}
+    assert as_dict(read_profile("-", format="labels")) == {2: 1}

@@ -1,6 +1,8 @@
 """The user bound, on every engine, against the same rule in plain Python."""
 
-from collections import Counter, defaultdict
+import math
+import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
+from anonhist.testing.user_bound import kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -27,6 +30,8 @@ Refused = Callable[..., str]
 a_few_engines = pytest.mark.parametrize("engine", ["csv", "polars lazy", "sqlite"], indirect=True)
 Row = tuple[str | None, str | None, str]
 
+# Of user u, label a comes before label b under this key.
+KEY = "0" * 32
 # Text that sorts by code point, as every engine here sorts it, and the names of the query's own columns.
 LABELS = st.sampled_from([None, "10", "9", "A", "a", "b", "label", "user", "é", "日"])
 USERS = st.sampled_from([None, "u", "v", "w", "None", "nan"])
@@ -47,12 +52,9 @@ def table(rows: list[Row]) -> dict[str, list[Any]]:
 
 
 def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_null: bool = False) -> Profile:
-    """Each user's first rows, nulls first; the row that ``table`` adds has a user and a null label."""
-    of_user: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for who, what, when in [*rows, ("typed", None, "x")]:
-        if who is not None and (keep_null or what is not None):
-            of_user[who].append((when if order_by else "", what is not None, what or ""))
-    kept = Counter(row[1:] for own in of_user.values() for row in sorted(own)[:bound])
+    """Count what is kept of each user; the row that ``table`` adds has a user and a null label."""
+    ordered = [(who, what, when if order_by else None) for who, what, when in [*rows, ("typed", None, "x")]]
+    kept = kept_items(ordered, bound=bound, key=KEY, keep_null=keep_null)
     return Profile.from_counts(list(kept.values()), unit=PrivacyUnit.user(max_items=bound))
 
 
@@ -61,7 +63,7 @@ def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_n
 @few
 def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: str | None, keep_null: bool) -> None:  # noqa: FBT001
     options: dict[str, Any] = {"order_by": order_by, "keep_null": keep_null}
-    profile = engine(table(rows), label="what", user="who", max_per_user=bound, **options)
+    profile = engine(table(rows), label="what", user="who", max_per_user=bound, order_key=KEY, **options)
     assert profile == expected(rows, bound=bound, **options)
 
 
@@ -92,6 +94,7 @@ def test_one_user_moves_at_most_the_bound(
 ) -> None:
     added = [("new", what, when) for what, when in own]
     options: dict[str, Any] = {"label": "what", "user": "who", "max_per_user": bound, "keep_null": True}
+    options["order_key"] = KEY
     without, with_user = engine(table(rows), **options), engine(table([*added, *rows]), **options)
     assert with_user.n - without.n == min(bound, len(own))
     assert sorted_l1(without, with_user) == min(bound, len(own))
@@ -113,9 +116,9 @@ def test_null_labels_are_bounded(engine: Read) -> None:
 
 def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     rows: list[Row] = [("u", "a", "x")] * 5 + [("u", "b", "x")]
-    profile = engine(table(rows), label="what", user="who", max_per_user=3)
+    profile = engine(table(rows), label="what", user="who", max_per_user=3, order_key=KEY)
     assert profile == expected(rows, bound=3)
-    assert profile.counts.tolist() == [3]
+    assert profile.n == 3
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_duplicates_count_toward_the_bound(engine: Read) -> None:
 def test_columns_may_have_the_names_of_the_query(engine: Read, label: str, user: str, order_by: str | None) -> None:
     columns = {user: ["u", "u", "v", None], label: ["b", "a", "a", "c"], "one": list("1234")}
     columns |= {"rank": list("2134"), "rank_by": list("1234")}
-    profile = engine(columns, label=label, user=user, max_per_user=1, order_by=order_by)
+    profile = engine(columns, label=label, user=user, max_per_user=1, order_by=order_by, order_key=KEY)
     first_of_u_is_b = order_by in ("one", "rank_by")
     assert profile.counts.tolist() == ([1] if first_of_u_is_b else [2])
 
@@ -144,7 +147,7 @@ def test_numbers_are_ordered_as_numbers_where_the_engine_knows_them(typed_engine
 def test_what_was_left_out_goes_to_the_operator_alone(engine: Read, capfd: pytest.CaptureFixture[str]) -> None:
     rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x"), ("w", None, "x")]
     notes: list[str] = []
-    profile = engine(table(rows), label="what", user="who", max_per_user=1, notify=notes.append)
+    profile = engine(table(rows), label="what", user="who", max_per_user=1, order_key=KEY, notify=notes.append)
     assert profile == expected(rows, bound=1)
     assert len(notes) == 1
     assert "6 of 7 rows were left out: 2 without a user" in notes[0]
@@ -202,6 +205,9 @@ def test_the_unit_comes_with_the_bound(engine: Read) -> None:
         ({"user": "u", "max_per_user": "2"}, "whole number"),
         ({"user": "u", "max_per_user": np.float64(2)}, "whole number"),
         ({"order_by": "t"}, "needs user"),
+        ({"order_key": KEY}, "needs user"),
+        ({"user": "u", "max_per_user": 2, "order_key": "0x1"}, "32 hexadecimal digits"),
+        ({"user": "u", "max_per_user": 2, "order_key": 7}, "32 hexadecimal digits"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.item()}, "protects less"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.user(max_items=1)}, "protects less"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.label(max_count=2)}, "one of the two"),
@@ -299,5 +305,54 @@ def test_ties_are_cut_without_looking_at_other_users() -> None:
     rows = [("u", "a"), ("v", "b"), ("u", "a"), ("v", "b")]
     for turned in (rows, rows[::-1]):
         frame = pl.DataFrame(turned, schema=["user", "label"], orient="row")
-        profile = read_profile(frame, label="label", user="user", max_per_user=1)
+        profile = read_profile(frame, label="label", user="user", max_per_user=1, order_key=KEY)
         assert profile == expected([(who, what, "x") for who, what in turned], bound=1)
+
+
+def test_the_key_is_drawn_anew_and_kept() -> None:
+    frame = pa.table({"user": ["u"], "label": ["a"]})
+    keys = [read_profile(frame, label="label", user="user", max_per_user=1).order_key for _ in "ab"]
+    assert keys[0] != keys[1]
+    assert all(key is not None and re.fullmatch("[0-9a-f]{32}", key) for key in keys)
+    given = read_profile(frame, label="label", user="user", max_per_user=1, order_key="A" * 32)
+    assert given.with_unit(PrivacyUnit.user(max_items=2)).order_key == "a" * 32
+    assert pickle.loads(pickle.dumps(given)).order_key == "a" * 32  # noqa: S301  # made here
+    assert read_profile(frame, label="label").order_key is None
+
+
+@pytest.mark.slow
+@each_of("bound", [1, 3, 8])
+def test_each_item_of_a_user_has_the_same_chance(bound: int) -> None:
+    # Of nine items of each user, six are a, two are b and one is c.
+    labels, users = "aaaaaabbc", 2_000
+    frame = pa.table({"user": np.repeat(np.arange(users), 9), "label": list(labels) * users})
+    profile = read_profile(frame, label="label", user="user", max_per_user=bound, order_key=KEY)
+    assert profile.n == users * bound
+    # Hypergeometric numbers: each is six standard deviations off with a chance of about 2 in 10^9, under a random key.
+    for count, copies in zip(profile.counts.tolist(), (1, 2, 6), strict=True):
+        mean, variance = bound * copies / 9, bound * copies / 9 * (1 - copies / 9) * (9 - bound) / 8
+        assert abs(count - users * mean) <= 6 * math.sqrt(users * variance)
+
+
+def test_copies_of_a_label_are_kept_one_by_one() -> None:
+    # Were they kept or left out together, every label would be counted twice.
+    labels = [f"{user}{label}" for user in range(40) for label in "aabb"]
+    frame = pa.table({"user": np.repeat(np.arange(40), 4), "label": labels})
+    assert read_profile(frame, label="label", user="user", max_per_user=2, order_key=KEY).counts.tolist() == [1, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order_by", [None, "when"])
+def test_a_user_leaves_the_kept_items_of_others_alone(engine: Read, order_by: str | None) -> None:
+    # Few labels and many equal rows: a number that other users' rows decide would show.
+    rng = np.random.default_rng(17)
+    many: list[Row] = [(f"u{rng.integers(30)}", "abcd"[rng.integers(4)], "xyz"[rng.integers(3)]) for _ in range(150)]
+    own: list[Row] = [("new", label, "x") for label in "aaaabbbccd"]
+    kept = [
+        kept_items([(who, what, when if order_by else None) for who, what, when in rows], bound=2, key=KEY)
+        for rows in (many, own)
+    ]
+    options = {"label": "what", "user": "who", "max_per_user": 2, "order_by": order_by, "order_key": KEY}
+    for rows, expected_items in ((many, kept[0]), ([*own, *many], kept[0] + kept[1])):
+        found = engine(table(rows), **options)
+        assert found == Profile.from_counts(expected_items.values(), unit=PrivacyUnit.user(max_items=2))

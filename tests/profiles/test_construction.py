@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.cases import each_of
@@ -128,7 +129,7 @@ def test_pairs_may_be_rows_of_an_array() -> None:
     [
         "aabbc",
         b"aabbc",
-        ["x", "x", ("y", 1), ("y", 1), None],
+        ["x", "x", ("y", 1), ("y", 1), 7],
         np.array(["x", "y", "x", "y", "z"]),
         pd.Series(["x", "y", "x", "y", "z"]),
         pl.Series(["x", "y", "x", "y", "z"]),
@@ -137,6 +138,22 @@ def test_pairs_may_be_rows_of_an_array() -> None:
 )
 def test_labels_may_be_any_hashable_values(labels: Any) -> None:
     assert as_dict(Profile.from_labels(labels)) == {1: 1, 2: 2}
+
+
+@each_of(
+    "labels",
+    [
+        ["a", None, "a", float("nan"), float("nan"), pd.NA, pd.NaT],
+        np.array(["a", None, "a", np.nan, None, None, None], dtype=object),
+        pd.Series(["a", None, "a", None, None, None, None]),
+        pl.Series(["a", None, "a", None, None, None, None]),
+        np.array([1.5, np.nan, 1.5, np.nan, np.nan, np.nan, np.nan]),
+    ],
+)
+def test_what_is_missing_is_no_label_as_where_profiles_are_read(labels: Any) -> None:
+    assert Profile.from_labels(labels) == read_profile(labels) == Profile.from_counts([2])
+    for make in (Profile.from_labels, read_profile):
+        assert make(labels, keep_null=True) == Profile.from_counts([2, 5])
 
 
 def test_empty_by_every_way_in() -> None:

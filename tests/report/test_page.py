@@ -140,6 +140,12 @@ def test_says_what_is_not_covered(page_named: Callable[[str], str], unit: str, t
     assert told in page_named(unit)
 
 
+def test_says_what_intervals_do_not_hold(page_named: Callable[[str], str]) -> None:
+    told = "At most 5 items of each user count. Errors and intervals hold the noise, not what that left out."
+    for name in ("user", "label"):
+        assert (told in page_named(name)) == (name == "user")
+
+
 def test_the_empty_profile_says_so(page_named: Callable[[str], str]) -> None:
     page = page_named("empty")
     tables = tables_of(page)

@@ -36,7 +36,7 @@ _RELEASE_EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
 anonhist release log.csv.gz --label password --user account --max-per-user 1 --epsilon 0.5
 anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
-cut -f3 access.log | anonhist release - --epsilon 1 -o -
+cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 
 _COMPARE_SECTIONS = {
@@ -188,7 +188,8 @@ def release(**options: Any) -> None:
     A profile says how many labels occur once, how many twice, and so on, but not which.
 
     SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern such as 'logs/*.csv', a database
-    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input.
+    (duckdb:///FILE; sqlite:///FILE and postgresql://… with the extra [ibis]), or - for standard input, of which say
+    what it holds: --format labels, --label COLUMN of CSV, or another format.
 
     Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
     """

@@ -65,9 +65,11 @@ def run_compare(
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
-        profile = _released(source, protected) or profile_of_source(
-            source, reading, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
-        )
+        released = _released(source, protected)
+        profile = released
+        if profile is None:
+            notify = None if quiet else remarks.append
+            profile = profile_of_source(source, reading, unit=protected, notify=notify, progress=bars.reading)
         with in_options():
             comparison = compare(
                 profile,
@@ -79,7 +81,7 @@ def run_compare(
                 **numbers,
                 **options,
             )
-    tell_operator(remarks)
+    tell_operator(remarks, quiet=quiet or released is not None)
     _write(comparison, target, report, force=force, quiet=quiet)
 
 

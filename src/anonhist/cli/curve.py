@@ -76,7 +76,7 @@ def run_curve(
         if bars.working is not None:
             bars.working(0.0)
         curve = _curve(kind, data, options)
-    tell_operator(remarks)
+    tell_operator(remarks, quiet=quiet or not isinstance(data, Profile))
     _write(curve, target, report, force=force, quiet=quiet)
 
 

@@ -83,7 +83,7 @@ def run_degrees(
         truth = _degrees(graph).profile if not_private_truth else None
         del graph
         released = released.with_error(progress=bars.working)
-    tell_operator(remarks)  # after the bars, which would be written over
+    tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
     write_outputs(released, target, report, force=force, quiet=quiet, not_private_truth=truth)
 
 

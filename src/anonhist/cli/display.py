@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
-from anonhist.report.wording import expected_error, interval, share_of_items, words_of
+from anonhist.report.wording import expected_error, interval, share_of_items, what_a_bound_costs, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,6 +68,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
             "Error",
             f"{expected} (sorted ℓ1, {release.error.simulations} simulations).",
         ),
+        *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 
 

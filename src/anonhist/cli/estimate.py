@@ -74,7 +74,8 @@ def run_estimate(
     data: Profile | Release | None = released_source(source)
     if data is not None and epsilon is not None:
         raise UsageError("This is a release: estimates from it are private already, so leave --epsilon out.")
-    if data is None and epsilon is None:
+    is_private = data is None
+    if is_private and epsilon is None:
         click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Estimating", shown=not quiet) as bars:
@@ -83,7 +84,7 @@ def run_estimate(
             data = profile_of_source(source, others, unit=protected, notify=notify, progress=bars.reading)
         with _in_options():
             found = ask(data, bars.working)
-    tell_operator(remarks)
+    tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
 
 

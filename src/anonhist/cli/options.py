@@ -14,7 +14,7 @@ _UNITS = ("item", "user", "label")
 _RELATIONS = ("add-or-remove", "substitute")
 _FORMATS = ("events", "labels", "counts", "prevalences")
 
-READING = ("label", "user", "order_by", "keep_null", "table", "format_", "delimiter", "no_header")
+READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
 PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
 
 
@@ -33,8 +33,14 @@ reading_options = all_options(
     click.option(
         "--order-by",
         metavar="COLUMN",
-        help="With --user: which items of a user count, the first by this column; by default the first by label. "
+        help="With --user: which items of a user count, the first by this column; by default some at random. "
         "Categories are compared as text.",
+    ),
+    click.option(
+        "--order-key",
+        metavar="HEX",
+        help="With --user: key of the random order of a user's items, to keep the same as another release, whose file "
+        "has it.  [default: drawn anew]",
     ),
     click.option("--table", metavar="NAME", help="Which table of a database to read."),
     click.option(
@@ -43,7 +49,7 @@ reading_options = all_options(
         type=click.Choice(_FORMATS),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
-        "events), JSON lines are events, and standard input is one label per line, without a header.",
+        "events), and JSON lines are events. Of standard input say this (labels: one a line), or --label for CSV.",
     ),
     click.option(
         "--delimiter",

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 # Else whoever has a damaged release would be told to say which key of it holds the labels.
 _RELEASE = re.compile(rb'\s*\{\s*"format"\s*:\s*"anonhist\.release"')
 
+WHERE_REMARKS_ARE = (
+    "Remarks on the data, such as how many rows were left out, are private: they are shown only where standard error is"
+    " a terminal, as with 2>/dev/tty."
+)
+
 
 def profile_of_source(
     source: str,
@@ -39,6 +44,7 @@ def profile_of_source(
         user=options["user"],
         max_per_user=options["max_per_user"],
         order_by=options["order_by"],
+        order_key=options["order_key"],
         table=options["table"],
         format=options["format_"],
         delimiter=one_character(options["delimiter"]),
@@ -91,12 +97,16 @@ def profile_or_release(
     return profile
 
 
-def tell_operator(remarks: list[str]) -> None:
+def tell_operator(remarks: list[str], *, quiet: bool) -> None:
     """Show remarks about the data on the operator's terminal, and nowhere else.
 
     They are private: a stderr that is no terminal is a log that others may read, and even that there are some would
-    tell of the data.
+    tell of the data. So there the same sentence is said whether there are any or not.
     """
-    if sys.stderr.isatty():
-        for remark in remarks:
-            click.echo(f"Only for you: {remark}", err=True)
+    if quiet:
+        return
+    if not sys.stderr.isatty():
+        click.echo(WHERE_REMARKS_ARE, err=True)
+        return
+    for remark in remarks:
+        click.echo(f"Only for you: {remark}", err=True)

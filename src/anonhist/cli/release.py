@@ -74,7 +74,7 @@ def run_release(
             )
         del profile
         released = released.with_error(progress=bars.working)
-    tell_operator(remarks)  # after the bars, which would be written over
+    tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
     write_outputs(released, target, report, force=force, quiet=quiet)
 
 

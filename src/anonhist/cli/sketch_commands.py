@@ -23,13 +23,13 @@ anonhist sketch new --like day1.sketch -o day2.sketch
 anonhist sketch new --labels domain.txt --epsilon 0.5 --unit user --max-per-user 5 -o users.sketch
 """
 _UPDATE_SECTIONS = {
-    "What to read": ("column", "count", "user", "ignore_unknown", "table", "delimiter", "no_header"),
+    "What to read": ("column", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
     "What to say": ("quiet",),
 }
 _UPDATE_EXAMPLES = """
 anonhist sketch update day1.sketch events.parquet --column query
 anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --column query
-cut -f3 access.log | anonhist sketch update day1.sketch -
+cut -f3 access.log | anonhist sketch update day1.sketch - --format labels
 anonhist sketch update users.sketch log.parquet --column query --user account
 """
 _MERGE_EXAMPLES = """
@@ -140,6 +140,13 @@ def new(**options: Any) -> None:
 )
 @click.option("--ignore-unknown", is_flag=True, help="Leave out labels that the sketch does not list; else it refuses.")
 @click.option("--table", metavar="NAME", help="Which table of a database to read.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("events", "labels", "counts")),
+    help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
+    "(label,count is known), and JSON lines are events. Of standard input say this (labels: one a line), or --column.",
+)
 @click.option("--delimiter", metavar="CHAR", help="What separates columns; by default the ending decides.")
 @click.option("--no-header", is_flag=True, help="The first line is data already; columns are column0, column1, ….")
 @_quiet_option
@@ -147,7 +154,7 @@ def update(**options: Any) -> None:
     """Count labels in a sketch: its file changes, all at once or not at all.
 
     SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
-    one label per line as a stream of any length, or CSV if a --column of it is named.
+    with --format labels a stream of any length, or CSV of which a --column is named.
 
     Updates of one file wait for each other. With --user, a user's rows must all come in one call. Whoever sees the
     sketch, or a profile made of it, before an update and again after it, can learn what was counted in between.

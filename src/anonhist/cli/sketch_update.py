@@ -22,6 +22,7 @@ def run_update(
     user: str | None,
     ignore_unknown: bool,
     table: str | None,
+    format_: str | None,
     delimiter: str | None,
     no_header: bool,
     quiet: bool,
@@ -48,6 +49,7 @@ def run_update(
                     count=count,
                     user=user,
                     table=table,
+                    format=format_,
                     delimiter=one_character(delimiter),
                     header=not no_header,
                     ignore_unknown=ignore_unknown,
@@ -55,7 +57,7 @@ def run_update(
                     progress=bar,
                     counted=counted,
                 )
-    tell_operator(remarks)
+    tell_operator(remarks, quiet=quiet)
     if not quiet:
         click.echo(f"Wrote {path}.")
 

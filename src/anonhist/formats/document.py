@@ -35,7 +35,7 @@ SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 NODE_PREFIX = "node-"
 DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_OWN_FIELDS = {"items", "zeros"}
+_OWN_FIELDS = {"items", "zeros", "order_key"}
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
@@ -68,6 +68,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
+        **({} if release.order_key is None else {"order_key": release.order_key}),
         **({} if release.items is None else {"items": release.items}),
         **({} if release.zeros is None else {"zeros": release.zeros}),
         "error": {
@@ -154,6 +155,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
+        order_key=text(top["order_key"], "the order key") if "order_key" in top else None,
         items=items,
         zeros=zeros,
     )

@@ -42,11 +42,13 @@ def file_relation(
 ) -> Any:
     """Open a path, glob, URL or ``-`` (standard input) as a relation.
 
+    Of standard input the format must be said, as :func:`stdin_format` has it.
+
     Delimited text: every column is text as written. One label per line (``format="labels"``): no header, no quoting.
     JSON lines: the columns are ``keys`` (but for None), whatever keys the rows have; see :func:`json_relation`.
     """
     if source == "-":
-        if format in (None, "labels"):
+        if format == "labels":
             return labels_relation(connection, STDIN)
         return stdin_relation(connection, "," if delimiter is None else delimiter, header=header)
     remote = is_remote(source)
@@ -71,6 +73,30 @@ def file_relation(
     else:
         lines = {path: first_line(path) for path in paths}
     return delimited_relation(connection, patterns, lines, delimiter, header=header)
+
+
+def stdin_format(format: str | None, label: str | None, *, option: str = "--label") -> str:  # noqa: A002
+    """Return what standard input holds: what was said, or CSV with a header where a column of labels is named.
+
+    Its first line may be a row of data, so nothing is guessed from it.
+
+    Raises
+    ------
+    UsageError
+        If neither was said.
+
+    Examples
+    --------
+    >>> stdin_format("labels", None), stdin_format(None, "query")
+    ('labels', 'events')
+    """
+    if format is None and label is None:
+        message = (
+            "Say what standard input holds: one label per line (--format labels), or CSV with a header line, of which "
+            f"name the column of labels ({option} COLUMN)."
+        )
+        raise UsageError(message)
+    return format or "events"
 
 
 def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002

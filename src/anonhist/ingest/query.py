@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, named
 from anonhist.ingest.ordering import order_of
+from anonhist.ingest.random_order import HASH, hashed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,8 @@ class Columns:
     user: str | None = None
     max_per_user: int | None = None
     order_by: str | None = None
+    # Needed with users: 32 hexadecimal digits, drawn without a look at the data.
+    order_key: str = ""
     keep_null: bool = False
     # Whether labels that are numbers must be whole.
     only_whole: bool = False
@@ -50,9 +53,13 @@ def events_query(table: Any, columns: Columns) -> Any:
 def bounded_rows(table: Any, columns: Columns) -> Any:
     """Return the rows that count of a table with one row per event, their labels as text in the column ``label``.
 
-    Rows without a user go first, whatever else they hold. A user's rows are ranked by label (or by ``order_by``, then
-    label), a choice that depends on that user's rows alone, and the first ``max_per_user`` are kept. The rank is a
-    running sum of ones: a running count of labels would leave null labels uncounted, and so unbounded.
+    Rows without a user go first, whatever else they hold. Of each user the first ``max_per_user`` rows are kept, in the
+    order of a keyed hash of the user, the label and a number that tells the user's equal rows apart (see
+    :mod:`~anonhist.ingest.random_order`), or of ``order_by`` and then that hash. So the choice depends on that user's
+    rows alone, and each of them has the same chance. Without the number all rows with one label would be kept or left
+    out together. Equal rows are numbered by ``order_by`` where there is one: their numbers then do not depend on the
+    order of the table. Numbers are running sums of ones: a running count of labels would leave null labels uncounted,
+    and so unbounded.
 
     Where values may lack a name, the column ``named`` is 0 for those that do. Of rows that tie they come first, so that
     they are seen and refused, and not left out.
@@ -62,19 +69,21 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     label, user = columns.label, columns.user
     selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
     flags = named(table, ({} if user is None else {user: False}) | {label: columns.only_whole})
-    if user is not None:
-        selected["user"] = identity_of(table, user)
-        if columns.order_by is not None:
-            selected["rank_by"] = order_of(table, columns.order_by)
-    rows = table.select(**selected, **flags)
-    if user is not None:
-        rows = rows.filter(~nw.col("user").is_null())
-        if not columns.keep_null:
-            rows = rows.filter(~nw.col("label").is_null())
-        order = [name for name in ("rank_by", NAMED, "label") if name in (*selected, *flags)]
-        rank = nw.col("one").cum_sum().over("user", order_by=order)
-        rows = rows.with_columns(one=nw.lit(1)).with_columns(rank=rank).filter(nw.col("rank") <= columns.max_per_user)
-    return rows
+    if user is None:
+        return table.select(**selected, **flags)
+    selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
+    if columns.order_by is not None:
+        selected["rank_by"] = order_of(table, columns.order_by)
+    # SQLite reads no more than so many questions inside of questions, so each is asked where one is asked already.
+    rows = table.select(**selected, **flags, one=nw.lit(1))
+    counts = ~nw.col("user").is_null() if columns.keep_null else ~(nw.col("user").is_null() | nw.col("label").is_null())
+    number = nw.col("one").cum_sum()
+    by = "label" if columns.order_by is None else "rank_by"
+    rows = rows.filter(counts).with_columns(occurrence=number.over("user", "label", order_by=by).cast(nw.Int64))
+    rows = hashed(rows, columns.order_key)
+    order = [name for name in ("rank_by", NAMED, HASH, "label") if name in (*selected, *flags, HASH)]
+    rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
+    return rows.select("label", *flags)
 
 
 def counted_rows(table: Any, *, label: str, count: str) -> Any:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column, require, required_key
-from anonhist.ingest.files import is_json, names_are_a_line
+from anonhist.ingest.counted import check_no_structures, counted_table
+from anonhist.ingest.files import is_json, names_are_a_line, stdin_format
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
@@ -23,6 +24,7 @@ from anonhist.ingest.query import (
     prevalences_query,
     profile_pairs,
 )
+from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.sources import as_path, opened, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
@@ -43,6 +45,7 @@ def read_profile(
     user: str | None = None,
     max_per_user: int | None = None,
     order_by: str | None = None,
+    order_key: str | None = None,
     table: str | None = None,
     format: str | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
@@ -59,26 +62,34 @@ def read_profile(
     source
         A path or glob (.csv, .tsv, .jsonl, .parquet; .gz and .zst too), a URL DuckDB can read, ``"-"`` for standard
         input, ``"duckdb:///file.db"``, ``"sqlite:///file.db"`` or ``"postgresql://…"``; a pandas, polars, pyarrow,
-        DuckDB or Ibis table; a NumPy array or any iterable of labels.
+        DuckDB or Ibis table; a NumPy array or any iterable of labels; a mapping with its format.
     label
         Column of labels, or key of JSON lines; may be left out where there is only one column. In counted data it is
         always called ``"label"``. Labels are compared as
         text, as written; in a column of floats 7.0 is the label 7, as beside a missing value whole numbers often become
         floats.
     user, max_per_user
-        Column of users, and how many items of each may count: the rows that come first by ``order_by``, then label.
+        Column of users, and how many items of each may count: some at random, or those that come first by ``order_by``.
         Rows without a user are always left out. The profile's unit becomes that user.
     order_by
-        Column that decides which items of a user count. In text files it is compared as text: 10 comes before 9, and so
-        are categories and enumerations everywhere, whatever order they declare. Whole numbers are compared as floats.
-        Rows without a value come first.
+        Column that decides which items of a user count; where rows tie, chance decides. In text files it is compared as
+        text: 10 comes before 9, and so are categories and enumerations everywhere, whatever order they declare. Whole
+        numbers are compared as floats. Rows without a value come first.
+    order_key
+        With ``user``: key of the random order, 32 hexadecimal digits, to keep the same items as an earlier reading. The
+        profile and its release have it as ``order_key``. By default it is drawn anew. It may be told to everybody, but
+        must not be chosen by a look at the data.
     table
         Table of a database.
     format
-        ``"events"`` (one row per item), ``"labels"`` (one label per line; the default on standard input), ``"counts"``
-        (columns label, count) or ``"prevalences"`` (columns count, prevalence). By default the schema decides: a
-        table whose columns are exactly ``count,prevalence`` or ``label,count`` is already counted. The header line of
-        delimited text is schema, and so public. JSON lines have none: they are events unless said otherwise.
+        ``"events"`` (one row per item), ``"labels"`` (one label per line), ``"counts"`` (columns label, count) or
+        ``"prevalences"`` (columns count, prevalence). By default the schema decides: a table whose columns are exactly
+        ``count,prevalence`` or ``label,count`` is already counted; where the only column besides the labels is called
+        ``count`` in any other way, the format must be said. The header line of delimited text is schema, and so
+        public. JSON lines have none: they are events unless said otherwise. On standard input nothing is guessed: say
+        the format, or name the column of labels, which makes it a table of events. Of a mapping say ``"counts"`` for
+        ``{label: count}`` or ``"prevalences"`` for ``{count: prevalence}``; of a pandas Series with names or counts of
+        its own, such as ``x.value_counts()``, ``"counts"`` for those, or ``"labels"`` if its values are labels.
     delimiter
         What separates columns; by the file's ending by default.
     header
@@ -114,6 +125,7 @@ def read_profile(
     Profile(n=3, num_labels=2, {1: 1, 2: 1})
     """
     max_per_user = check_users(user, max_per_user, order_by)
+    key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
@@ -123,6 +135,10 @@ def read_profile(
         raise UsageError(message)
     unit = _protected(unit, max_per_user)
     source = as_path(source)
+    if isinstance(source, str) and source == "-":
+        format = stdin_format(format, label)  # noqa: A001
+    source = counted_table(source, format)
+    check_no_structures(source)
     labels = plain_labels(source)
     if labels is not None:
         if label is not None or user is not None or table is not None or format in ("counts", "prevalences"):
@@ -149,10 +165,10 @@ def read_profile(
     ):
         names = opened_table.collect_schema().names()
         first_line = names_are_a_line(source, format=format, header=header)
-        kind = format or _recognised(names, label)
+        kind = format or _recognised(names, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
-        columns = Columns("label", user, max_per_user, order_by, keep_null)
+        columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
         columns = replace(columns, label=_labels_in(names, kind, label, columns, first_line=first_line))
         if kind == "prevalences":
             pairs = _prevalences(opened_table, notify)
@@ -160,15 +176,21 @@ def read_profile(
             pairs = _counts(opened_table, keep_null=keep_null, notify=notify)
         else:
             pairs = _events(opened_table, columns, notify)
-    return Profile.from_prevalences(pairs, unit=unit)
+    read = Profile.from_prevalences(pairs, unit=unit)
+    return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
 
 
-def _recognised(names: list[str], label: str | None) -> str:
-    """Return what the schema says of the rows."""
+def _recognised(names: list[str], label: str | None, user: str | None) -> str:
+    """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
     if names == ["label", "count"] and label in (None, "label"):
         return "counts"
+    if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
+        raise UsageError(
+            "The other column of this table is called count: if each row is one item all the same, say that they are "
+            "events (--format events); if not, call the columns label and count, in this order."
+        )
     return "events"
 
 
@@ -195,7 +217,7 @@ def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) 
         if int(rows) > kept:
             notify(
                 f"{int(rows) - kept:,} of {int(rows):,} rows were left out: {int(missing or 0):,} without a user, the"
-                f" others without a label or beyond the first {columns.max_per_user} of their user."
+                f" others without a label or beyond {columns.max_per_user} of their user."
             )
     return pairs
 

@@ -9,22 +9,25 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import label_column, require, required_key
-from anonhist.ingest.files import input_files, is_json, names_are_a_line
+from anonhist.ingest.counted import counted_table
+from anonhist.ingest.files import input_files, is_json, names_are_a_line, stdin_format
 from anonhist.ingest.line_stream import label_blocks
 from anonhist.ingest.local_files import identity
 from anonhist.ingest.naming import check_batch
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
+from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
 from anonhist.ingest.sources import Spilling, as_path, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from anonhist.sketches.sketch import Sketch
 
+FORMATS = ("events", "labels", "counts")
 _ROWS = 1 << 17
 
 
@@ -35,7 +38,9 @@ def update_sketch(
     column: str | None = None,
     count: str | None = None,
     user: str | None = None,
+    order_key: str | None = None,
     table: str | None = None,
+    format: str | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     ignore_unknown: bool = False,
@@ -50,8 +55,7 @@ def update_sketch(
     sketch
         What to count in; it is changed.
     source
-        As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes. Standard input is one label
-        per line, or CSV if a column of it is named.
+        As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes.
     column
         Column of labels, or key of JSON lines; may be left out where there is only one. Labels are compared as text, as
         written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
@@ -61,10 +65,13 @@ def update_sketch(
         already, as for :func:`read_profile`; JSON lines are so only if this is given.
     user
         Column of users, for sketches that protect users, and for those alone: of each user as many rows are counted,
-        the first by label, as the unit of the sketch says. That holds within one call: a user must not come again in
+        chosen at random, as the unit of the sketch says. That holds within one call: a user must not come again in
         a later one.
-    table, delimiter, header
+    table, delimiter, header, order_key
         As for :func:`read_profile`.
+    format
+        ``"events"``, ``"labels"`` (one label per line) or ``"counts"`` (columns label, count). By default the schema
+        decides, as for :func:`read_profile`; on standard input say this or ``column``.
     ignore_unknown
         Leave out labels that are not in the sketch's domain; else they are refused.
     notify
@@ -91,24 +98,28 @@ def update_sketch(
     >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), column="pet")
     """
     _check_user(sketch, user, count)
+    key = key_of_order(user, order_key)
     source = as_path(source)
     if type(source).__module__ in ("builtins", "numpy") and not isinstance(source, str):
         raise UsageError("Only files and tables are read here; give labels that are in memory to sketch.update.")
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     is_stdin = isinstance(source, str) and source == "-"
-    if is_stdin and column is None and count is None and user is None:
-        if table is not None or delimiter is not None:
-            raise UsageError("Standard input is one label per line unless a column of it is named (--column).")
+    if is_stdin:
+        format = stdin_format(format, column, option="--column")  # noqa: A001
+    _check_format(format, column, count, user, no_columns=table is None and delimiter is None)
+    source = counted_table(source, format)
+    if is_stdin and format == "labels":
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
-        kind = "events" if is_stdin else None
+        if format == "counts":
+            column, count = "label", "count"
         follow = followed(progress)
-        keys = (required_key(column, option="--column"), count, user) if is_json(source, format=kind) else ()
+        keys = (required_key(column, option="--column"), count, user) if is_json(source, format=format) else ()
         opening = opened(
             source,
             table=table,
-            format=kind,
+            format=format,
             delimiter=delimiter,
             header=header,
             keys=keys,
@@ -117,10 +128,24 @@ def update_sketch(
             spilling=Spilling.FORBIDDEN,
         )
         with opening as opened_table, follow:
-            first_line = names_are_a_line(source, format=kind, header=header)
-            query, counts = _query(opened_table, sketch, column, count, user, first_line=first_line)
+            first_line = names_are_a_line(source, format=format, header=header)
+            names = opened_table.collect_schema().names()
+            if format is None and names == ["label", "count"] and column in (None, "label") and user is None:
+                column, count = "label", "count"
+            columns = Columns(
+                label=_labels_in(names, column, count, user, first_line=first_line),
+                user=user,
+                max_per_user=None if user is None else sketch.unit.bound,
+                order_key=key or "",
+                only_whole=True,
+            )
+            query = (
+                bounded_rows(opened_table, columns)
+                if count is None
+                else counted_rows(opened_table, label=columns.label, count=count)
+            )
             for batch in record_batches(query, _ROWS):
-                counting.add_batch(batch, counts)
+                counting.add_batch(batch, count)
     if notify is not None:
         counting.tell(notify)
 
@@ -194,22 +219,34 @@ def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
         raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
 
 
-def _query(
-    table: Any, sketch: Sketch, column: str | None, count: str | None, user: str | None, *, first_line: bool
-) -> tuple[Any, str | None]:
-    """Return the lazy query for the rows to count, and which column says how many items each is."""
-    names = table.collect_schema().names()
+def _check_format(
+    format: str | None,  # noqa: A002
+    column: str | None,
+    count: str | None,
+    user: str | None,
+    *,
+    no_columns: bool,
+) -> None:
+    """Refuse formats that a sketch does not count, and columns where the format says all."""
+    if format not in (None, *FORMATS):
+        message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
+        raise UsageError(message)
+    named = (column, count, user)
+    if format == "labels" and not (named == (None, None, None) and no_columns):
+        raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
+    if format == "counts" and named not in ((None, None, None), ("label", "count", None)):
+        raise UsageError("Data of format counts have the columns label and count: rename yours, and name none.")
+
+
+def _labels_in(
+    names: Sequence[str], column: str | None, count: str | None, user: str | None, *, first_line: bool
+) -> str:
+    """Return the column of labels, having refused columns that are not there."""
     for wanted, role in ((count, "count"), (user, "user")):
         if wanted is not None:
             require(names, wanted, role=role, first_line=first_line)
-    if names == ["label", "count"] and column in (None, "label") and user is None:
-        column, count = "label", "count"
     others = [name for name in names if name not in (count, user)]
-    label = label_column(others if column is None else names, column, first_line=first_line, option="--column")
-    if count is not None:
-        return counted_rows(table, label=label, count=count), count
-    bound = None if user is None else sketch.unit.bound
-    return bounded_rows(table, Columns(label, user, bound, only_whole=True)), None
+    return label_column(others if column is None else names, column, first_line=first_line, option="--column")
 
 
 def _standard_input() -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, MissingExtraError, UsageError, masked
 from anonhist.ingest.failures import translated
 from anonhist.ingest.files import file_relation
+from anonhist.ingest.let_go import let_go_at_exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ def connected(
     """Open DuckDB, which may spill what does not fit in memory, or must not."""
     import duckdb
 
+    let_go_at_exit()
     with ExitStack() as opening:
         folder = ""
         if spilling is Spilling.TO_FOLDER:
@@ -82,6 +84,7 @@ def opened(
     ``keys`` says which keys of JSON lines to read; other sources have their columns. Engines that are not ours, a
     database server or the connection of a relation, spill where they are told to.
     """
+    let_go_at_exit()
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
         raise UsageError("table names a table of a database; the source is none.")
@@ -218,7 +221,7 @@ def plain_labels(source: Any) -> list[Any] | None:
     if isinstance(source, str | bytes) or is_table(source):
         return None
     if isinstance(source, Mapping):
-        raise UsageError("A mapping is no list of labels; for {label: count} use Profile.from_counts(x.values()).")
+        raise UsageError("A mapping is no list: give its keys, or a table with named columns.")
     if _package(source) == "numpy":
         if source.ndim != 1 or source.dtype.names:
             raise UsageError("An array of labels must be one-dimensional; pass a table for more columns.")

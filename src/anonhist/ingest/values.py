@@ -50,7 +50,7 @@ def opened_values(
     """
     import narwhals as nw
 
-    kind = "events" if source == "-" and column is not None else None
+    kind = None if source != "-" else "labels" if column is None else "events"
     follow = followed(progress)
     with connected(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.

@@ -49,12 +49,10 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     """
     if isinstance(value, str):
         return str(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return None
     if not isinstance(value, float | np.floating | Decimal):
         return str(value)
-    if value != value:  # noqa: PLR0124  # NaN
-        return None
     if not isinstance(value, Decimal) and abs(float(value)) >= LARGEST_NAMED:
         raise DataError(NOT_WHOLE if only_whole else TOO_LARGE)
     if value == value // 1:
@@ -62,3 +60,16 @@ def value_name(value: object, *, only_whole: bool = False) -> str | None:
     if only_whole:
         raise DataError(NOT_WHOLE)
     return str(value)
+
+
+def is_missing(value: object) -> bool:
+    """Return whether there is no value: None, NaN or a missing value of pandas.
+
+    Examples
+    --------
+    >>> is_missing(float("nan")), is_missing(None), is_missing("")
+    (True, True, False)
+    """
+    if isinstance(value, float | np.floating | Decimal):
+        return bool(value != value)  # noqa: PLR0124  # NaN
+    return value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -2,6 +2,7 @@
 
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
+from anonhist.privacy.order_key import parse_order_key
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.whole import parse_simulations, parse_whole_number
 
@@ -11,6 +12,7 @@ __all__ = [
     "NeighboringRelation",
     "PrivacyUnit",
     "parse_epsilon",
+    "parse_order_key",
     "parse_simulations",
     "parse_whole_number",
     "short_decimal",

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.privacy import PrivacyUnit
+from anonhist.numeric.value_name import is_missing
+from anonhist.privacy import PrivacyUnit, parse_order_key
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _ITEM = PrivacyUnit.item()
+# A label unlike any other.
+_MISSING = object()
 
 
 class Profile:
@@ -37,6 +40,8 @@ class Profile:
         Number of labels with each count, ≥ 1, shape (t,).
     unit
         Whom a release of this profile protects at least; one item by default.
+    order_key
+        The key of the random order in which items of each user were kept, 32 hexadecimal digits, if they were.
 
     Attributes
     ----------
@@ -50,11 +55,15 @@ class Profile:
         Number of labels, ``Σ φ_r``.
     unit : PrivacyUnit
         Whom a release of this profile protects unless it is told to protect more.
+    order_key : str or None
+        As given. It was drawn without a look at the data, so a release may tell it. Equal profiles may differ in it.
 
     Raises
     ------
     DataError
         If the numbers are not whole, not positive or not ascending, or n would pass 2^63 − 1.
+    UsageError
+        If the unit or the key is none.
 
     Examples
     --------
@@ -65,16 +74,24 @@ class Profile:
     (2, 3)
     """
 
-    __slots__ = ("_cumulative", "counts", "n", "num_labels", "prevalences", "unit")
+    __slots__ = ("_cumulative", "counts", "n", "num_labels", "order_key", "prevalences", "unit")
 
     counts: NDArray[np.int64]
     prevalences: NDArray[np.int64]
     n: int
     num_labels: int
     unit: PrivacyUnit
+    order_key: str | None
     _cumulative: NDArray[np.int64]
 
-    def __init__(self, counts: ArrayLike, prevalences: ArrayLike, *, unit: PrivacyUnit | None = None) -> None:
+    def __init__(
+        self,
+        counts: ArrayLike,
+        prevalences: ArrayLike,
+        *,
+        unit: PrivacyUnit | None = None,
+        order_key: str | None = None,
+    ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
             message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
@@ -100,6 +117,7 @@ class Profile:
         freeze(self, "n", total)
         freeze(self, "num_labels", int(cumulative[0]))
         freeze(self, "unit", unit or _ITEM)
+        freeze(self, "order_key", None if order_key is None else parse_order_key(order_key))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a profile is a value."""
@@ -169,8 +187,13 @@ class Profile:
         return cls(distinct, prevalence, unit=unit)
 
     @classmethod
-    def from_labels(cls, labels: Iterable[Hashable], *, unit: PrivacyUnit | None = None) -> Self:
+    def from_labels(
+        cls, labels: Iterable[Hashable], *, keep_null: bool = False, unit: PrivacyUnit | None = None
+    ) -> Self:
         """Make a profile from one label per item; labels are the same where Python holds them equal.
+
+        None, NaN and the missing values of pandas are no labels: as :func:`read_profile` does, it leaves them out, or
+        with ``keep_null`` counts them all as one more label.
 
         Raises
         ------
@@ -183,6 +206,8 @@ class Profile:
         --------
         >>> Profile.from_labels("abracadabra")
         Profile(n=11, num_labels=5, {1: 2, 2: 2, 5: 1})
+        >>> Profile.from_labels(["a", None, None]).n, Profile.from_labels(["a", None, None], keep_null=True).n
+        (1, 3)
         """
         if isinstance(labels, Mapping):
             raise UsageError("from_labels takes one label per item: for {label: count}, use from_counts(x.values()).")
@@ -192,6 +217,9 @@ class Profile:
             tally = Counter(labels)
         except TypeError:
             raise DataError("Each label must be hashable, such as text, a number or a tuple of them.") from None
+        missing = [tally.pop(label) for label in [*tally] if is_missing(label)]
+        if keep_null and missing:
+            tally[_MISSING] = sum(missing)
         return cls.from_prevalences(Counter(tally.values()), unit=unit)
 
     @classmethod
@@ -217,7 +245,7 @@ class Profile:
 
     def with_unit(self, unit: PrivacyUnit) -> Self:
         """Return the same profile, carrying another privacy unit."""
-        return type(self)(self.counts, self.prevalences, unit=unit)
+        return type(self)(self.counts, self.prevalences, unit=unit, order_key=self.order_key)
 
     def partition(self) -> NDArray[np.int64]:
         """Return the counts in descending order, one per label: the long form, O(num_labels) memory.
@@ -311,7 +339,7 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        return _rebuild, (type(self), self.counts, self.prevalences, self.unit)
+        return _rebuild, (type(self), self.counts, self.prevalences, self.unit, self.order_key)
 
     def __repr__(self) -> str:
         """Show n, the number of labels and up to six prevalences."""
@@ -321,9 +349,13 @@ class Profile:
 
 
 def _rebuild(
-    made_by: type[Profile], counts: NDArray[np.int64], prevalences: NDArray[np.int64], unit: PrivacyUnit
+    made_by: type[Profile],
+    counts: NDArray[np.int64],
+    prevalences: NDArray[np.int64],
+    unit: PrivacyUnit,
+    order_key: str | None = None,
 ) -> Profile:
-    return made_by(counts, prevalences, unit=unit)
+    return made_by(counts, prevalences, unit=unit, order_key=order_key)
 
 
 def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from anonhist.privacy import parse_simulations, parse_whole_number
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.mechanism import runs_of, simulations_of
@@ -47,6 +48,9 @@ class Release:
         allows for no more than 2^25/D, but always for 32; ``error.simulations`` says how many there were.
     recorded_error
         The errors, where they were computed before.
+    order_key
+        Of a release for users, the key of the random order in which items of each were kept, 32 hexadecimal digits, if
+        they were; ``read_profile(…, order_key=…)`` keeps the same ones again.
     items
         n, where the mechanism released it in a step of its own: a whole number ≥ 0; see :attr:`n`.
     zeros
@@ -58,7 +62,8 @@ class Release:
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number from 2 to 1,000, or ``items`` or ``zeros`` not one from 0 to 2^63 − 1.
+        If ``simulations`` is not a whole number from 2 to 1,000, ``items`` or ``zeros`` not one from 0 to 2^63 − 1, or
+        ``order_key`` is none or not for users.
     """
 
     profile: Profile
@@ -68,12 +73,17 @@ class Release:
     library_version: str
     simulations: int = DEFAULT_SIMULATIONS
     recorded_error: ReleaseError | None = field(default=None, repr=False)
+    order_key: str | None = None
     items: int | None = None
     zeros: int | None = None
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "simulations", parse_simulations(self.simulations))
+        if self.order_key is not None:
+            object.__setattr__(self, "order_key", parse_order_key(self.order_key))
+            if self.guarantee.unit.kind != "user":
+                raise UsageError("Only a release for users has an order key.")
         for name in ("items", "zeros"):
             number = getattr(self, name)
             if number is not None:

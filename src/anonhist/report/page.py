@@ -14,7 +14,15 @@ from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import expected_error, interval, interval_of_items, not_covered, promise, share_of_items
+from anonhist.report.wording import (
+    expected_error,
+    interval,
+    interval_of_items,
+    not_covered,
+    promise,
+    share_of_items,
+    what_a_bound_costs,
+)
 from anonhist.sketches.mechanism import SketchMechanism
 
 if TYPE_CHECKING:
@@ -64,6 +72,7 @@ def _main(release: Release, command: str | None) -> str:
         "guessing_runs": str(guessing.runs),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
+        "bounded": what_a_bound_costs(release),
         "version": release.library_version,
     }
     return template("page.html").substitute(

@@ -1,0 +1,97 @@
+"""What is counted already in memory: mappings, and columns of pandas that have names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.numeric.value_name import value_name
+
+_SERIES = (
+    "This pandas Series has an index or a name as counts have: say format='counts' if its values count the labels in "
+    "its index, as value_counts() does, or format='labels' if its values are labels."
+)
+_MAPPING = (
+    "Say what the mapping holds: format='counts' for {label: count}, format='prevalences' for {count: prevalence}."
+)
+_STRUCTURES = (
+    "An array of structures, as value_counts() of Arrow makes them, holds no labels: pass a table with named columns."
+)
+# What pandas calls counts.
+_CALLED = ("count", "proportion")
+_COLUMNS = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")}
+
+
+def counted_table(source: Any, format: str | None) -> Any:  # noqa: A002
+    """Return a mapping or a counted pandas Series as a table with the columns of its format, and all else as it is.
+
+    Whether a Series is counted is asked where its type leaves it open, and never decided by its values: where numbers
+    have an index that is named or holds no whole numbers, or are called "count".
+
+    Raises
+    ------
+    UsageError
+        If the format is not said where it must be.
+    DataError
+        If a mapping does not hold what its format says.
+
+    Examples
+    --------
+    >>> counted_table({"a": 3, "b": 1}, "counts").to_pydict()
+    {'label': ['a', 'b'], 'count': [3, 1]}
+    """
+    if isinstance(source, Mapping):
+        return _of_mapping(source, format)
+    if type(source).__module__.split(".")[0] == "pandas" and type(source).__name__ == "Series":
+        return _of_series(source, format)
+    return source
+
+
+def check_no_structures(source: Any) -> None:
+    """Refuse an array of structures: each would be a label of its own, and counts in it a part of that."""
+    package = type(source).__module__.split(".")[0]
+    if package == "pyarrow" and type(source).__name__ in ("StructArray", "ChunkedArray"):
+        import pyarrow as pa
+
+        is_structured = pa.types.is_struct(source.type)
+    else:
+        is_structured = package == "polars" and str(getattr(source, "dtype", "")).startswith("Struct")
+    if is_structured:
+        raise UsageError(_STRUCTURES)
+
+
+def _of_mapping(source: Mapping[Any, Any], format: str | None) -> Any:  # noqa: A002
+    import pyarrow as pa
+
+    if format not in _COLUMNS:
+        raise UsageError(_MAPPING)
+    keys, values = _COLUMNS[format]
+    held = pa.array(map(value_name, source), pa.string()) if keys == "label" else _numbers(source.keys())
+    return pa.table({keys: held, values: _numbers(source.values())})
+
+
+def _numbers(values: Any) -> Any:
+    """Return an Arrow array of numbers of one type, which the reader checks."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(list(values))
+    except (pa.ArrowException, OverflowError):
+        raise DataError("Counts and prevalences must be whole numbers from 1 to 2^63 − 1 and nothing else.") from None
+
+
+def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
+    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype  # type: ignore[import-untyped]
+
+    index = source.index
+    if format in _COLUMNS and index.nlevels > 1:
+        raise UsageError("An index of several levels holds no labels: make one text of them, or pass a table.")
+    if format in _COLUMNS:
+        keys, values = _COLUMNS[format]
+        return source.rename_axis(keys).reset_index(name=values)
+    is_number = is_numeric_dtype(source.dtype) and not is_bool_dtype(source.dtype)
+    has_names = index.nlevels > 1 or index.name is not None or not is_integer_dtype(index.dtype)
+    if format is None and is_number and (has_names or source.name in _CALLED):
+        raise UsageError(_SERIES)
+    return source

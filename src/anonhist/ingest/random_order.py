@@ -1,0 +1,123 @@
+"""A random order of each user's rows, which every engine computes alike: that of MD5 hashes under a random key.
+
+The i-th of a user's rows with one label has the hash of (key, i, user, label). So which of a user's rows come first
+depends on the rows of that user and on the key, and on nothing else; the key is drawn without a look at the data. For
+neither that nor the privacy of a release does the hash need to be secure: any fixed order would do. MD5 is here because
+all engines have it, and because its hashes look random, so that each row has the same chance to be kept.
+"""
+
+from __future__ import annotations
+
+from hashlib import md5
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.privacy import parse_order_key
+from anonhist.randomness import SystemSource
+
+if TYPE_CHECKING:
+    from anonhist.randomness import RandomSource
+
+HASH = "hash"
+
+
+def random_key(source: RandomSource | None = None) -> str:
+    """Draw a key of 128 bits, as 32 hexadecimal digits.
+
+    Examples
+    --------
+    >>> len(random_key())
+    32
+    """
+    return "".join(f"{word:016x}" for word in (source or SystemSource()).words(2).tolist())
+
+
+def key_of_order(user: str | None, order_key: str | None) -> str | None:
+    """Return the key that was given, else a new one; None where no users are bounded.
+
+    Raises
+    ------
+    UsageError
+        If a key is given without users, or is none.
+    """
+    if user is None and order_key is not None:
+        raise UsageError("order_key chooses which items of a user count, so it needs user and max_per_user.")
+    if user is None:
+        return None
+    return random_key() if order_key is None else parse_order_key(order_key)
+
+
+def hashed(rows: Any, key: str) -> Any:
+    """Return the rows with a column ``hash`` of 32 hexadecimal digits, by which to order those of each user.
+
+    Parameters
+    ----------
+    rows
+        A Narwhals table with the columns ``user_name`` and ``label``, texts of which the second may be null, and
+        ``occurrence``, a whole number.
+    key
+        32 hexadecimal digits.
+
+    Notes
+    -----
+    The hash is that of ``{key}{occurrence} {user}``, a line feed, and ``={label}``, or nothing where there is no label,
+    in UTF-8. Of one user no two such texts are the same. Two users may share one if a name holds a line feed: then a
+    row of each has the same place in the order, which is a matter of theirs alone.
+
+    Raises
+    ------
+    UsageError
+        If no hash is known on the engine that holds the rows.
+    """
+    kind = rows.implementation
+    if kind.is_duckdb() or kind.is_ibis():
+        return _in_sql(rows, key)
+    if kind.is_polars() or kind.is_pandas_like():
+        return _in_memory(rows, key)
+    raise UsageError(
+        "Users are bounded in files, databases and tables of DuckDB, pandas, Polars, PyArrow and Ibis: turn this table "
+        "into one of these, or write it to a Parquet file."
+    )
+
+
+def _in_sql(rows: Any, key: str) -> Any:
+    import narwhals as nw
+
+    native = rows.to_native()
+    if rows.implementation.is_duckdb():
+        text = f"concat('{key}', occurrence, ' ', user_name, chr(10), '=' || label)"
+        return nw.from_native(native.project(f"*, md5({text}) AS {HASH}"))
+    number, label = native["occurrence"].cast("string"), native["label"]
+    text = key + number + " " + native["user_name"] + "\n" + label.isnull().ifelse("", "=" + label)
+    return nw.from_native(native.mutate(**{HASH: _md5_of_ibis(native.get_backend().name)(text)}))
+
+
+def _md5_of_ibis(engine: str) -> Any:
+    """Return the function as the engine has it, or as Python has it where the engine has none: SQLite."""
+    from ibis import udf
+
+    if engine == "sqlite":
+        return udf.scalar.python(_digest, name="anonhist_md5", signature=(("string",), "string"))
+
+    def md5(text: str) -> str: ...  # type: ignore[empty-body]  # the engine has it
+
+    return udf.scalar.builtin(md5, signature=(("string",), "string"))
+
+
+def _in_memory(rows: Any, key: str) -> Any:
+    import narwhals as nw
+
+    held = rows.collect() if hasattr(rows, "collect") else rows
+    columns = (held[name].to_list() for name in ("occurrence", "user_name", "label"))
+    # A missing label is None, NaN or another value that is no text.
+    texts = (
+        f"{key}{number} {user}\n={label}" if isinstance(label, str) else f"{key}{number} {user}\n"
+        for number, user, label in zip(*columns, strict=True)
+    )
+    # Python's texts may hold halves of characters, which UTF-8 has no place for.
+    hashes = [md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts]
+    return held.with_columns(nw.new_series(HASH, hashes, nw.String, backend=held.implementation))
+
+
+def _digest(text: str) -> str:
+    return md5(text.encode(), usedforsecurity=False).hexdigest()
