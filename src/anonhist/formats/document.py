@@ -2,7 +2,8 @@
 
 Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
 privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
-holds towards a party. Version 3 brought the band: intervals for φ_{k+} from noisy values.
+holds towards a party. Version 3 brought the band, intervals for φ_{k+} from noisy values, and the key of the order in
+which items of users were kept.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> int:
-    if release.error.band is not None:
+    if release.error.band is not None or release.order_key is not None:
         return VERSION
     return 2 if _has_version_2(release.mechanism.name) else 1
 
@@ -117,6 +118,9 @@ def from_document(document: object) -> Release:
     """
     top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
     version = check_version(top, FORMAT, VERSION, oldest=1)
+    if version < 3 and "order_key" in top:
+        message = f"a release of version {version} has no order_key"
+        raise DataError(message)
     try:
         return _release(top, version)
     except UsageError as error:
