@@ -54,7 +54,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "version": NEWER_VERSION if is_newer else VERSION,
         "library_version": release.library_version,
         "guarantee": {
-            "sentence": str(guarantee),
+            "sentence": guarantee.sentence,
             "unit": guarantee.unit.kind,
             "bound": guarantee.unit.bound,
             "relation": guarantee.relation.value,
@@ -128,7 +128,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     if top["version"] > VERSION and not _is_newer(name):
         message = f"only releases from sketches and with node privacy are of version {NEWER_VERSION}"
         raise DataError(message)
-    if top["guarantee"]["sentence"] != str(guarantee):
+    if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     if _is_newer(name):
         # Of version 1, with the conditions that it left out.

@@ -2,6 +2,7 @@
 
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
+from anonhist.privacy.protection import certainty, protection, strength, warning
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.whole import parse_simulations, parse_whole_number
 
@@ -10,8 +11,12 @@ __all__ = [
     "Guarantee",
     "NeighboringRelation",
     "PrivacyUnit",
+    "certainty",
     "parse_epsilon",
     "parse_simulations",
     "parse_whole_number",
+    "protection",
     "short_decimal",
+    "strength",
+    "warning",
 ]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.privacy import short_decimal
-from anonhist.report.wording import with_error
+from anonhist.privacy.protection import NONE_ABOVE
+from anonhist.report.wording import factor, meaning, promise_lines, rules_out_nothing, with_error
 
 if TYPE_CHECKING:
     from anonhist.local.estimate import FrequencyEstimate
@@ -127,8 +127,10 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
         f"{found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
         f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
     )
+    (_, promised), *worth = promise_lines(estimate.guarantee)
     told = [
-        ("Promise to everybody who sent one report", str(estimate.guarantee)),
+        ("Promise to everybody who sent one report", promised),
+        *worth,
         ("Decoder", f"{estimate.decoder}{': ' if decoder else ''}{decoder}."),
         ("Intervals and ±", intervals),
         ("Somebody has it", significance),
@@ -150,12 +152,14 @@ def other_text(estimate: FrequencyEstimate) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Say what the guarantee means for whoever sent a report."""
-    power = float(guarantee.epsilon)
-    factor = f" (about {math.exp(power):,.3g})" if power <= 10 else ""
+    epsilon = guarantee.epsilon
+    bound = f"would have been at most {factor(epsilon)} times as likely, or as unlikely"
+    if epsilon > NONE_ABOVE:
+        bound = f"might have been any other: {rules_out_nothing(epsilon)}"
     return (
-        "Whatever a person's true answer is, the report that was sent is nearly as likely as with any other answer: no "
-        f"chance of any report differs by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}. That "
-        "holds against everybody, whoever collected the reports included, and whatever is done with them."
+        f"Had the true answer been another, the report that a person sent {bound}. "
+        f"{meaning(epsilon, both='two answers')} That holds against everybody, whoever collected the reports included, "
+        "and whatever is done with them."
     )
 
 
