@@ -48,6 +48,8 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/accuracy.py
 	$(BIN)/python bench/shapes.py
 	$(BIN)/python bench/rivals.py
+	$(BIN)/python bench/rivals.py --small
+	$(BIN)/python bench/choice.py
 	$(BIN)/python bench/rates.py --plots docs/images
 	$(BIN)/python bench/randomness.py
 	$(BIN)/python bench/speed.py
@@ -62,6 +64,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/local_accuracy.py
 	$(BIN)/python bench/survey_intervals.py
 	$(BIN)/python bench/kairouz.py --plots docs/images
+	$(BIN)/python bench/rappor_linking.py
 	$(BIN)/python bench/sketch_speed.py
 	$(BIN)/python bench/sketch_accuracy.py --plot docs/images/sketch_growth.png
 	$(BIN)/python bench/graph_speed.py

@@ -39,7 +39,10 @@ def main() -> None:
     parser.add_argument("--epsilon", nargs="*", default=EPSILONS)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=5, help="for the runs of a mechanism at one epsilon")
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    if options.quick:
+        options.only, options.epsilon, options.runs = "trees", ("0.5", "2"), 4
     print("| profile | items | Durfee size | ε | Frobenius | partition | auto / better | worse |")
     print("|---|---|---|---|---|---|---|---|")
     for path in sorted(options.data.glob("*.csv")):

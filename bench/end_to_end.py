@@ -42,7 +42,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[10**7, 5 * 10**7])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", type=Path, default=Path("bench-data"))
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    if options.quick:
+        options.rows, options.rounds = [1000], 1
     options.folder.mkdir(exist_ok=True)
     print("| rows | bare query s | release s | limit s | met | bare MiB | release MiB | limit MiB | met |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -53,7 +56,7 @@ def main() -> None:
         program = f"import duckdb; duckdb.sql({QUERY.format(path=path)!r}).fetchall()"
         release = [str(Path(sys.executable).with_name("anonhist")), "release", str(path), "--label", "label"]
         commands = {"bare": [sys.executable, "-c", program], "release": [*release, "--epsilon", "1"]}
-        runs = measure(commands, rounds=options.rounds)
+        runs = measure(commands, rounds=options.rounds, warm_up=not options.quick)
         bare, ours = runs["bare"], runs["release"]
         seconds, memory = 1.15 * bare.time + 0.5, 1.2 * bare.memory + 100
         times = f"{bare.time:.2f} | {ours.time:.2f} | {seconds:.2f} | {'yes' if ours.time <= seconds else 'NO'}"

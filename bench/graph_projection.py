@@ -117,7 +117,10 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=10**7)
     parser.add_argument("--nodes", type=int, default=10**6)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    if options.quick:
+        options.edges, options.nodes, options.repeats = 2000, 500, 1
     print("| graph | job | processor | edges |\n|---|---|---|---|")
     for line in projecting(options.edges, options.nodes, options.repeats):
         print(line, flush=True)

@@ -32,13 +32,13 @@ SQL = """
 """
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, edges: int, nodes: int) -> None:
     """Write random edges as Parquet with numbers, as CSV and as lines of words."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
-    sources, targets = np.random.default_rng(1).integers(NODES, size=(2, EDGES))
+    sources, targets = np.random.default_rng(1).integers(nodes, size=(2, edges))
     table = pa.table({"source": sources, "target": targets})
     pq.write_table(table, folder / "edges.parquet")
     pc.write_csv(table, folder / "edges.csv")
@@ -60,7 +60,7 @@ def degrees(path: str) -> None:
     read_degrees(path)
 
 
-def edges(path: str) -> None:
+def graph(path: str) -> None:
     from anonhist.ingest.edges import read_edges
 
     read_edges(path)
@@ -74,21 +74,24 @@ def measured(job: Callable[[str], None], path: str) -> tuple[float, float, float
     return time.perf_counter() - start, time.process_time() - used, peak
 
 
-def reading(repeats: int) -> Iterator[str]:
+def apart(job: Callable[[str], None], path: str) -> tuple[float, float, float]:
+    """Measure a job in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measured, (job, path))
+
+
+def reading(edges: int, nodes: int, run: Callable[..., tuple[float, float, float]], repeats: int) -> Iterator[str]:
     """Read edges from files, as degrees and as graphs."""
-    with (
-        tempfile.TemporaryDirectory() as name,
-        multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
-    ):
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write(folder)
+        write(folder, edges, nodes)
         for ending in ("parquet", "csv", "txt"):
             path = str(folder / f"edges.{ending}")
-            for job in (plain_sql, degrees, edges) if ending != "txt" else (degrees, edges):
-                runs = [pool.apply(measured, (job, path)) for _ in range(repeats)]
+            for job in (plain_sql, degrees, graph) if ending != "txt" else (degrees, graph):
+                runs = [run(job, path) for _ in range(repeats)]
                 seconds, used, peak = (statistics.median(values) for values in zip(*runs, strict=True))
-                what = {"plain_sql": "plain SQL, degrees", "degrees": "read_degrees", "edges": "read_edges"}
-                rate = f"{EDGES / seconds / 1e6:.1f} M/s"
+                what = {"plain_sql": "plain SQL, degrees", "degrees": "read_degrees", "graph": "read_edges"}
+                rate = f"{edges / seconds / 1e6:.1f} M/s"
                 told = f"{seconds:.1f} s | {used:.1f} s | {rate} | {peak:,.0f} MB"
                 yield f"| {what[job.__name__]} | {ending} | {told} |"
 
@@ -97,10 +100,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
-    print(f"{EDGES:,} random edges, {NODES:,} nodes\n")
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
+    options = parser.parse_args()
+    edges, nodes, run, repeats = EDGES, NODES, apart, options.repeats
+    if options.quick:
+        edges, nodes, run, repeats = 1000, 100, measured, 1
+    print(f"{edges:,} random edges, {nodes:,} nodes\n")
     print("| job | of | seconds | processor | edges | memory |\n|---|---|---|---|---|---|")
-    for line in reading(repeats):
+    for line in reading(edges, nodes, run, repeats):
         print(line, flush=True)
 
 

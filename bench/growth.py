@@ -55,20 +55,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--powers", type=int, nargs="*", default=[6, 7, 8, 9, 10, 11, 12])
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    cases = CASES
+    if options.quick:
+        options.powers, cases = [3, 4], CASES[:1]
     sizes = [10**power for power in options.powers]
-    found: dict[tuple[str, str], list[Runs]] = {case: [] for case in CASES}
-    print(f"| n | {' | '.join(f'{mechanism}, ε = {epsilon}' for mechanism, epsilon in CASES)} |")
-    print(f"|---|{'---|' * len(CASES)}")
+    found: dict[tuple[str, str], list[Runs]] = {case: [] for case in cases}
+    print(f"| n | {' | '.join(f'{mechanism}, ε = {epsilon}' for mechanism, epsilon in cases)} |")
+    print(f"|---|{'---|' * len(cases)}")
     for size in sizes:
-        commands = {" ".join(case): [sys.executable, "-c", PROGRAM, *case, str(size)] for case in CASES}
-        runs = measure(commands, rounds=3 if size <= 10**8 else 1, warm_up=False)
-        for case in CASES:
+        commands = {" ".join(case): [sys.executable, "-c", PROGRAM, *case, str(size)] for case in cases}
+        runs = measure(commands, rounds=1 if options.quick or size > 10**8 else 3, warm_up=False)
+        for case in cases:
             found[case].append(runs[" ".join(case)])
         cells = [f"{run.time:.2f} s, {run.memory:,.0f} MiB" for run in runs.values()]
         print(f"| 10^{len(str(size)) - 1} | {' | '.join(cells)} |", flush=True)
         if options.plot:
-            draw(options.plot, sizes[: len(found[CASES[0]])], found)
+            draw(options.plot, sizes[: len(found[cases[0]])], found)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from anonhist.local.kairouz import TARGET, ErrorRow, best, errors, people_needed
-from anonhist.local.kairouz_settings import CLOSED, FULL, MANY, OPEN
+from anonhist.local.kairouz_settings import CLOSED, FULL, OPEN, Grid
 from anonhist.report.kairouz_figures import KAIROUZ_FIGURES, kairouz_figure
 
 # What is varied, of which mechanism, with which alphabet.
@@ -25,20 +25,45 @@ VARIED = (
     ("hashes", "O-RAPPOR", CLOSED),
 )
 
+# One point of each figure.
+TINY = Grid(
+    closed_epsilons=(1,),
+    open_epsilons=(4,),
+    symbol_settings=((16, 2),),
+    bit_settings=((16, 2),),
+    epsilons=(4,),
+    users=1000,
+    buckets=(16,),
+    cohorts=(1, 2),
+    hashes=(1,),
+    symbols=(16, 2),
+    bits=(16, 2),
+    coming=(100, 1000),
+    mechanisms=("k-RR",),
+    closed_users=(1000,),
+)
+
 
 def main() -> None:
     """Run, and print one table per claim."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=2)
     parser.add_argument("--plots", type=Path, help="write the figures to this folder")
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    rows = errors(FULL, trials=options.trials, rng=np.random.default_rng())
+    grid = TINY if options.quick else FULL
+    rows = errors(grid, trials=options.trials, rng=np.random.default_rng())
     print(f"{options.trials} runs.\n")
     print_table(("mechanism", "ε", "people", "k", "C", "h", "decoder", "reference", "ℓ1"), references(rows))
-    print_table(("closed, 10^6, projected", *(f"ε = {e:.3g}" for e in FULL.closed_epsilons)), closed(rows))
-    print_table(("open, 10^6, best", *(f"ε = {e:g}" for e in FULL.open_epsilons)), opened(rows))
-    print_table((f"people for {TARGET}", *(f"ε = {e:g}" for e in FULL.open_epsilons)), needed(rows))
-    print_table(("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in FULL.epsilons)), varied(rows))
+    print_table(
+        (f"closed, {grid.closed_users[-1]:,} people, projected", *(f"ε = {e:.3g}" for e in grid.closed_epsilons)),
+        closed(rows, grid),
+    )
+    print_table(
+        (f"open, {grid.coming[-1]:,} people, best", *(f"ε = {e:g}" for e in grid.open_epsilons)), opened(rows, grid)
+    )
+    print_table((f"people for {TARGET}", *(f"ε = {e:g}" for e in grid.open_epsilons)), needed(rows, grid))
+    print_table(("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in grid.epsilons)), varied(rows, grid))
     if options.plots:
         for figure in KAIROUZ_FIGURES:
             kairouz_figure(figure, rows).savefig(options.plots / f"kairouz-{figure}.png", dpi=110)
@@ -55,36 +80,37 @@ def references(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
             yield (*cells, f"{row.reference:g}", shown(row))
 
 
-def closed(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
-    for mechanism in FULL.mechanisms:
+def closed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
+    for mechanism in grid.mechanisms:
         own = [
             row
             for row in rows
-            if (row.figure, row.mechanism, row.decoder, row.users) == ("closed", mechanism, "projected", MANY)
+            if (row.figure, row.mechanism, row.decoder, row.users)
+            == ("closed", mechanism, "projected", grid.closed_users[-1])
         ]
         yield mechanism, *(shown(row) for row in sorted(own, key=lambda row: row.epsilon))
 
 
-def opened(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+def opened(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     """Yield the best errors, and with which (k, C)."""
     for name, alphabet, decoder in curves():
-        last = [row for row in best(rows, name, alphabet, decoder=decoder) if row.users == MANY]
+        last = [row for row in best(rows, name, alphabet, decoder=decoder) if row.users == grid.coming[-1]]
         settings = [f" ({row.buckets}, {row.cohorts})" if alphabet == OPEN else "" for row in last]
         yield f"{name}, {alphabet}", *(shown(row) + each for row, each in zip(last, settings, strict=True))
 
 
-def needed(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+def needed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     for name, alphabet, decoder in curves():
         found = people_needed(best(rows, name, alphabet, decoder=decoder))
-        cells = (f"{found[epsilon]:,.0f}" if epsilon in found else "more" for epsilon in FULL.open_epsilons)
+        cells = (f"{found[epsilon]:,.0f}" if epsilon in found else "more" for epsilon in grid.open_epsilons)
         yield f"{name}, {alphabet}", *cells
 
 
-def varied(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
+def varied(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     """Yield the best value of each parameter, and the error with it beside those with the least and the largest."""
     for parameter, mechanism, alphabet in VARIED:
         cells = []
-        for epsilon in FULL.epsilons:
+        for epsilon in grid.epsilons:
             key = parameter, mechanism, alphabet, epsilon, "least-squares"
             own = [row for row in rows if (row.figure, row.mechanism, row.alphabet, row.epsilon, row.decoder) == key]
             own.sort(key=lambda row: int(getattr(row, parameter)))

@@ -44,22 +44,28 @@ class Line:
     published: float | None = None
     aim: float | None = None
 
-    def __str__(self) -> str:
+    @property
+    def family(self) -> str:
+        """The title without numbers."""
+        return ", ".join(part for part in self.title.split(", ") if " = " not in part)
+
+    def scales(self) -> tuple[float, float, float]:
+        """Return b for one item exchanged, for one added or removed, and for the latter with the noise on n."""
         exchanged = self.make(NeighboringRelation.SUBSTITUTE).scale(self.items)
         noised = self.make(NeighboringRelation.ADD_OR_REMOVE).noised(ah.Profile([self.items], [1]), silence)
         total = math.hypot(math.sqrt(2) * noised.scale, noised.items_error) / math.sqrt(2)
-        cells = [self.title, f"{self.items:,}"]
-        if self.published is None:
-            shares = ["", "", ""]
-        else:
-            shares = [f"{self.published:.4g}", *(f"{scale / self.published:.3f}" for scale in (exchanged, total))]
-        published, share, share_of_total = shares
-        wanted, met = "", ""
+        return exchanged, noised.scale, total
+
+    def row(self, exchanged: float, added: float, total: float) -> str:
+        """Return a row of the table."""
+        published = share = share_of_total = wanted = met = ""
+        if self.published is not None:
+            published = f"{self.published:.4g}"
+            share, share_of_total = (f"{scale / self.published:.3f}" for scale in (exchanged, total))
         if self.aim is not None and self.published is not None:
             wanted, met = f"{self.aim:.2f}", "yes" if exchanged / self.published <= self.aim else "NO"
-        cells += [published, f"{exchanged:.4g}", share, wanted, met]
-        cells += [f"{noised.scale:.4g}", f"{total:.4g}", share_of_total]
-        return f"| {' | '.join(cells)} |"
+        cells = [self.title, f"{self.items:,}", published, f"{exchanged:.4g}", share, wanted, met]
+        return f"| {' | '.join([*cells, f'{added:.4g}', f'{total:.4g}', share_of_total])} |"
 
 
 def silence(rate: Fraction, size: int) -> NDArray[np.int64]:
@@ -121,14 +127,28 @@ def polynomial_scale(parameters: PolynomialParameters, items: int, labels: int) 
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
+    most = 100 if parser.parse_args().quick else math.inf
     print(
         "| ε = 1 | n | published b | one item exchanged: b | of the published | wanted | met "
         "| added or removed: b | with the noise on n | of the published |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
+    shares: dict[str, list[tuple[float, float]]] = {}
     for line in lines():
-        print(line)
+        if line.items > most:
+            continue
+        exchanged, added, total = line.scales()
+        print(line.row(exchanged, added, total))
+        if line.published is not None:
+            shares.setdefault(line.family, []).append((exchanged / line.published, total / line.published))
+    print("\nOf the published scale, least to most over the rows above:\n")
+    print("| estimator | one item exchanged | added or removed, with the noise on n |\n|---|---|---|")
+    everything = [each for several in shares.values() for each in several]
+    for family, several in {**shares, "all": everything}.items():
+        cells = (f"{min(side):.2f} to {max(side):.2f}" for side in zip(*several, strict=True))
+        print(f"| {family} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

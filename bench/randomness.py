@@ -70,7 +70,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=10**6)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.draws, arguments.rounds = 2**15, 1
     listed = jobs(arguments.draws)
     seconds: dict[str, list[float]] = {name: [] for name in listed}
     for name, (_, call) in listed.items():

@@ -15,13 +15,13 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import staircase_profile
+from bundled import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.mechanisms import CentralMechanism
 
-DATA = Path(__file__).parent.parent / "data"
 EPSILONS = ("6", "4", "3", "2", "1.5", "1", "0.7", "0.5", "0.3", "0.2", "0.1", "0.05", "0.02", "0.01")
 AT = ("0.5", "0.05")
 STYLES = {
@@ -109,28 +109,32 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--largest", type=int, default=12, help="power of ten of the largest n")
     parser.add_argument("--plots", type=Path, help="folder for rates-epsilon.png and rates-n.png")
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    epsilons, name = EPSILONS, "pw_rockyou"
+    if options.quick:
+        options.runs, options.largest, epsilons, name = 2, 4, ("4", "0.5"), "pw_myspace"
     rng = np.random.default_rng()
-    rockyou = ah.read_profile(DATA / "pw_rockyou.csv")
+    passwords = bundled(name)
     by_epsilon: Curves = {
-        (name, ""): [(float(e), *scaled(name, e, rockyou, options.runs, rng)) for e in EPSILONS] for name in STYLES
+        (each, ""): [(float(e), *scaled(each, e, passwords, options.runs, rng)) for e in epsilons] for each in STYLES
     }
-    print_table(by_epsilon, list(EPSILONS), "ε (RockYou)")
+    print_table(by_epsilon, list(epsilons), f"ε ({name})")
     powers = range(4, options.largest + 1)
     by_n: Curves = {}
     for epsilon in AT:
         for name in STYLES:
             profiles = [staircase_profile(10**power) for power in powers if power <= LARGEST[name]]
-            runs = [max(3, options.runs if profile.n < 10**9 else 3) for profile in profiles]
+            runs = [options.runs if profile.n < 10**9 else 3 for profile in profiles]
             by_n[name, epsilon] = [
                 (profile.n, *scaled(name, epsilon, profile, size, rng))
                 for profile, size in zip(profiles, runs, strict=True)
             ]
     print_table(by_n, [f"10^{power}" for power in powers], "n (all counts different)")
     if options.plots:
-        small = [epsilon for epsilon in EPSILONS if float(epsilon) < 0.8]
+        small = [epsilon for epsilon in epsilons if float(epsilon) < 0.8]
         bound = ([float(e) for e in small], [lower_bound(e) for e in small])
-        draw(options.plots / "rates-epsilon.png", by_epsilon, {"-": bound}, "ε (RockYou, n = 32.6 million)")
+        draw(options.plots / "rates-epsilon.png", by_epsilon, {"-": bound}, f"ε ({name}, n = {passwords.n:,})")
         ends = [10.0 ** powers[0], 10.0 ** powers[-1]]
         flat = {line: (ends, [lower_bound(epsilon)] * 2) for line, epsilon in zip(("-", "--"), AT, strict=True)}
         draw(options.plots / "rates-n.png", by_n, flat, "items n (all counts different)")

@@ -1,27 +1,27 @@
 """Mean sorted ℓ1 error of both central mechanisms, by shape, size and ε. Run as ``python bench/shapes.py``.
 
-The automatic choice rests on it. Simulations on public profiles: the bundled data, Zipf's law, and the staircase
-(one label of each count: as far from Zipf's law as a profile can be).
+The automatic choice rests on it. Simulations on public profiles: the bundled data, Zipf's distribution, and the
+staircase (one label of each count: as far from Zipf's as a profile can be).
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, staircase_profile, zipf_profile
+from bundled import bundled
 
-DATA = Path(__file__).parent.parent / "data"
 EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "2", "4")
 
 
 def profiles(largest: int) -> dict[str, ah.Profile]:
     """List the shapes, small ones first."""
-    files = ("bci_trees", "pw_myspace", "inspectre_hamlet", "inspectre_lastnames", "pw_phpbb", "pw_rockyou")
-    listed = {name: ah.read_profile(DATA / f"{name}.csv") for name in files}
+    listed = {
+        name: bundled(name) for name in ("bci_trees", "pw_myspace", "hamlet", "surnames", "pw_phpbb", "pw_rockyou")
+    }
     for power in (4, 6, 8, 9):
         if 10**power <= largest:
             listed[f"Zipf, 10^{power} items"] = zipf_profile(10**power)
@@ -34,16 +34,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--largest", type=int, default=10**8)
     parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
+    epsilons = EPSILONS
+    if options.quick:
+        options.runs, options.largest, options.only, epsilons = 2, 10**4, "items", ("0.5", "4")
     rng = np.random.default_rng()
     print("Each cell: Frobenius / partition, the better one marked.\n")
-    print(f"| profile | {' | '.join(f'ε = {epsilon}' for epsilon in EPSILONS)} |")
-    print(f"|---|{'---|' * len(EPSILONS)}")
+    print(f"| profile | {' | '.join(f'ε = {epsilon}' for epsilon in epsilons)} |")
+    print(f"|---|{'---|' * len(epsilons)}")
     for name, profile in profiles(options.largest).items():
         if options.only not in name:
             continue
         cells = []
-        for epsilon in EPSILONS:
+        for epsilon in epsilons:
             means = []
             for kind in (FrobeniusMechanism, PartitionMechanism):
                 runs = kind(epsilon).simulate(profile, size=options.runs, rng=rng)

@@ -18,21 +18,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.band import band_of
+from bundled import bundled
 from children import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROCKYOU = Path(__file__).parent.parent / "data" / "pw_rockyou.csv"
-PEER = "NumPy Laplace on 14.3 million counts + SciPy isotonic regression"
+PEER = "NumPy Laplace on every count + SciPy isotonic regression"
 
 
-def releases(rounds: int) -> None:
-    """Time one release of RockYou by each mechanism, preparation included, beside the peer."""
-    profile = ah.read_profile(ROCKYOU)
+def releases(data: str, rounds: int) -> None:
+    """Time one release by each mechanism, preparation included, beside the peer."""
+    profile = bundled(data)
     counts = profile.partition().astype(np.float64)[::-1]
     rng = np.random.default_rng()
 
@@ -56,13 +55,13 @@ def releases(rounds: int) -> None:
             job()
             if number >= 0:
                 seconds[name].append(perf_counter() - start)
-    print("| RockYou: prepare and draw once | median seconds | ratio to the peer |")
+    print(f"| {data}, {profile.num_labels:,} labels: prepare and draw once | median seconds | ratio to the peer |")
     print("|---|---|---|")
     for name, times in seconds.items():
         print(f"| {name} | {median(times):.3f} | {median(times) / median(seconds[PEER]):.2f} |")
 
 
-def starts(rounds: int) -> None:
+def starts(rounds: int, *, warm_up: bool = True) -> None:
     """Time the command line on almost nothing, beside the interpreter and NumPy's import."""
     command = str(Path(sys.executable).with_name("anonhist"))
     with tempfile.TemporaryDirectory() as folder:
@@ -84,6 +83,7 @@ def starts(rounds: int) -> None:
                 ],
             },
             rounds=rounds,
+            warm_up=warm_up,
         )
     print("| command | median seconds |")
     print("|---|---|")
@@ -97,10 +97,11 @@ def starts(rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    releases(options.rounds)
+    releases("pw_myspace" if options.quick else "pw_rockyou", 1 if options.quick else options.rounds)
     print()
-    starts(3 * options.rounds)
+    starts(1 if options.quick else 3 * options.rounds, warm_up=not options.quick)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -21,6 +22,7 @@ from anonhist.graphs import EdgeMechanism, NodeMechanism
 from anonhist.graphs.node.bounding import BOUNDINGS
 from anonhist.graphs.node.privacy import METHODS
 from anonhist.mechanisms import MECHANISM_NAMES
+from anonhist.privacy import warning
 from anonhist.profiles import Profile
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -64,14 +66,15 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     told = done.stdout.splitlines()
     assert told[0] == "Released: 80 ends of edges of 31 nodes."
     assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
-    assert told[2] == f"Promise: {released.guarantee}"
+    assert told[2] == f"Promise: {released.guarantee.sentence}"
+    assert [line.partition(":")[0] for line in told[3:5]] == ["Protection", "Warning"]
     assert "when one edge is added or removed" in told[2]
     assert re.match(
-        r"Error: .+ ends of edges expected, .+ of the ends of edges \(sorted ℓ1, 2 simulations\)\.$", told[4]
+        r"Error: .+ ends of edges expected, .+ of the ends of edges \(sorted ℓ1, 2 simulations\)\.$", told[6]
     )
-    assert told[5:] == ["Wrote release.json.", "Wrote degrees.html."]
+    assert told[7:] == ["Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
-    assert cli("show", "release.json").stdout.splitlines() == told[:5]
+    assert cli("show", "release.json").stdout.splitlines() == told[:7]
 
 
 def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -> None:
@@ -97,7 +100,7 @@ def test_a_pipe_gets_a_table(process: Cli, graph: Path) -> None:
     text = gzip.decompress((graph / "edges.txt.gz").read_bytes())
     given = ("--privacy", "edge", "--epsilon", "60", "--simulations", "2", "--public-nodes", "4e1")
     done = process("degrees", "-", *given, stdin=text)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, f"Warning: {warning(Fraction(60))}\n")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(row["count"], row["prevalence"], row["k_plus"]) for row in rows] == [
         ("0", "9", "40"),
@@ -160,7 +163,7 @@ def test_a_release_of_degrees_is_planned_with_and_estimated_from(
     assert (planned.returncode, planned.stderr) == (0, "")
     assert re.fullmatch(r"epsilon,.+\n5,(frobenius|partition),.+\n", planned.stdout)
     estimated = cli("estimate", "entropy", "out.json")
-    assert (estimated.returncode, estimated.stderr) == (0, "")
+    assert (estimated.returncode, estimated.stderr) == (0, f"Warning: {warning(Fraction(60))}\n")
 
 
 @pytest.mark.slow

@@ -67,7 +67,8 @@ def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> No
     assert (survey.name, str(survey.epsilon), survey.title) == ("subset-selection", "1/2", "Pets")
     assert survey.parameters == {"alphabet": {"labels": [*WORDS, "else"], "other": "else"}, "chosen": 2}
     assert done.stdout.splitlines() == [
-        f"Promise: {survey.guarantee}",
+        f"Promise: {survey.guarantee.sentence}",
+        "Protection: strong: even odds on what was protected can become at most 62.3 %.",
         f"Caution: {survey.forged_weight}.",
         "Report: 1 byte a person.",
         "Wrote survey.json.",

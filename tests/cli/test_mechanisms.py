@@ -49,9 +49,28 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
-    assert f"Promise: {release.guarantee}" in done.stdout
+    assert f"Promise: {release.guarantee.sentence}\nProtection: practically none: " in done.stdout
+    assert "\nWarning: An epsilon of 10 or more protects nobody in practice" in done.stdout
     assert release.reason == "The mechanism was chosen by name."
     assert cli("show", "out.json").stdout == done.stdout.replace("Wrote out.json.\n", "")
+
+
+@pytest.mark.parametrize("job", [("release",), ("estimate", "entropy", "--method", "plug-in")], ids=lambda job: job[0])
+def test_an_epsilon_that_protects_nobody_is_warned_of_where_only_numbers_are_printed(
+    job: tuple[str, ...], cli: Cli, folder: Path
+) -> None:
+    del folder
+    command, *options = job
+    for epsilon, quiet, said in (
+        ("9", (), ""),
+        ("10", (), "Warning: An epsilon of 10 or more"),
+        ("10", ("--quiet",), ""),
+    ):
+        done = cli(command, *options, "events.csv", "--epsilon", epsilon, *quiet, "-o", "-")
+        assert done.returncode == 0
+        assert done.stderr.startswith(said)
+        assert bool(done.stderr) == bool(said)
+        assert "Warning" not in done.stdout
 
 
 def test_every_mechanism_is_tried() -> None:

@@ -78,7 +78,8 @@ def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
     assert [part.gamma for part in sketch.noise] == [Fraction(3, 100)]
     assert done.stdout.splitlines() == [
         "Sketch: 1,000 counters into which labels are thrown by their hash; a share of 1/10 of all labels is counted.",
-        f"Promise: {sketch.guarantee}",
+        f"Promise: {sketch.guarantee.sentence}",
+        "Protection: strong: even odds on what was protected can become at most 57.5 %.",
         f"Key: {'Woche 47 ü'.encode().hex()} ('Woche 47 ü'), which is public.",
         "Wrote a.sketch.",
     ]
@@ -167,7 +168,7 @@ def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) ->
     shown = " ".join(page.read_text(encoding="utf-8").split())
     assert "0.606-differentially private towards each party" in shown
     assert "That holds provided that at least 2 parties draw their shares of the noise" in shown
-    assert "Towards a party, which knows its own share of the noise, the factor is up to exp(0.606)." in shown
+    assert "Towards a party, which knows its own share of the noise, the factor is up to exp(0.606): strong" in shown
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,8 @@ def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     sketch = read_sketch(files / "day.sketch")
     assert one.splitlines() == [
         "Sketch: 4 counters, one for each of 4 known labels.",
-        f"Promise: {sketch.guarantee}",
+        f"Promise: {sketch.guarantee.sentence}",
+        "Protection: moderate: even odds on what was protected can become at most 73.2 %.",
         "Key: the one that all sketches of known labels have by default.",
         f"Noise: {sketch.noise[0].identity}, exact, with rate 1.",
     ]

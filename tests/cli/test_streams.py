@@ -37,7 +37,7 @@ def _assert_clean_csv(text: str) -> list[list[str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("-o", "-"), ("--quiet",)], ids=["pipe", "dash", "quiet"])
 def test_a_pipe_gets_csv_and_nothing_else(arguments: tuple[str, ...], process: Cli, folder: Path) -> None:
-    done = process("release", "events.csv", "--epsilon", "20", *arguments)
+    done = process("release", "events.csv", "--epsilon", "9", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert _assert_clean_csv(done.stdout)
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
@@ -46,7 +46,7 @@ def test_a_pipe_gets_csv_and_nothing_else(arguments: tuple[str, ...], process: C
 @pytest.mark.slow
 def test_labels_come_through_standard_input(process: Cli, folder: Path) -> None:
     lines = b'a"b\n' * 900 + b"007\n" * 700 + b"7\n" * 500 + b"x,y\n" * 300
-    done = process("release", "-", "--format", "labels", "--epsilon", "30", "-o", "-", stdin=lines)
+    done = process("release", "-", "--format", "labels", "--epsilon", "9", "-o", "-", stdin=lines)
     assert (done.returncode, done.stderr) == (0, "")
     near = [int(row[0]) for row in _assert_clean_csv(done.stdout) if int(row[0]) > 50]
     assert [round(count, -2) for count in near] == [300, 500, 700, 900]
@@ -55,9 +55,7 @@ def test_labels_come_through_standard_input(process: Cli, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_tables_come_through_standard_input(process: Cli) -> None:
-    done = process(
-        "release", "-", "--format", "counts", "--epsilon", "30", stdin=b"label,count\nzebra,900\nheron,300\n"
-    )
+    done = process("release", "-", "--format", "counts", "--epsilon", "9", stdin=b"label,count\nzebra,900\nheron,300\n")
     assert (done.returncode, done.stderr) == (0, "")
     near = [int(row[0]) for row in _assert_clean_csv(done.stdout) if int(row[0]) > 50]
     assert [round(count, -2) for count in near] == [300, 900]

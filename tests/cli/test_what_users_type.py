@@ -147,7 +147,7 @@ def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_column_of_a_log_is_piped_through(sources: Path) -> None:
-    typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --format labels --epsilon 30 -o -"
+    typed = f"cut -f2 tabs.txt | {shlex.quote(sys.executable)} -m anonhist release - --format labels --epsilon 9 -o -"
     done = run(["sh", "-c", typed], capture_output=True, check=False, text=True, cwd=sources)
     assert (done.returncode, done.stderr) == (0, f"{WHERE_REMARKS_ARE}\n")
     assert _near([int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]) == [100, 500, 900]

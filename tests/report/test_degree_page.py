@@ -92,7 +92,10 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
 @pytest.mark.slow
 def test_nothing_is_promised_for_a_page_with_the_truth(degrees_page: PageOf) -> None:
     private, said = words(degrees_page("edge")), words(degrees_page("edge and truth"))
-    for sentence in ("Whatever is done with this page, that stays true.", "everything here would be nearly as likely"):
+    for sentence in (
+        "Whatever is done with this page, that stays true.",
+        "no result on this page would have been more than",
+    ):
         assert sentence in private
         assert sentence not in said
     assert "promised for the release alone" in said

@@ -147,13 +147,24 @@ def test_an_estimate_made_from_reports_is_shown(tmp_path: Path) -> None:
     write_report(estimate, tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert {row[0] for row in _rows(page)} == {"yes", "no"}
+    assert "That is moderate protection: whoever thought two answers equally likely" in page
+    assert 'class="warning"' not in page
+
+
+@pytest.mark.slow
+def test_an_epsilon_that_protects_nobody_is_warned_of(tmp_path: Path) -> None:
+    survey = KRR(alphabet=["yes", "no"], epsilon=12)
+    write_report(survey.estimate(survey.tally(survey.randomize(["yes"] * 30))), tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert 'class="warning"' in page
+    assert "practically no protection" in page
 
 
 def test_words_hold_at_the_ends() -> None:
     assert share(0.0, 0.0) == "0.00 %"
     assert share(1.0, 3.0) == "100 %"
     assert label_text("a\nb\u202ec") == "a\\nb\\u202ec"
-    assert "exp(64)." in promise(KRR(alphabet=2, epsilon=64).guarantee)
+    assert "exp(10) (about 22,026) times" in promise(KRR(alphabet=2, epsilon=10).guarantee)
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg"])

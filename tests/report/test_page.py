@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,16 @@ def test_everything_told_is_escaped(page: str, release: Release) -> None:
     assert "<script" not in page
     assert escape(release.reason) in page
     assert escape(release.library_version) in page
+
+
+@pytest.mark.slow
+def test_an_epsilon_that_protects_nobody_is_warned_of(named: Callable[[str], Release], page_of: Any) -> None:
+    release = named("empty")
+    for epsilon, is_warned in ((9, False), (10, True)):
+        large = replace(release, guarantee=replace(release.guarantee, epsilon=Fraction(epsilon)))
+        page = page_of(large, None)
+        assert ('class="warning" role="alert"' in page) is is_warned
+        assert "weak protection" in page
 
 
 @pytest.mark.slow

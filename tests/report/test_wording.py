@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.report.local_wording import promise as local_promise
 from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error, words_of
 from anonhist.testing.sources import SeededSource
 
@@ -25,16 +26,31 @@ def guarantee(epsilon: Fraction, *, relation: NeighboringRelation = ADD, delta: 
 @pytest.mark.parametrize(
     ("made", "parts"),
     [
-        (guarantee(Fraction(1)), ["one item been added to the data or removed", "exp(1) (about 2.72)."]),
-        (guarantee(Fraction(1, 2), relation=SUBSTITUTE), ["exchanged for another", "exp(0.5) (about 1.649)."]),
-        (guarantee(Fraction(2), delta=Fraction(1, 2**60)), ["exp(2) (about 7.39), give or take δ."]),
-        (guarantee(Fraction(10)), ["exp(10) (about 22,026)."]),
-        (guarantee(Fraction(11)), ["exp(11)."]),
-        (guarantee(Fraction(1, 1000)), ["exp(0.001) (about 1.00100)."]),
+        (guarantee(Fraction(1)), ["one item been added to the data or removed", "exp(1) (about 2.72) times"]),
+        (
+            guarantee(Fraction(1, 2), relation=SUBSTITUTE),
+            ["exchanged for another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
+        ),
+        (
+            guarantee(Fraction(2), delta=Fraction(1, 2**60)),
+            ["exp(2) (about 7.39) times", "unlikely, apart from δ.", "moderate"],
+        ),
+        (guarantee(Fraction(10)), ["exp(10) (about 22,026) times", "weak"]),
+        (guarantee(Fraction(11)), ["an epsilon of 11 rules out practically nothing.", "practically no protection"]),
+        (guarantee(Fraction(1, 1000)), ["exp(0.001) (about 1.00100) times"]),
     ],
 )
 def test_promise(made: Guarantee, parts: list[str]) -> None:
     assert all(part in promise(made) for part in parts), promise(made)
+
+
+def test_no_large_epsilon_is_called_private() -> None:
+    for epsilon in (11, 100, 10**9):
+        made = guarantee(Fraction(epsilon))
+        for said in (promise(made), local_promise(made)):
+            assert "practically no protection" in said
+            assert "practically certain" in said
+            assert not re.search("nearly|likely, or as unlikely|exp\\(", said)
 
 
 @pytest.mark.parametrize(

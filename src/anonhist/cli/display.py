@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
-from anonhist.report.wording import expected_error, interval, share_of_items, what_a_bound_costs, words_of
+from anonhist.report.wording import (
+    expected_error,
+    interval,
+    promise_lines,
+    share_of_items,
+    what_a_bound_costs,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +69,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     return [
         ("Released", f"{words.many_items(profile.n)} of {words.many_labels(profile.num_labels)}{silent}{capped}.{own}"),
         *_edges(release),
-        ("Promise", str(release.guarantee)),
+        *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         (
             "Error",

@@ -33,10 +33,12 @@ Named = tuple[str, Estimate]
 def write_estimates(found: Sequence[Named], target: str | None, *, force: bool, quiet: bool) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target == STDOUT:
-        from anonhist.cli.output import print_whole
+        from anonhist.cli.output import print_whole, tell_of_epsilon
 
         if sys.stderr.isatty() and not quiet:
             _say(found, sys.stderr)
+        elif not quiet and found[0][1].guarantee is not None:
+            tell_of_epsilon(found[0][1].guarantee)
         print_whole(_csv(found))
         return
     if target is not None:
@@ -86,7 +88,9 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
         parts = ", ".join(f"{cause} {written(error, digits=3)}" for cause, error in estimate.parts)
         yield f"Standard errors: {parts}."
     if estimate.guarantee is not None:
-        yield f"Promise: {estimate.guarantee}"
+        from anonhist.report.wording import promise_lines
+
+        yield from (f"{title}: {sentence}" for title, sentence in promise_lines(estimate.guarantee))
     for warning in estimate.warnings:
         yield f"Warning: {warning}"
 
@@ -105,8 +109,13 @@ def _print_all(found: Sequence[Named], console: Console) -> None:
         console.print("Assumed:", style="dim")
         for assumes, names in _assumptions(found).items():
             console.print(Text(f"  {'; '.join(names)}: {assumes}.", style="dim"))
-    for promise in dict.fromkeys(str(estimate.guarantee) for _, estimate in found if estimate.guarantee is not None):
-        console.print(Text(f"Promise: {promise}"))
+    for guarantee in dict.fromkeys(estimate.guarantee for _, estimate in found):
+        if guarantee is None:
+            continue
+        from anonhist.report.wording import promise_lines
+
+        for name, sentence in promise_lines(guarantee):
+            console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
         console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
 
 

@@ -76,7 +76,10 @@ def run_new(
 
 def _say(survey: Survey, target: str) -> None:
     """Tell a person what was made, and what to think of before it is used."""
-    click.echo(f"Promise: {survey.guarantee}")
+    from anonhist.report.wording import promise_lines
+
+    for name, sentence in promise_lines(survey.guarantee):
+        click.echo(f"{name}: {sentence}")
     weight = survey.forged_weight
     for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
         click.echo(f"Caution: {caution}")

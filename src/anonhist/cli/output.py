@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+import click
 
 from anonhist.errors import OutputError
+
+if TYPE_CHECKING:
+    from anonhist.privacy import Guarantee
 
 
 def print_whole(text: str) -> None:
@@ -26,6 +32,15 @@ def print_whole(text: str) -> None:
         _forget_the_rest()
         message = f"Standard output could not be written ({error.strerror}): send it elsewhere, or name a file (-o)."
         raise OutputError(message) from None
+
+
+def tell_of_epsilon(guarantee: Guarantee) -> None:
+    """Warn on standard error of an epsilon that protects nobody, where nothing else is told; it is public."""
+    from anonhist.privacy import warning
+
+    said = warning(guarantee.epsilon)
+    if said:
+        click.echo(f"Warning: {said}", err=True)
 
 
 def _forget_the_rest() -> None:

@@ -9,6 +9,7 @@ import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
+from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
@@ -98,6 +99,8 @@ def write_outputs(
             from anonhist.cli.display import say
 
             say(released, sys.stderr)
+        elif not quiet:
+            tell_of_epsilon(released.guarantee)
         print_whole(csv_text(released))
         return
     from anonhist.formats import write

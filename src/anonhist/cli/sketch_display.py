@@ -8,6 +8,7 @@ import click
 
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
+from anonhist.report.wording import promise_lines
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ _PARTS_SHOWN = 20
 def say(sketch: Sketch) -> None:
     """Print what it is and what it promises: one line each, all of it public."""
     click.echo(f"Sketch: {_labels(sketch)}")
-    click.echo(f"Promise: {_promise(sketch)}")
+    for name, sentence in _promise(sketch):
+        click.echo(f"{name}: {sentence}")
     click.echo(f"Key: {_key(sketch)}")
 
 
@@ -46,11 +48,11 @@ def _labels(sketch: Sketch) -> str:
     return f"{told}{sampled}{clipped}."
 
 
-def _promise(sketch: Sketch) -> str:
+def _promise(sketch: Sketch) -> list[tuple[str, str]]:
     try:
-        return str(sketch.guarantee)
+        return promise_lines(sketch.guarantee)
     except UsageError as error:
-        return f"none. {error}"
+        return [("Promise", f"none. {error}")]
 
 
 def _key(sketch: Sketch) -> str:

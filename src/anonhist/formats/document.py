@@ -56,7 +56,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "version": version,
         "library_version": release.library_version,
         "guarantee": {
-            "sentence": str(guarantee),
+            "sentence": guarantee.sentence,
             "unit": guarantee.unit.kind,
             "bound": guarantee.unit.bound,
             "relation": guarantee.relation.value,
@@ -136,7 +136,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version)
     if version == 2 and not _has_version_2(name):
         raise DataError("only releases from sketches and with node privacy are of version 2")
-    if top["guarantee"]["sentence"] != str(guarantee):
+    if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     if _has_version_2(name):
         # Of version 1, with the conditions that it left out.

@@ -33,7 +33,7 @@ def survey_document(survey: Survey) -> dict[str, Any]:
         "title": survey.title,
         "parameters": survey.parameters,
         "digest": survey.digest,
-        "guarantee": str(survey.guarantee),
+        "guarantee": survey.guarantee.sentence,
     }
 
 
@@ -115,6 +115,6 @@ def survey_from_document(document: object) -> Survey:
     )
     if top["digest"] != survey.digest:
         raise DataError("its digest is not that of the survey it describes; it was changed later")
-    if top["guarantee"] != str(survey.guarantee):
+    if top["guarantee"] != survey.guarantee.sentence:
         raise DataError("the guarantee is not what such a survey promises")
     return survey

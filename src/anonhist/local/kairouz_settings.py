@@ -120,7 +120,7 @@ class Grid:
     Attributes
     ----------
     closed_epsilons
-        For k-RR, k-RAPPOR and what is better; after 30,000 and after 10^6 people.
+        For k-RR, k-RAPPOR and what is better.
     open_epsilons
         For O-RR beside O-RAPPOR, while people come in, up to 10^6.
     symbol_settings, bit_settings
@@ -137,6 +137,8 @@ class Grid:
         After how many people O-RR and O-RAPPOR are looked at, ascending.
     mechanisms
         What is tried beside each other in figure "closed".
+    closed_users
+        After how many people these are looked at.
     """
 
     closed_epsilons: tuple[float, ...]
@@ -152,6 +154,7 @@ class Grid:
     bits: tuple[int, int] = (1024, 2)
     coming: tuple[int, ...] = (3_000, 10_000, FEW, 100_000, 300_000, MANY)
     mechanisms: tuple[str, ...] = ("k-RR", "k-RAPPOR", "OUE", "projective geometry")
+    closed_users: tuple[int, ...] = (FEW, MANY)
 
     @cached_property
     def points(self) -> tuple[tuple[str, Setting, int], ...]:
@@ -167,7 +170,7 @@ class Grid:
         return {setting: tuple(sorted(users)) for setting, users in wanted.items()}
 
     def _closed(self) -> Iterator[tuple[str, Setting, int]]:
-        for users in (FEW, MANY):
+        for users in self.closed_users:
             yield "closed", Setting("none", 0), users
             for mechanism in self.mechanisms:
                 for epsilon in self.closed_epsilons:

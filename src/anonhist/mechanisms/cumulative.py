@@ -26,8 +26,8 @@ class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted
-    ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0. It is the
-    strongest of the simple ways to release a profile.
+    ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0. For a large ε it
+    is one of the best of the simple ways to release a profile; below 2 others err less (docs/benchmarks.md).
 
     Parameters
     ----------

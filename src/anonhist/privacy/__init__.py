@@ -3,6 +3,7 @@
 from anonhist.privacy.epsilon import EpsilonLike, parse_epsilon
 from anonhist.privacy.guarantee import Guarantee, short_decimal
 from anonhist.privacy.order_key import parse_order_key
+from anonhist.privacy.protection import certainty, protection, strength, warning
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 from anonhist.privacy.whole import parse_simulations, parse_whole_number
 
@@ -11,9 +12,13 @@ __all__ = [
     "Guarantee",
     "NeighboringRelation",
     "PrivacyUnit",
+    "certainty",
     "parse_epsilon",
     "parse_order_key",
     "parse_simulations",
     "parse_whole_number",
+    "protection",
     "short_decimal",
+    "strength",
+    "warning",
 ]

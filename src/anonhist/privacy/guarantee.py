@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from anonhist.errors import UsageError
+from anonhist.privacy.protection import WEAK_ABOVE, protection
 from anonhist.privacy.unit import NeighboringRelation, PrivacyUnit
 
 
@@ -44,13 +45,18 @@ class Guarantee:
 
     Notes
     -----
-    ``str(guarantee)`` is the promise in one sentence. It rounds δ up to two digits, never down.
+    :attr:`sentence` is the promise in one sentence. It rounds δ up to two digits, never down. ``str(guarantee)`` says
+    after it where epsilon is so large that it protects weakly, or practically not
+    (:func:`~anonhist.privacy.protection.protection`).
 
     Examples
     --------
     >>> relation = NeighboringRelation.ADD_OR_REMOVE
     >>> print(Guarantee(PrivacyUnit.item(), relation, Fraction(1, 2), arithmetic="noise is exact"))
     0.5-differentially private (δ = 0) when one item is added or removed; noise is exact.
+    >>> print(Guarantee(PrivacyUnit.item(), relation, Fraction(20), arithmetic="noise is exact"))
+    20-differentially private (δ = 0) when one item is added or removed; noise is exact. An epsilon of 20 is
+    practically no protection.
     """
 
     unit: PrivacyUnit
@@ -87,7 +93,9 @@ class Guarantee:
         ):
             raise UsageError("Towards a party, the epsilon of a guarantee is an exact Fraction greater than epsilon.")
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """The promise in one sentence, as files hold it."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
         delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
@@ -105,6 +113,13 @@ class Guarantee:
             f"{change}{steps}{party}{conditions}; {self.arithmetic}."
         )
 
+    def __str__(self) -> str:
+        towards = "An epsilon" if self.party_epsilon is None else "Towards outsiders an epsilon"
+        said = [self.sentence, _said_of(self.epsilon, towards)]
+        if self.party_epsilon is not None:
+            said.append(_said_of(self.party_epsilon, "Towards a party an epsilon"))
+        return " ".join(filter(None, said))
+
 
 def short_decimal(value: Fraction) -> str:
     """Write an exact number as a decimal where that is exact and short, else as a fraction.
@@ -119,6 +134,11 @@ def short_decimal(value: Fraction) -> str:
     except OverflowError:
         return str(value)
     return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else str(value)
+
+
+def _said_of(epsilon: Fraction, subject: str) -> str:
+    """Say that an epsilon is large; nothing where it is not."""
+    return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
 
 
 def _is_exact(value: object) -> bool:

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist import __version__
+from anonhist.privacy import warning
 from anonhist.report.curve_figures import curve_figure
 from anonhist.report.curve_wording import (
     NOT_PRIVATE,
@@ -22,9 +23,9 @@ from anonhist.report.curve_wording import (
     view_of,
     x_text,
 )
-from anonhist.report.frame import check_page, reproduce, template, write_page
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import not_covered, promise
+from anonhist.report.wording import PROMISE_NAMES, not_covered, promise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,14 +50,14 @@ def _main(curve: Curve, command: str | None) -> str:
     }
     return template("curve.html").substitute(
         {name: _html(text) for name, text in words.items()},
-        warning=_alarm() if curve.guarantee is None else "",
+        warning=warned(NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)),
         cards="".join(_card(curve, at) for at in _cards(curve)),
         notes=_notes(curve),
         promised=_promised(curve),
         plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}, with a band"),
         table=_table(curve),
         facts="".join(
-            f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name != "Promise"
+            f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),
         reproduce=reproduce(command, "Values stay the same. Bands come from simulations, so they change a little."),
     )
@@ -65,10 +66,6 @@ def _main(curve: Curve, command: str | None) -> str:
 def _html(text: str) -> str:
     """Write text as HTML, no percent sign apart from its number."""
     return escape(text).replace(" %", "&nbsp;%")
-
-
-def _alarm() -> str:
-    return f'<p class="warning" role="alert"><b>Warning.</b> {escape(NOT_PRIVATE)}</p>'
 
 
 def _notes(curve: Curve) -> str:
@@ -98,7 +95,7 @@ def _promised(curve: Curve) -> str:
         return ""
     missing = "".join(f"<li>{escape(each)}</li>" for each in not_covered(curve.guarantee.unit))
     return (
-        f'<h2>What was promised</h2><p class="promise">{escape(str(curve.guarantee))}</p>'
+        f'<h2>What was promised</h2><p class="promise">{escape(curve.guarantee.sentence)}</p>'
         f"<p>{escape(promise(curve.guarantee))}</p><p>Not covered:</p><ul>{missing}</ul>"
     )
 

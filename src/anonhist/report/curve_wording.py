@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.properties.estimate import written
+from anonhist.report.wording import promise_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -245,5 +246,5 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         )
         found.append(("Error", sentence))
     if curve.guarantee is not None:
-        found.append(("Promise", str(curve.guarantee)))
+        found.extend(promise_lines(curve.guarantee))
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.graphs.statistics import degree_statistics
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.privacy import short_decimal
+from anonhist.privacy import short_decimal, warning
 from anonhist.releases import Release
 from anonhist.report.degree_figures import ccdf_figure, compared
 from anonhist.report.degree_wording import (
@@ -22,7 +22,7 @@ from anonhist.report.degree_wording import (
     uncovered,
 )
 from anonhist.report.figures import prevalences_figure
-from anonhist.report.frame import check_page, reproduce, template, write_page
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import expected_error, interval, share_of_items
@@ -78,7 +78,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "unit": str(guarantee.unit),
         "l1": expected_error(error),
         "relative": share_of_items(release),
-        "guarantee": str(guarantee),
+        "guarantee": guarantee.sentence,
         "counted": nodes_counted(compared(release, truth)[0]),
         "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
         "tail": tail_told(statistics),
@@ -93,6 +93,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
     return template("degree.html").substitute(
         {name: _html(text) for name, text in words.items()},
         banner="" if is_private else f'<p class="banner" role="alert">{NOT_PRIVATE}</p>\n',
+        warning=warned(warning(guarantee.epsilon)),
         notes="".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(release, statistics)),
         promise="".join(f"<p>{_html(each)}</p>" for each in promised(release, is_private=is_private)),
         not_covered="".join(f"<li>{_html(each)}</li>" for each in uncovered(release, is_private=is_private)),

@@ -42,5 +42,10 @@ def reproduce(command: str | None, note: str) -> str:
     return f"<h2>Make one like it</h2><p>{escape(note)}</p><pre>{escape(command)}</pre>"
 
 
+def warned(sentence: str) -> str:
+    """Return a warning for the top of a page, or nothing where there is none."""
+    return f'<p class="warning" role="alert"><b>Warning.</b> {escape(sentence)}</p>' if sentence else ""
+
+
 def _text(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")

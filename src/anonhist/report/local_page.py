@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist import __version__
-from anonhist.privacy import short_decimal
-from anonhist.report.frame import check_page, reproduce, template, write_page
+from anonhist.privacy import short_decimal, warning
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.local_figures import MOST, frequencies_figure
 from anonhist.report.local_wording import (
     HEADS,
@@ -20,6 +20,7 @@ from anonhist.report.local_wording import (
     row_texts,
 )
 from anonhist.report.svg import inline_svg
+from anonhist.report.wording import PROMISE_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,16 +49,17 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
     shown = min(MOST, len(estimate.labels))
     words = {
         "title": headline(estimate),
-        "guarantee": str(estimate.guarantee),
+        "guarantee": estimate.guarantee.sentence,
         "promise": promise(estimate.guarantee),
         "caption": f"The {shown:,} most frequent of {len(estimate.labels):,} values.",
         "version": __version__,
         "level": f"{100 * estimate.level:g}",
     }
-    told = [fact for fact in facts(estimate) if not fact[0].startswith(("Promise", "Note"))]
+    told = [fact for fact in facts(estimate) if not fact[0].startswith((*PROMISE_NAMES, "Note"))]
     return template("local.html").substitute(
         {name: _html(text) for name, text in words.items()},
         cards="".join(_card(*each) for each in _cards(estimate)),
+        warning=warned(warning(estimate.guarantee.epsilon)),
         notes=f"<p><b>Note.</b> {_html(estimate.note)}</p>" if estimate.note else "",
         shuffled=_shuffled(shuffled),
         not_covered="".join(f"<li>{_html(each)}</li>" for each in not_covered()),

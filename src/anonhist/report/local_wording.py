@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.privacy import short_decimal
+from anonhist.privacy.protection import NONE_ABOVE
+from anonhist.report.wording import factor, meaning, promise_lines, rules_out_nothing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,8 +138,10 @@ def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list
         f"significantly, {found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
         f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
     )
+    (_, promised), *worth = promise_lines(estimate.guarantee)
     told = [
-        ("Promise to everybody who sent one report", str(estimate.guarantee)),
+        ("Promise to everybody who sent one report", promised),
+        *worth,
         ("Share and interval", shares),
         ("Decoded", decoded),
         ("Above zero", significance),
@@ -163,12 +166,14 @@ def other_text(estimate: FrequencyEstimate) -> str:
 
 def promise(guarantee: Guarantee) -> str:
     """Say what the guarantee means for whoever sent a report."""
-    power = float(guarantee.epsilon)
-    factor = f" (about {math.exp(power):,.3g})" if power <= 10 else ""
+    epsilon = guarantee.epsilon
+    bound = f"would have been at most {factor(epsilon)} times as likely, or as unlikely"
+    if epsilon > NONE_ABOVE:
+        bound = f"might have been any other: {rules_out_nothing(epsilon)}"
     return (
-        "Whatever a person's true answer is, the report that was sent is nearly as likely as with any other answer: no "
-        f"chance of any report differs by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}. That "
-        "holds against everybody, whoever collected the reports included, and whatever is done with them."
+        f"Had the true answer been another, the report that a person sent {bound}. "
+        f"{meaning(epsilon, both='two answers')} That holds against everybody, whoever collected the reports included, "
+        "and whatever is done with them."
     )
 
 

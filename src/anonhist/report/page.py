@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.privacy import short_decimal
+from anonhist.privacy import short_decimal, warning
 from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.frame import check_page, reproduce, template, write_page
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
@@ -63,7 +63,7 @@ def _main(release: Release, command: str | None) -> str:
         "unit": str(guarantee.unit),
         "l1": expected_error(error),
         "relative": share_of_items(release).replace(" %", "\u00a0%"),
-        "guarantee": str(guarantee),
+        "guarantee": guarantee.sentence,
         "promise": promise(guarantee),
         "mechanism": release.mechanism.name,
         "reason": release.reason,
@@ -77,6 +77,7 @@ def _main(release: Release, command: str | None) -> str:
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
+        warning=warned(warning(guarantee.epsilon)),
         not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),

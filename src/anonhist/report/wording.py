@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, certainty, protection, short_decimal, strength, warning
+from anonhist.privacy.protection import NONE_ABOVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from anonhist.privacy import Guarantee
     from anonhist.releases import Release, ReleaseError
@@ -79,8 +81,8 @@ def words_of(unit: PrivacyUnit) -> Words:
     return _OF_GRAPHS if unit.kind in ("edge", "node") else _OF_LABELS
 
 
-def promise(guarantee: Guarantee) -> str:
-    """Say what the guarantee means for whoever is in the data.
+def promise(guarantee: Guarantee, *, result: str = "result on this page") -> str:
+    """Say what the guarantee means for whoever is in the data, and what it is worth; ``result`` is what it is about.
 
     Examples
     --------
@@ -88,23 +90,92 @@ def promise(guarantee: Guarantee) -> str:
     >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
     >>> promise(made).split(":")[0]
-    'Had one item been exchanged for another, everything here would be nearly as likely'
+    'Had one item been exchanged for another, no result on this page would have been more than exp(2) (about 7.39) times
+    as likely, or as unlikely. That is moderate protection'
     """
     change = (
         "added to the data or removed from them"
         if guarantee.relation is NeighboringRelation.ADD_OR_REMOVE
         else "exchanged for another"
     )
-    power = float(guarantee.epsilon)
-    # At least three digits of what is more than one: a factor of 1.001 is not "about 1".
-    places = max(0, 2 - math.floor(math.log10(math.expm1(power)))) if 1e-9 < power <= 10 else 0
-    factor = f" (about {math.exp(power):,.{places}f})" if 1e-9 < power <= 10 else ""
-    beyond = ", give or take δ" if guarantee.delta else ""
+    epsilon, beyond = guarantee.epsilon, ", apart from δ" if guarantee.delta else ""
+    bound = f"no {result} would have been more than {factor(epsilon)} times as likely, or as unlikely{beyond}"
+    if epsilon > NONE_ABOVE:
+        bound = f"every {result} might have been another: {rules_out_nothing(epsilon)}"
     return (
-        f"Had {guarantee.unit} been {change}, everything here would be nearly as likely: no chance of any result grows "
-        f"or shrinks by more than a factor of exp({short_decimal(guarantee.epsilon)}){factor}{beyond}. "
+        f"Had {guarantee.unit} been {change}, {bound}. {meaning(epsilon)} "
         f"{_towards_parties(guarantee)}Whatever is done with this page, that stays true."
     )
+
+
+def factor(epsilon: Fraction) -> str:
+    """Write ``exp(ε)``, with at least three digits of what is more than one: 1.001 is not "about 1".
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> factor(Fraction(1, 1000)), factor(Fraction(10))
+    ('exp(0.001) (about 1.00100)', 'exp(10) (about 22,026)')
+    """
+    power = float(epsilon)
+    places = max(0, 2 - math.floor(math.log10(math.expm1(power)))) if 1e-9 < power <= NONE_ABOVE else 0
+    about = f" (about {math.exp(power):,.{places}f})" if 1e-9 < power <= NONE_ABOVE else ""
+    return f"exp({short_decimal(epsilon)}){about}"
+
+
+def rules_out_nothing(epsilon: Fraction) -> str:
+    """Say that so large an epsilon promises practically nothing."""
+    return f"an epsilon of {short_decimal(epsilon)} rules out practically nothing"
+
+
+def meaning(epsilon: Fraction, *, both: str = "both") -> str:
+    """Say what an epsilon is worth: how sure somebody can become who thought ``both`` cases equally likely.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> meaning(Fraction(1, 2))
+    'That is strong protection: whoever thought both equally likely before can become at most 62.3 % sure of either.'
+    >>> meaning(Fraction(100))
+    'That is practically no protection: whoever thought both equally likely before can become practically certain.'
+    """
+    sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure of either"
+    return f"That is {protection(epsilon)}: whoever thought {both} equally likely before can become {sure}."
+
+
+# What :func:`promise_lines` calls its lines.
+PROMISE_NAMES = ("Promise", "Protection", "Towards a party", "Warning")
+
+
+def promise_lines(guarantee: Guarantee) -> list[tuple[str, str]]:
+    """Return the promise for a terminal, as names and sentences: what it is and what it is worth.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+    >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
+    >>> [name for name, _ in promise_lines(made)]
+    ['Promise', 'Protection']
+    """
+    lines = [("Promise", guarantee.sentence), ("Protection", protection_line(guarantee.epsilon))]
+    if guarantee.party_epsilon is not None:
+        lines.append(("Towards a party", protection_line(guarantee.party_epsilon)))
+    said = warning(guarantee.epsilon)
+    return [*lines, ("Warning", said)] if said else lines
+
+
+def protection_line(epsilon: Fraction) -> str:
+    """Say on one line what an epsilon is worth.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> protection_line(Fraction(4))
+    'weak: even odds on what was protected can become at most 98.3 %.'
+    """
+    odds = f"at most {certainty(epsilon)}" if epsilon <= NONE_ABOVE else "practical certainty"
+    return f"{strength(epsilon)}: even odds on what was protected can become {odds}."
 
 
 def _towards_parties(guarantee: Guarantee) -> str:
@@ -116,7 +187,7 @@ def _towards_parties(guarantee: Guarantee) -> str:
         return conditions
     return (
         f"{conditions}Towards a party, which knows its own share of the noise, the factor is up to "
-        f"exp({short_decimal(guarantee.party_epsilon)}). "
+        f"exp({short_decimal(guarantee.party_epsilon)}): {protection(guarantee.party_epsilon)}. "
     )
 
 

@@ -22,7 +22,7 @@ from anonhist.mechanisms.estimators.inspectre import (
     steps,
     text_errors,
 )
-from anonhist.testing.inspectre import PUBLISHED_COVERAGE, PUBLISHED_ENTROPY
+from anonhist.testing.inspectre import EARLIER_COVERAGE, EARLIER_ENTROPY
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def compare_noise(rows: Sequence[ErrorRow], title: str) -> int:
 def test_private_entropy_errs_no_more_than_it_should_and_noise_adds_in_squares() -> None:
     calls, rng = Calls(), np.random.default_rng(1)
     rows = list(entropy_errors(trials=60, rng=rng, advance=calls))
-    for items, most in PUBLISHED_ENTROPY.items():
+    for items, most in EARLIER_ENTROPY.items():
         row = only(rows, "uniform", items, "private polynomial", 1)
         assert row.rmse - 2 * row.standard_error <= most, row
         assert row.rmse > 0.1 * most
@@ -85,7 +85,7 @@ def test_private_entropy_errs_no_more_than_it_should_and_noise_adds_in_squares()
 def test_private_coverage_errs_no_more_than_it_should_and_noise_adds_in_squares() -> None:
     calls = Calls()
     rows = list(coverage_errors(trials=30, rng=np.random.default_rng(2), advance=calls))
-    for reach, most in PUBLISHED_COVERAGE.items():
+    for reach, most in EARLIER_COVERAGE.items():
         row = only(rows, "uniform", reach, "private", 1)
         assert row.rmse - 2 * row.standard_error <= most, row
         assert row.rmse > 0.5 * most

@@ -1,0 +1,17 @@
+"""The profiles that come with the repository and the package, by the names they have in tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anonhist as ah
+
+DATA = Path(__file__).parent.parent / "data"
+SAMPLES = Path(ah.__file__).parent / "mechanisms" / "estimators" / "samples"
+PROFILES = {name: DATA / f"{name}.csv" for name in ("pw_rockyou", "pw_phpbb", "pw_myspace", "bci_trees")}
+PROFILES |= {name: SAMPLES / f"{name}.csv" for name in ("hamlet", "surnames")}
+
+
+def bundled(name: str) -> ah.Profile:
+    """Read one of them."""
+    return ah.read_profile(PROFILES[name])
