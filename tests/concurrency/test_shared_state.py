@@ -50,6 +50,7 @@ REVIEWED_CACHES = {
     "mechanisms.estimators.entropy": (NUMBERS, "recommended_polynomial"),
     "mechanisms.estimators.recommendation": (ARRAYS, "populations"),
     "mechanisms.estimators.support_coverage": (NUMBERS, "recommended_smoothing"),
+    "mechanisms.noise_quantile": (NUMBERS, "noise_quantile"),
     "numeric.best_polynomial": (NUMBERS, "best_polynomial"),
     "numeric.exponential_quotient": (NUMBERS, "_shrinking"),
     "numeric.primes": (NUMBERS, "prime_factors"),

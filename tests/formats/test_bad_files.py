@@ -23,7 +23,8 @@ BAD = [
     ("format", "anonhist.sketch", "format"),
     ("format", ["anonhist.release"], "format"),
     ("version", 2, "the guarantee by exactly the fields"),  # it has more in version 2
-    ("version", 3, "version"),
+    ("version", 3, "the guarantee by exactly the fields"),
+    ("version", 4, "version"),
     ("version", 0, "version"),
     ("version", 1.0, "version"),
     ("version", True, "version"),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -300,7 +301,9 @@ def test_files_of_version_1_stay_readable(name: str) -> None:
 def test_each_version_is_written_as_ever(name: str) -> None:
     version = 2 if name.startswith("node") else 1
     golden = json.loads((GOLDEN / f"release-{version}-{name.replace(' ', '-')}.json").read_text(encoding="utf-8"))
-    written = _document(name)
+    # With intervals from noisy values it would be a newer version.
+    release = _release(name)
+    written = to_document(replace(release, recorded_error=replace(release.error, band=None)))
     assert golden.keys() == written.keys()
     assert golden["error"].keys() == written["error"].keys()
     # The sentence is for people, and may be put better; numbers may change with what draws them.

@@ -21,6 +21,8 @@ from anonhist.testing.sources import SeededSource
 
 # The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
 BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "guarantee")}
+# What noisy values say is told by the error that is made from it: its band, and errors that are larger.
+BY_DEFAULT |= {"Release.evidence"}
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 
@@ -50,8 +52,9 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
         _of_degrees(NodePrivacy(3, method="survival", bounding="flow"), EdgePolicy(), SUBSTITUTE),
         _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN), NeighboringRelation.ADD_OR_REMOVE),
     ]
-    made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member)]
-    return [release.with_error() for release in made]
+    banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)
+    made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]
+    return [replace(release.with_error(), evidence=None) for release in made]
 
 
 def _said(value: object) -> Any:
@@ -98,7 +101,13 @@ def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Rel
                 name = f"{_owner(type(part), each.name).__name__}.{each.name}"
                 seen[name] = seen.get(name, False) or _said(getattr(part, each.name)) != _said(each.default)
     assert {name for name, has_own in seen.items() if not has_own} == BY_DEFAULT
-    assert {"Release.zeros", "Guarantee.spending", "ReleaseError.zeros_error", "EdgePolicy.direction"} <= seen.keys()
+    assert {
+        "Release.zeros",
+        "Guarantee.spending",
+        "ReleaseError.zeros_error",
+        "ReleaseError.band",
+        "EdgePolicy.direction",
+    } <= seen.keys()
 
 
 def test_no_two_kinds_say_the_same(every_kind: list[Release]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonhist.errors import OutputError, UsageError
+from anonhist.errors import DataError, OutputError, UsageError
 from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
@@ -87,6 +87,19 @@ def test_files_of_version_1_are_read_for_ever(releases: dict[str, Release], asse
 
 def test_parquet_files_of_version_1_are_read_for_ever(releases: dict[str, Release], assert_same: Compare) -> None:
     assert_same(read_release(GOLDEN / "release-1-frobenius.parquet"), releases["frobenius"])
+
+
+def test_a_file_of_version_3_with_a_band_is_read_and_written_for_ever(tmp_path: Path) -> None:
+    golden = GOLDEN / "release-3-frobenius.json"
+    read = read_release(golden)
+    assert read.error.band is not None
+    assert read.k_plus(2).interval == (1, 6)
+    write(read, tmp_path / "a.json")
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == golden.read_text(encoding="utf-8")
+    document = json.loads(golden.read_text(encoding="utf-8"))
+    document["error"]["band"]["lows"][0] += 1000
+    with pytest.raises(DataError, match="band"):
+        from_document(document)
 
 
 def test_every_mechanism_has_a_file_that_is_read_for_ever(releases: dict[str, Release]) -> None:

@@ -133,7 +133,7 @@ def test_files_of_version_2_stay_readable() -> None:
 
 @pytest.mark.slow
 def test_only_sketches_write_version_2(tmp_path: Path) -> None:
-    write(release(Profile.from_labels("abracadabra"), epsilon=1), tmp_path / "a.json")
+    write(release(Profile.from_labels("abracadabra"), epsilon=2), tmp_path / "a.json")
     document = json.loads((tmp_path / "a.json").read_text())
     assert (document["version"], len(document["guarantee"])) == (1, 8)
     document["version"] = 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
-from anonhist.report.wording import interval, share_of_items, with_error, words_of
+from anonhist.report.wording import expected_error, interval, share_of_items, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,10 +52,10 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 
 def _facts(release: Release) -> list[tuple[str, str]]:
-    profile, error = release.profile, release.error.sorted_l1
+    profile = release.profile
     unit = release.guarantee.unit
     words = words_of(unit)
-    expected = f"{with_error(error.value, error.standard_error)} {words.items} expected{share_of_items(release)}"
+    expected = f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)}"
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""

@@ -1,7 +1,8 @@
 """The JSON document of a release: to a dictionary and, checking everything, back.
 
-Releases from sketches and with node privacy are written in version 2, all others in version 1. Version 2 has three more
-fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what holds towards a party.
+Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
+privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
+holds towards a party. Version 3 brought the band: intervals for φ_{k+} from noisy values.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import central_mechanism, check_no_items, check_no_zeros, check_profile
-from anonhist.formats.fields import floats, mapping, text, whole
+from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
-from anonhist.releases import Release, ReleaseError
+from anonhist.releases import KPlusBand, Release, ReleaseError
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     _Check = Callable[[Profile, int | None, int | None], None]
 
-FORMAT, VERSION, NEWER_VERSION = "anonhist.release", 1, 2
+FORMAT, VERSION = "anonhist.release", 3
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 NODE_PREFIX = "node-"
 DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
@@ -48,10 +49,10 @@ def to_document(release: Release) -> dict[str, Any]:
     is read back is the rest. The keys and what they mean are fixed for each version.
     """
     guarantee, error = release.guarantee, release.error
-    is_newer = _is_newer(release.mechanism.name)
+    version = _version(release)
     return {
         "format": FORMAT,
-        "version": NEWER_VERSION if is_newer else VERSION,
+        "version": version,
         "library_version": release.library_version,
         "guarantee": {
             "sentence": str(guarantee),
@@ -62,7 +63,7 @@ def to_document(release: Release) -> dict[str, Any]:
             "delta": str(guarantee.delta),
             "arithmetic": guarantee.arithmetic,
             "spending": [[purpose, str(spent)] for purpose, spent in guarantee.spending],
-            **(_only_of_version_2(guarantee) if is_newer else {}),
+            **({} if version == 1 else _since_version_2(guarantee)),
         },
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
@@ -77,21 +78,32 @@ def to_document(release: Release) -> dict[str, Any]:
             "prevalence_standard_errors": error.prevalence_errors.tolist(),
             "k_plus_standard_errors": error.k_plus_errors.tolist(),
             **({} if release.zeros is None else {"zeros_standard_error": error.zeros_error}),
+            **({} if error.band is None else {"band": _band_document(error.band)}),
         },
     }
 
 
-def _is_newer(name: str) -> bool:
-    """Return whether releases of this mechanism are written in version 2."""
-    return name in SKETCH_NAMES or name.startswith(NODE_PREFIX)
+def _version(release: Release) -> int:
+    if release.error.band is not None:
+        return VERSION
+    return 2 if _has_version_2(release.mechanism.name) else 1
 
 
-def _only_of_version_2(guarantee: Guarantee) -> dict[str, Any]:
+def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "sketches": guarantee.unit.sketches,
         "conditions": list(guarantee.conditions),
         "party_epsilon": None if guarantee.party_epsilon is None else str(guarantee.party_epsilon),
     }
+
+
+def _band_document(band: KPlusBand) -> dict[str, list[int]]:
+    return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
+
+
+def _has_version_2(name: str) -> bool:
+    """Return whether releases of this mechanism were written in version 2."""
+    return name in SKETCH_NAMES or name.startswith(NODE_PREFIX)
 
 
 def from_document(document: object) -> Release:
@@ -103,34 +115,25 @@ def from_document(document: object) -> Release:
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
     top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
-    if top["format"] != FORMAT:
-        message = f"its format is not {FORMAT!r}"
-        raise DataError(message)
-    if type(top["version"]) is not int or not VERSION <= top["version"] <= NEWER_VERSION:
-        message = (
-            f"its version is not {VERSION} or {NEWER_VERSION}, the ones that this program reads; a newer program may "
-            "read it"
-        )
-        raise DataError(message)
+    version = check_version(top, FORMAT, VERSION, oldest=1)
     try:
-        return _release(top)
+        return _release(top, version)
     except UsageError as error:
         raise DataError(_clause(error)) from None
 
 
-def _release(top: Mapping[str, Any]) -> Release:
+def _release(top: Mapping[str, Any], version: int) -> Release:
     made_by = mapping(top["mechanism"], {"name", "parameters"}, "the mechanism")
     if not isinstance(made_by["parameters"], dict):
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
-    guarantee = _guarantee(top["guarantee"], top["version"])
-    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, top["version"])
-    if top["version"] > VERSION and not _is_newer(name):
-        message = f"only releases from sketches and with node privacy are of version {NEWER_VERSION}"
-        raise DataError(message)
+    guarantee = _guarantee(top["guarantee"], version)
+    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version)
+    if version == 2 and not _has_version_2(name):
+        raise DataError("only releases from sketches and with node privacy are of version 2")
     if top["guarantee"]["sentence"] != str(guarantee):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    if _is_newer(name):
+    if _has_version_2(name):
         # Of version 1, with the conditions that it left out.
         guarantee = mechanism.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
@@ -138,7 +141,7 @@ def _release(top: Mapping[str, Any]) -> Release:
     profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
     items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
     check(profile, items, zeros)
-    error = _error(top["error"])
+    error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None):
         raise DataError("zeros and their standard error belong together")
     if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
@@ -187,7 +190,7 @@ def _check_sketch(profile: Profile, items: int | None, zeros: int | None) -> Non
 
 def _guarantee(value: object, version: int) -> Guarantee:
     names = {"sentence", "unit", "bound", "relation", "epsilon", "delta", "arithmetic", "spending"}
-    if version > VERSION:
+    if version > 1:
         names |= {"sketches", "conditions", "party_epsilon"}
     fields = mapping(value, names, "the guarantee")
     text(fields["sentence"], "the sentence of the guarantee")
@@ -220,8 +223,9 @@ def _guarantee(value: object, version: int) -> Guarantee:
     )
 
 
-def _error(value: object) -> ReleaseError:
-    fields = mapping(value, _ERROR_FIELDS | (_names(value) & {"zeros_standard_error"}), "the error")
+def _error(value: object, version: int) -> ReleaseError:
+    own = {"zeros_standard_error", "band"} if version > 2 else {"zeros_standard_error"}
+    fields = mapping(value, _ERROR_FIELDS | (_names(value) & own), "the error")
     expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
     if type(simulations) is not int:
@@ -230,6 +234,7 @@ def _error(value: object) -> ReleaseError:
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
     half = NORMAL_95 * spread
+    band = mapping(fields["band"], {"ends", "lows", "highs"}, "the band") if "band" in fields else None
     return ReleaseError(
         Estimate(mean, spread, (max(0.0, mean - half), mean + half), text(fields["method"], "the method")),
         parse_simulations(simulations),
@@ -237,6 +242,7 @@ def _error(value: object) -> ReleaseError:
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
         float(floats([fields[zeros]], zeros)[0]) if (zeros := "zeros_standard_error") in fields else None,
+        None if band is None else KPlusBand(*(whole(band[name], name) for name in ("ends", "lows", "highs"))),
     )
 
 

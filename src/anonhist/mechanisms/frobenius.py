@@ -11,9 +11,11 @@ import numpy as np
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.noise import added, simulated_noise
 from anonhist.mechanisms.published import bounded_profile
+from anonhist.mechanisms.row_band import k_plus_band, unsmoothed_misfit
 from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
 from anonhist.mechanisms.skeletons import AdditiveMechanism
 from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.releases import Evidence
 from anonhist.releases.mechanism import check_diagram
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class FrobeniusMechanism(AdditiveMechanism):
     ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Below a budget per cell of
     0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
     (:func:`~anonhist.mechanisms.row_groups.noisy_rows`). K and the groups are read off released values alone.
-    What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`).
+    What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
+    intervals for the true φ_{k+} (:func:`~anonhist.mechanisms.row_band.k_plus_band`).
 
     Parameters
     ----------
@@ -71,19 +74,36 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
+        return [run for run, _ in self.simulate_with_misfit(profile, size=size, rng=rng)]
+
+    def simulate_with_misfit(
+        self, profile: Profile, *, size: int, rng: np.random.Generator
+    ) -> list[tuple[Profile, float]]:
+        """Return the same with the misfit of each run."""
         check_diagram(profile)
         public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
         length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
-        runs: list[Profile] = []
+        runs: list[tuple[Profile, float]] = []
         while len(runs) < size:
-            runs.extend(self._runs(public, min(batch, size - len(runs)), noise))
-        return [self.publishable(run) for run in runs]
+            seen = self._seen(public, min(batch, size - len(runs)), noise)
+            runs.extend((self.publishable(run), misfit) for run, misfit in self._fitted(*seen))
+        return runs
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._runs(FrobeniusCoordinates.of(profile), 1, noise)[0]
+        return self._run_once(profile, noise)[0]
 
-    def _runs(self, coordinates: FrobeniusCoordinates, count: int, draw: Noise) -> list[Profile]:
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+        sizes, arms, legs = self._seen(FrobeniusCoordinates.of(profile), 1, noise)
+        ((run, misfit),) = self._fitted(sizes, arms, legs)
+        released = self.publishable(run)
+        return released, Evidence(k_plus_band(released, arms, legs, epsilon=float(self.epsilon_per_cell)), misfit)
+
+    def _seen(
+        self, coordinates: FrobeniusCoordinates, count: int, draw: Noise
+    ) -> tuple[NDArray[np.int64], NoisyRows, NoisyRows]:
+        """Spend the budget ``count`` times: return noisy Durfee sizes, arms and legs."""
+
         def noise(count: int, length: int) -> NDArray[np.int64]:
             return draw(self.epsilon_per_cell, count * length).reshape(count, length)
 
@@ -102,9 +122,13 @@ class FrobeniusMechanism(AdditiveMechanism):
                 side.followed_by(NoisyRows.alone(added(_length(lengths, seen), noise(count, 1))))
                 for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
             ]
-        arms, legs = sides
-        found = posterior_medians(sizes, arms, legs, epsilon=epsilon)
-        return [bounded_profile(arm, leg) for arm, leg in found]
+        return sizes, sides[0], sides[1]
+
+    def _fitted(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
+        """Return what is published of each run, and its misfit."""
+        found = posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
+        misfits = unsmoothed_misfit([arm for arm, _ in found], [leg for _, leg in found], arms.beside(legs))
+        return [(bounded_profile(arm, leg), misfit) for (arm, leg), misfit in zip(found, misfits, strict=True)]
 
 
 def _length(lengths: NDArray[np.int64], at: int) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from anonhist.releases import DEFAULT_SIMULATIONS, Release
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anonhist.releases import Mechanism
+    from anonhist.releases import Evidence, Mechanism
 
 
 @dataclass(frozen=True)
@@ -241,8 +241,9 @@ def make_release(
     reason: str | None = None,
     items: int | None = None,
     zeros: int | None = None,
+    evidence: Evidence | None = None,
 ) -> Release:
-    """Put a released profile, its guarantee and its mechanism together, and n or φ_0 where they are released."""
+    """Put a released profile, its guarantee and its mechanism together, and what else is released or known of it."""
     return Release(
         profile=profile.with_unit(mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
@@ -252,6 +253,7 @@ def make_release(
         simulations=DEFAULT_SIMULATIONS,
         items=items,
         zeros=zeros,
+        evidence=evidence,
     )
 
 

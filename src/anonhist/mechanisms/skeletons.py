@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
+    from anonhist.releases import Evidence, Release
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,17 @@ class AdditiveMechanism(Setting, ABC):
             If there is not enough memory.
         """
         with without_sizes():
-            released = self._run(self.admit(profile), exact_noise(source))
-        return make_release(self.publishable(released), self, reason=reason)
+            released, evidence = self._run_once(self.admit(profile), exact_noise(source))
+        return make_release(released, self, reason=reason, evidence=evidence)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = self.admit(profile), simulated_noise(rng)
         return [self.publishable(self._run(public, noise)) for _ in range(size)]
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
+        """Run once for a release: also say what else the noisy values tell, if they are not all published."""
+        return self.publishable(self._run(profile, noise)), None
 
     @abstractmethod
     def _run(self, profile: Profile, noise: Noise) -> Profile:

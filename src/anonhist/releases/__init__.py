@@ -1,7 +1,18 @@
 """Values that leave the house: releases, each with its uncertainty."""
 
 from anonhist.releases.error import ReleaseError, simulate_error
+from anonhist.releases.evidence import Evidence, KPlusBand, TellsMisfit
 from anonhist.releases.mechanism import CountsZeros, Mechanism
 from anonhist.releases.release import DEFAULT_SIMULATIONS, Release
 
-__all__ = ["DEFAULT_SIMULATIONS", "CountsZeros", "Mechanism", "Release", "ReleaseError", "simulate_error"]
+__all__ = [
+    "DEFAULT_SIMULATIONS",
+    "CountsZeros",
+    "Evidence",
+    "KPlusBand",
+    "Mechanism",
+    "Release",
+    "ReleaseError",
+    "TellsMisfit",
+    "simulate_error",
+]

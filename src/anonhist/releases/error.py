@@ -16,6 +16,7 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.properties import Estimate
+from anonhist.releases.evidence import TellsMisfit
 from anonhist.releases.mechanism import runs_of, simulations_of
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from anonhist.releases.evidence import Evidence, KPlusBand
     from anonhist.releases.mechanism import Mechanism
 
 NORMAL_95 = 1.959963984540054
+# Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
+_LESS, _MORE = 1.25, 1.6
 # A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
@@ -57,6 +61,9 @@ class ReleaseError:
         Standard errors of φ_r and φ_{r+} at the levels, in labels, ≥ 0.
     zeros_error
         Standard error of φ_0, the number of labels of count zero, where it is released; ≥ 0.
+    band
+        Intervals for φ_{k+} from the noisy values themselves, where the mechanism gives them: they stand in place of
+        those from standard errors.
 
     Raises
     ------
@@ -77,6 +84,7 @@ class ReleaseError:
     prevalence_errors: NDArray[np.float64]
     k_plus_errors: NDArray[np.float64]
     zeros_error: float | None = None
+    band: KPlusBand | None = None
 
     def __post_init__(self) -> None:
         levels = whole_numbers(self.levels, name="level")
@@ -95,13 +103,47 @@ class ReleaseError:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
+    @property
+    def expected_range(self) -> tuple[float, float]:
+        """What the sorted ℓ1 distance is expected to be between, in items, of whatever shape the data are.
+
+        Runs on the released profile say what to expect of data of its shape, and the interval of :attr:`sorted_l1` how
+        exactly they do. Other data may be released with a smaller or a larger error.
+        """
+        expected = self.sorted_l1
+        return expected.interval[0] / _LESS, expected.interval[1] * _MORE
+
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
-        return _estimate(profile.prevalence(count), self._at(self.prevalence_errors, count))
+        return _estimate(profile.prevalence(count), float(self._at(self.prevalence_errors, count)))
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
         """Return φ_{k+} of the released profile with its 95 % interval."""
-        return _estimate(profile.k_plus(k), self._at(self.k_plus_errors, k))
+        (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
+        error = float(self._at(self.k_plus_errors, k))
+        return Estimate(float(profile.k_plus(k)), error, (float(low), float(high)), METHOD)
+
+    def k_plus_interval(
+        self, profile: Profile, k: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of 95 % intervals for φ_{k+}: they hold what was released, and the band if there is one.
+
+        Parameters
+        ----------
+        profile
+            The released profile.
+        k : ndarray of int64, shape (m,)
+            Counts ≥ 1.
+
+        Returns
+        -------
+        low, high : ndarray of float64, shape (m,)
+        """
+        values = profile.cumulative_prevalence(k)
+        if self.band is None:
+            return whole_interval(values, self._at(self.k_plus_errors, k))
+        low, high = self.band.at(k)
+        return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 
     def of_zeros(self, zeros: int) -> Estimate:
         """Return φ_0 as released, with its 95 % interval.
@@ -115,11 +157,11 @@ class ReleaseError:
             raise DataError("This error table says nothing of labels of count zero.")
         return _estimate(zeros, self.zeros_error)
 
-    def _at(self, errors: NDArray[np.float64], level: int) -> float:
-        inside = min(max(level, int(self.levels[0])), int(self.levels[-1]))
-        above = int(np.searchsorted(self.levels, inside, side="left"))
-        below = int(np.searchsorted(self.levels, inside, side="right")) - 1
-        return float(max(errors[below], errors[above]))
+    def _at(self, errors: NDArray[np.float64], level: int | NDArray[np.int64]) -> NDArray[np.float64]:
+        inside = np.clip(level, self.levels[0], self.levels[-1])
+        above = np.searchsorted(self.levels, inside, side="left")
+        below = np.searchsorted(self.levels, inside, side="right") - 1
+        return np.asarray(np.maximum(errors[below], errors[above]))
 
 
 def simulate_error(
@@ -127,6 +169,7 @@ def simulate_error(
     mechanism: Mechanism,
     *,
     zeros: int | None = None,
+    evidence: Evidence | None = None,
     simulations: int,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None = None,
@@ -141,6 +184,8 @@ def simulate_error(
         What released it.
     zeros
         The released number of labels of count zero, if there is one: public, too.
+    evidence
+        What else the noisy values said, if the mechanism kept it.
     simulations
         Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32.
     rng
@@ -169,21 +214,32 @@ def simulate_error(
     after = profile.counts[profile.counts < MAX_ITEMS] + 1
     levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
     levels = levels[np.diff(levels, prepend=0) > 0]  # np.unique would load all of numpy.ma for it
-    found = [_errors(profile, zeros, mechanism, levels, runs, rng=rng, progress=progress)]
+    misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
+    found = [_errors(profile, zeros, mechanism, levels, runs, misfit=misfit, rng=rng, progress=progress)]
     if profile.n:
         nothing = Profile([], [], unit=profile.unit)
         # The same labels, none of which occurs.
         silent = None if zeros is None else zeros + profile.num_labels
-        found.append(_errors(nothing, silent, mechanism, levels, runs, rng=rng, progress=None))
-    roots = np.max([rows for rows, _, _ in found], axis=0)
-    distances = max((distances for _, distances, _ in found), key=np.mean)
-    zeros_error = None if zeros is None else max(error for _, _, error in found)
+        found.append(_errors(nothing, silent, mechanism, levels, runs, misfit=None, rng=rng, progress=None))
+    roots = np.max([each.roots for each in found], axis=0)
+    distances = max((each.distances for each in found), key=np.mean)
+    zeros_error = None if zeros is None else max(each.zeros for each in found)
     mean = float(np.mean(distances))
     # Runs that all agree do not make the mean exact: one more of them may be off by an item.
     spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
     half = NORMAL_95 * spread
     expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
-    return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error)
+    band = None if evidence is None else evidence.band
+    return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error, band)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Root mean square errors of φ_r and φ_{r+} at the levels, the distance of each run, the error of φ_0."""
+
+    roots: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    zeros: float
 
 
 def _errors(
@@ -193,24 +249,36 @@ def _errors(
     levels: NDArray[np.int64],
     runs: int,
     *,
+    misfit: float | None,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
-) -> tuple[NDArray[np.float64], list[float], float]:
-    """Return root mean square errors of φ_r and φ_{r+} at the levels, the distance of each run, the error of φ_0."""
+) -> _Errors:
     truth = _table(profile, levels)
     squares = np.zeros(truth.shape)
     distances: list[float] = []
+    misfits: list[float] = []
     square = 0.0
     batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
     while len(distances) < runs:
         size = min(batch, runs - len(distances))
-        for simulated, simulated_zeros in runs_of(mechanism, profile, zeros, size=size, rng=rng):
+        if misfit is not None and isinstance(mechanism, TellsMisfit):
+            told = mechanism.simulate_with_misfit(profile, size=size, rng=rng)
+            misfits.extend(far for _, far in told)
+            # Who is counted once is public where zeros are released: who is not in a run has count zero.
+            drawn = [(run, (zeros or 0) + profile.num_labels - run.num_labels) for run, _ in told]
+        else:
+            drawn = [(run, found or 0) for run, found in runs_of(mechanism, profile, zeros, size=size, rng=rng)]
+        for simulated, simulated_zeros in drawn:
             distances.append(float(sorted_l1(profile, simulated)))
             squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
-            square += float((simulated_zeros or 0) - (zeros or 0)) ** 2
+            square += float(simulated_zeros - (zeros or 0)) ** 2
         if progress is not None:
             progress(len(distances) / runs)
-    return np.sqrt(squares / runs), distances, (square / runs) ** 0.5
+    # Where the noisy values are farther from what was fitted to them than they are in runs on it, the data are of
+    # another kind, and the fit is off by as much more.
+    usual = float(np.mean(misfits)) if misfits else 0.0
+    more = max(1.0, misfit / usual) if misfit is not None and usual > 0 else 1.0
+    return _Errors(more * np.sqrt(squares / runs), more * np.array(distances), more * (square / runs) ** 0.5)
 
 
 def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:

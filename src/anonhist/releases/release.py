@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.properties import Estimate
+    from anonhist.releases.evidence import Evidence
     from anonhist.releases.mechanism import Mechanism
 
     _Simulated = TypeVar("_Simulated")
@@ -51,6 +52,8 @@ class Release:
     zeros
         How many labels have count zero, such as nodes without an edge, where that is released or follows from what is
         public: a whole number ≥ 0. It is φ_0, as ``prevalence(0)`` gives it with its interval.
+    evidence
+        What the noisy values say besides the profile, where the mechanism keeps it; :attr:`error` is made from it.
 
     Raises
     ------
@@ -67,6 +70,7 @@ class Release:
     recorded_error: ReleaseError | None = field(default=None, repr=False)
     items: int | None = None
     zeros: int | None = None
+    evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "simulations", parse_simulations(self.simulations))
@@ -123,7 +127,13 @@ class Release:
             rng = np.random.default_rng()
             size, zeros = self.simulations, self.zeros
             return simulate_error(
-                self.profile, self.mechanism, zeros=zeros, simulations=size, rng=rng, progress=progress
+                self.profile,
+                self.mechanism,
+                zeros=zeros,
+                evidence=self.evidence,
+                simulations=size,
+                rng=rng,
+                progress=progress,
             )
 
         return self._once("_simulated_error", simulated) if self.recorded_error is None else self.recorded_error

@@ -25,7 +25,7 @@ from anonhist.report.figures import prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import interval, share_of_items, with_error
+from anonhist.report.wording import expected_error, interval, share_of_items
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "edges_interval": ends_text(statistics.edges),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
-        "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
+        "l1": expected_error(error),
         "relative": share_of_items(release),
         "guarantee": str(guarantee),
         "counted": nodes_counted(compared(release, truth)[0]),

@@ -54,13 +54,12 @@ def k_plus_figure(release: Release) -> Figure:
     words = words_of(release.guarantee.unit)
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
-    at = thinned(error.levels) if len(profile) else np.zeros(0, dtype=np.int64)
-    levels = error.levels[at]
+    levels = error.levels[thinned(error.levels)] if len(profile) else np.zeros(0, dtype=np.int64)
     if release.guarantee.unit.kind == "label":
         # Counts above the bound were taken together with it: there is nothing to err about.
-        levels, at = levels[levels <= release.guarantee.unit.bound], at[levels <= release.guarantee.unit.bound]
+        levels = levels[levels <= release.guarantee.unit.bound]
     values = profile.cumulative_prevalence(levels).astype(float)
-    low, high = whole_interval(values, error.k_plus_errors[at])
+    low, high = error.k_plus_interval(profile, levels)
     # Each value holds up to the next level, the last one for all that is above.
     ends = np.append(levels, _beyond(levels))
     middle, low, high = (np.maximum(np.append(each, each[-1:]), _floor(high)) for each in (values, low, high))

@@ -14,7 +14,7 @@ from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import interval, interval_of_items, not_covered, promise, share_of_items, with_error
+from anonhist.report.wording import expected_error, interval, interval_of_items, not_covered, promise, share_of_items
 from anonhist.sketches.mechanism import SketchMechanism
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _main(release: Release, command: str | None) -> str:
         "labels_interval": interval(*release.k_plus(1).interval),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
-        "l1": with_error(error.sorted_l1.value, error.sorted_l1.standard_error),
+        "l1": expected_error(error),
         "relative": share_of_items(release).replace(" %", "\u00a0%"),
         "guarantee": str(guarantee),
         "promise": promise(guarantee),

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, short_decimal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.privacy import Guarantee
-    from anonhist.releases import Release
+    from anonhist.releases import Release, ReleaseError
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,27 @@ def with_error(value: float, error: float) -> str:
     places = 1 - math.floor(math.log10(error))
     shown = min(max(places, 0), 6)
     return f"{round(value, places):,.{shown}f} ± {round(error, places):,.{shown}f}"
+
+
+def expected_error(error: ReleaseError) -> str:
+    """Write the expected error of a whole profile with the range it is in: three digits of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anonhist.properties import Estimate
+    >>> from anonhist.releases import ReleaseError
+    >>> l1 = Estimate(8970.4, 31.0, (8909.6, 9031.2), "")
+    >>> expected_error(ReleaseError(l1, 32, np.array([1]), np.array([1.0]), np.array([1.0])))
+    '8,970 (7,120 to 14,500)'
+    """
+    low, high = error.expected_range
+
+    def digits(number: float, way: Callable[[float], int]) -> str:
+        step: int = 10 ** max(0, math.floor(math.log10(max(1.0, number))) - 2)
+        return f"{way(number / step) * step:,}"
+
+    return f"{digits(error.sorted_l1.value, round)} ({digits(low, math.floor)} to {digits(high, math.ceil)})"
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:

@@ -12,6 +12,7 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
+from anonhist.releases import TellsMisfit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,11 +136,29 @@ class EdgeMechanism:
             raise UsageError("public_nodes is below the data: give how many nodes there really are, if that is public.")
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)
-        return make_release(profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile))
+        return make_release(
+            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=drawn.evidence
+        )
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness."""
         return [self._possible(run) for run in self.central.simulate(profile, size=size, rng=rng)]
+
+    def simulate_with_misfit(
+        self, profile: Profile, *, size: int, rng: np.random.Generator
+    ) -> list[tuple[Profile, float]]:
+        """Return the same, each with its misfit, where the mechanism for profiles tells it.
+
+        Raises
+        ------
+        UsageError
+            If it does not.
+        """
+        if not isinstance(self.central, TellsMisfit):
+            message = f"The mechanism {self.central.name} does not tell how far its noisy values are from what it fits."
+            raise UsageError(message)
+        runs = self.central.simulate_with_misfit(profile, size=size, rng=rng)
+        return [(self._possible(run), misfit) for run, misfit in runs]
 
     def simulate_with_zeros(
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator

@@ -1,0 +1,49 @@
+"""How far sums of two-sided geometric noises reach."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+# Noise of a smaller rate is taken as noise of this one on a coarser grid of whole numbers.
+_LEAST = 0.01
+# So many standard deviations, and so many times the scale, hold all but 1e-12 of the noise.
+_DEVIATIONS, _SCALES = 14.0, 60.0
+
+
+@lru_cache(maxsize=256)
+def noise_quantile(epsilon: float, terms: int, tail: float) -> int:
+    """Return a q with ``P(G_1 + … + G_m > q) ≤ tail``, G independent with ``P(G = j) ∝ e^{−ε|j|}``.
+
+    The distribution of the sum is read off its characteristic function,
+    ``((1 − p)² / (1 − 2p·cos t + p²))^m``, p = e^{−ε}, by a Fourier transform. q is the least such number for ε ≥ 0.01,
+    and at most 1 % larger below.
+
+    Parameters
+    ----------
+    epsilon
+        Rate of the noise, > 0.
+    terms
+        m, from 1 to 2^16.
+    tail
+        Share of the noise beyond, from 1e-9 to 1/2.
+
+    Examples
+    --------
+    >>> noise_quantile(1.0, 1, 0.025), noise_quantile(1.0, 4, 0.025)
+    (3, 5)
+    >>> noise_quantile(0.001, 1, 0.025)
+    3010
+    """
+    rate = max(epsilon, _LEAST)
+    p = math.exp(-rate)
+    reach = _DEVIATIONS * math.sqrt(2 * terms * p) / (1 - p) + _SCALES / rate
+    size = 1 << math.ceil(math.log2(2 * reach + 4))
+    angles = np.arange(size // 2 + 1) * (2 * math.pi / size)
+    transform = ((1 - p) ** 2 / (1 - 2 * p * np.cos(angles) + p**2)) ** terms
+    chances = np.fft.irfft(transform, size)[: size // 2]
+    reaching = np.cumsum(chances[::-1])[::-1]  # P(sum ≥ q)
+    quantile = int(np.argmax(reaching <= tail)) - 1
+    return quantile if rate == epsilon else math.ceil((quantile + 1) * rate / epsilon)
