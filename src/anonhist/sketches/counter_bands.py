@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     _Numbers = NDArray[np.float64]
 
-# Normal quantiles: 1.25 % beyond an end of which a window was chosen; 2 % beyond others, since variances are estimated.
-_CHOSEN, _ALONE = 2.2414027276049473, 2.0537489106318225
+# Normal quantiles: 1.25 % beyond an end whose window was chosen; 1.5 % beyond others, since variances are estimated.
+_CHOSEN, _ALONE = 2.2414027276049473, 2.1700903775845606
 # Counts up to here are told apart; few counters are larger, which their values bound alone.
 _LONGEST = 1 << 15
 # Windows need not be longer than so many scales of the noise.
@@ -291,9 +291,10 @@ class _Grid:
         squares = self._met(self.counted, response**2, starts) - self._met(self.unbiased, step**2, starts)
         if self.is_hashed:
             squares -= self._met(self.counted, response, starts) ** 2 / float(self.counted[0].real)
-        # The variance is estimated; where counters are between, it is that of one of them at least.
+        # The variance is estimated: it is taken as that of one counter more, for windows only where some are between.
         between = self._met(self.counted, odd**2, starts)
-        return np.maximum(squares, 0.0) + np.clip(between, 0.0, float(odd.max()) ** 2)
+        more = float(odd.max()) ** 2
+        return np.maximum(squares, 0.0) + (more if single else np.clip(between, 0.0, more))
 
     def _met(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
         """Return ``Σ_y n_y·f(y − s)`` for each start s, f centred in the middle of its array."""
