@@ -303,7 +303,8 @@ def test_each_version_is_written_as_ever(name: str) -> None:
     golden = json.loads((GOLDEN / f"release-{version}-{name.replace(' ', '-')}.json").read_text(encoding="utf-8"))
     # With intervals from noisy values it would be a newer version.
     release = _release(name)
-    written = to_document(replace(release, recorded_error=replace(release.error, band=None)))
+    older = replace(release.error, band=None, prevalence_band=None, zeros_interval=None)
+    written = to_document(replace(release, recorded_error=older))
     assert golden.keys() == written.keys()
     assert golden["error"].keys() == written["error"].keys()
     # The sentence is for people, and may be put better; numbers may change with what draws them.
@@ -311,3 +312,37 @@ def test_each_version_is_written_as_ever(name: str) -> None:
     assert written["guarantee"].pop("sentence")
     for part in ("format", "version", "guarantee", "mechanism"):
         assert golden[part] == written[part]
+
+
+@each_of("name", ["node cumulative", "node histogram", "node survival"])
+def test_intervals_from_noisy_values_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
+    made = _release(name)
+    write(made, tmp_path / "a.json")
+    read = read_release(tmp_path / "a.json")
+    for count in range(7):
+        if count or made.zeros is not None:
+            assert read.prevalence(count) == made.prevalence(count)
+        assert read.k_plus(count + 1) == made.k_plus(count + 1)
+    row = next(csv.DictReader(io.StringIO(csv_text(read))))
+    assert (float(row["prevalence_low"]), float(row["prevalence_high"])) == made.prevalence(int(row["count"])).interval
+
+
+@each_of(
+    ("field", "value"),
+    [
+        ("prevalence_band", {"ends": [1], "lows": [2], "highs": [1]}),
+        ("prevalence_band", {"ends": [1], "lows": [1]}),
+        ("prevalence_band", []),
+        ("zeros_interval", [4, 3]),
+        ("zeros_interval", [-1, 3]),
+        ("zeros_interval", [1, 2, 3]),
+        ("zeros_interval", [1.5, 3]),
+        ("zeros_interval", 3),
+    ],
+)
+def test_what_is_no_interval_from_noisy_values_is_refused(tmp_path: Path, field: str, value: object) -> None:
+    document = to_document(_release("node cumulative"))
+    document["error"][field] = value
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    with pytest.raises(DataError):
+        read_release(tmp_path / "bad.json")

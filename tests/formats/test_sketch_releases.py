@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -289,6 +290,8 @@ BAD_OF_VERSION_1: list[tuple[str, str, Any, str]] = [
 def _of_version_1(document: dict[str, Any]) -> dict[str, Any]:
     """Return what version 1 wrote of a sketch whose noise was not shared."""
     older = deepcopy(document) | {"version": 1}
+    for name in ("band", "prevalence_band"):
+        del older["error"][name]
     for name in ("sketches", "conditions", "party_epsilon"):
         del older["guarantee"][name]
     older["guarantee"]["sentence"] = re.sub(r" in each of \d+ sketches", "", older["guarantee"]["sentence"])
@@ -335,7 +338,10 @@ def _golden() -> Release:
 
 
 def test_the_golden_file_is_what_is_written(tmp_path: Path) -> None:
-    write(_golden(), tmp_path / "a.json")
+    made = _golden()
+    # With intervals from noisy counters it would be a newer version.
+    older = replace(made, recorded_error=replace(made.error, band=None, prevalence_band=None))
+    write(older, tmp_path / "a.json")
     here, there = (
         json.loads(path.read_text()) for path in (tmp_path / "a.json", GOLDEN / "release-2-hashed-sketch.json")
     )

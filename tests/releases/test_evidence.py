@@ -1,14 +1,16 @@
 """Bands and misfits in releases: validated, used for intervals, and for the expected error."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from anonhist.errors import DataError
+from anonhist.graphs import HistogramDegrees
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
-from anonhist.releases import Evidence, KPlusBand, Release
+from anonhist.releases import Evidence, KPlusBand, PrevalenceBand, Release, ReleaseError, simulate_error
 from anonhist.testing.cases import each_of
 
 
@@ -61,3 +63,53 @@ def test_the_range_of_the_error_holds_its_value(released: Release) -> None:
     low, high = released.error.expected_range
     assert 0 < low < released.error.sorted_l1.interval[0]
     assert released.error.sorted_l1.interval[1] < high
+
+
+BANDS = {"prevalences": PrevalenceBand([1, 3, 6], [2, 0, 1], [9, 40, 4]), "zeros": (3, 90)}
+
+
+def smoothed(profile: Profile, **fields: object) -> ReleaseError:
+    evidence = Evidence(KPlusBand([1, 6], [3, 0], [50, 45]), **(BANDS | fields))  # type: ignore[arg-type]
+    mechanism = HistogramDegrees(Fraction(1000), 6, nodes_listed=True)
+    rng = np.random.default_rng(0)
+    return simulate_error(profile, mechanism, zeros=5, evidence=evidence, simulations=2, rng=rng)
+
+
+def test_intervals_of_single_counts_are_those_of_their_band_and_hold_what_was_released() -> None:
+    profile = Profile.from_prevalences({1: 10, 5: 2})
+    error = smoothed(profile)
+    assert [error.prevalence(profile, r).interval for r in (1, 2, 5, 6, 7)] == [
+        (2, 10),
+        (0, 40),
+        (1, 4),
+        (0, 4),
+        (0, 0),
+    ]
+    assert error.of_zeros(5).interval == (3, 90)
+    # Noise of rate 1000 / 13 errs by nothing, and the band says that it may be 40 labels off.
+    assert error.prevalence(profile, 2).standard_error == pytest.approx(20 / 1.96, rel=1e-3)
+    assert error.k_plus(profile, 2).standard_error == pytest.approx(22.5 / 1.96, rel=1e-3)
+    assert error.of_zeros(5).standard_error == pytest.approx(43.5 / 1.96, rel=1e-3)
+
+
+def test_without_a_band_of_single_counts_runs_tell() -> None:
+    profile = Profile.from_prevalences({1: 10, 5: 2})
+    error = smoothed(profile, prevalences=None, zeros=None)
+    assert error.prevalence(profile, 1).interval == (9, 11)
+    assert error.of_zeros(5).interval == (4, 6)
+
+
+def test_a_band_ends_where_no_count_is_larger() -> None:
+    band = KPlusBand([2, 9], [3, 0], [5, 2])
+    assert [side.tolist() for side in (band.up_to(1).ends, band.up_to(2).ends, band.up_to(99).ends)] == [
+        [1],
+        [2],
+        [2, 9],
+    ]
+
+
+@each_of("ends", [(-1, 3), (4, 3)])
+def test_intervals_of_zeros_ascend(ends: tuple[int, int]) -> None:
+    error = smoothed(Profile.from_counts([1]))
+    with pytest.raises(DataError, match="count zero"):
+        replace(error, zeros_interval=ends)

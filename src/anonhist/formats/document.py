@@ -2,8 +2,8 @@
 
 Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
 privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
-holds towards a party. Version 3 brought the band, intervals for φ_{k+} from noisy values, and the key of the order in
-which items of users were kept.
+holds towards a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
+smoothed, for φ_r and φ_0; and the key of the order in which items of users were kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
-from anonhist.releases import KPlusBand, Release, ReleaseError
+from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
+_OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -81,6 +82,8 @@ def to_document(release: Release) -> dict[str, Any]:
             "k_plus_standard_errors": error.k_plus_errors.tolist(),
             **({} if release.zeros is None else {"zeros_standard_error": error.zeros_error}),
             **({} if error.band is None else {"band": _band_document(error.band)}),
+            **({} if error.prevalence_band is None else {"prevalence_band": _band_document(error.prevalence_band)}),
+            **({} if error.zeros_interval is None else {"zeros_interval": list(error.zeros_interval)}),
         },
     }
 
@@ -99,7 +102,7 @@ def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def _band_document(band: KPlusBand) -> dict[str, list[int]]:
+def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
     return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
 
 
@@ -118,13 +121,14 @@ def from_document(document: object) -> Release:
     """
     top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
     version = check_version(top, FORMAT, VERSION, oldest=1)
-    if version < 3 and "order_key" in top:
-        message = f"a release of version {version} has no order_key"
-        raise DataError(message)
     try:
-        return _release(top, version)
+        release = _release(top, version)
     except UsageError as error:
         raise DataError(_clause(error)) from None
+    if version < 3 and release.order_key is not None:
+        message = f"a release of version {version} has no order key"
+        raise DataError(message)
+    return release
 
 
 def _release(top: Mapping[str, Any], version: int) -> Release:
@@ -230,7 +234,7 @@ def _guarantee(value: object, version: int) -> Guarantee:
 
 
 def _error(value: object, version: int) -> ReleaseError:
-    own = {"zeros_standard_error", "band"} if version > 2 else {"zeros_standard_error"}
+    own = _OWN_ERROR_FIELDS if version > 2 else {"zeros_standard_error"}
     fields = mapping(value, _ERROR_FIELDS | (_names(value) & own), "the error")
     expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
@@ -240,7 +244,11 @@ def _error(value: object, version: int) -> ReleaseError:
     if min(mean, spread) < 0:
         raise DataError("the expected sorted ℓ1 error must not be negative")
     half = NORMAL_95 * spread
-    band = mapping(fields["band"], {"ends", "lows", "highs"}, "the band") if "band" in fields else None
+    bands = {
+        name: _band(made_by, fields[name])
+        for name, made_by in (("band", KPlusBand), ("prevalence_band", PrevalenceBand))
+        if name in fields
+    }
     return ReleaseError(
         Estimate(mean, spread, (max(0.0, mean - half), mean + half), text(fields["method"], "the method")),
         parse_simulations(simulations),
@@ -248,8 +256,21 @@ def _error(value: object, version: int) -> ReleaseError:
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
         float(floats([fields[zeros]], zeros)[0]) if (zeros := "zeros_standard_error") in fields else None,
-        None if band is None else KPlusBand(*(whole(band[name], name) for name in ("ends", "lows", "highs"))),
+        zeros_interval=_zeros_interval(fields["zeros_interval"]) if "zeros_interval" in fields else None,
+        **bands,
     )
+
+
+def _band(made_by: Callable[..., Any], value: object) -> Any:
+    fields = mapping(value, {"ends", "lows", "highs"}, "a band")
+    return made_by(*(whole(fields[name], name) for name in ("ends", "lows", "highs")))
+
+
+def _zeros_interval(value: object) -> tuple[int, int]:
+    ends = whole(value, "zeros_interval").tolist()
+    if len(ends) != 2:
+        raise DataError("the interval of zeros must have two ends")
+    return ends[0], ends[1]
 
 
 def _whole(value: object, name: str) -> int:

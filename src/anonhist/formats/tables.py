@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.formats.document import to_document
-from anonhist.releases.error import whole_interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,13 +34,16 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
     prevalence_errors, k_plus_errors = error.prevalence_errors[at], error.k_plus_errors[at]
     lows, highs = error.k_plus_interval(profile, profile.counts)
+    least, most = error.prevalence_interval(profile, profile.counts)
     if release.zeros is not None:
         k_plus = np.append(release.zeros + profile.num_labels, k_plus)
-        prevalence_errors = np.append(release.prevalence(0).standard_error, prevalence_errors)
+        zeros = release.prevalence(0)
+        prevalence_errors = np.append(zeros.standard_error, prevalence_errors)
+        least, most = (np.append(end, side) for end, side in zip(zeros.interval, (least, most), strict=True))
         k_plus_errors, lows, highs = (np.append(np.nan, each) for each in (k_plus_errors, lows, highs))
     table: dict[str, NDArray[Any]] = {"count": counts}
     for name, value, errors, (low, high) in (
-        ("prevalence", prevalences, prevalence_errors, whole_interval(prevalences, prevalence_errors)),
+        ("prevalence", prevalences, prevalence_errors, (least, most)),
         ("k_plus", k_plus, k_plus_errors, (lows, highs)),
     ):
         table |= {name: value, f"{name}_standard_error": errors, f"{name}_low": low, f"{name}_high": high}

@@ -1,7 +1,7 @@
 """Values that leave the house: releases, each with its uncertainty."""
 
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.evidence import Evidence, KPlusBand, TellsMisfit
+from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
 from anonhist.releases.mechanism import CountsZeros, Mechanism
 from anonhist.releases.release import DEFAULT_SIMULATIONS, Release
 
@@ -11,6 +11,7 @@ __all__ = [
     "Evidence",
     "KPlusBand",
     "Mechanism",
+    "PrevalenceBand",
     "Release",
     "ReleaseError",
     "TellsMisfit",

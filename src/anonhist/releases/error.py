@@ -6,7 +6,7 @@ is also run on no data at all, and the larger error counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.releases.evidence import Evidence, KPlusBand
+    from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.mechanism import Mechanism
 
 NORMAL_95 = 1.959963984540054
@@ -33,6 +33,7 @@ _LESS, _MORE = 1.25, 1.6
 # A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
+BAND_METHOD = "interval from the noisy values that the release was read from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,10 @@ class ReleaseError:
     band
         Intervals for φ_{k+} from the noisy values themselves, where the mechanism gives them: they stand in place of
         those from standard errors.
+    prevalence_band
+        Intervals for φ_r from the noisy values, where the release is smoothed; in place of those from standard errors.
+    zeros_interval
+        An interval for φ_0 from the noisy values, where it is released and smoothed.
 
     Raises
     ------
@@ -85,6 +90,8 @@ class ReleaseError:
     k_plus_errors: NDArray[np.float64]
     zeros_error: float | None = None
     band: KPlusBand | None = None
+    prevalence_band: PrevalenceBand | None = None
+    zeros_interval: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         levels = whole_numbers(self.levels, name="level")
@@ -99,6 +106,8 @@ class ReleaseError:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_error is not None and not 0 <= self.zeros_error < np.inf:
             raise DataError("Standard errors must be finite and not negative.")
+        if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
+            raise DataError("The ends of an interval for labels of count zero must ascend from 0 or more.")
         for name, array in zip(("levels", "prevalence_errors", "k_plus_errors"), (levels, *errors), strict=True):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -115,13 +124,17 @@ class ReleaseError:
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
-        return _estimate(profile.prevalence(count), float(self._at(self.prevalence_errors, count)))
+        (low,), (high,) = self.prevalence_interval(profile, np.array([count]))
+        error = float(self._at(self.prevalence_errors, count))
+        method = METHOD if self.prevalence_band is None else BAND_METHOD
+        return Estimate(float(profile.prevalence(count)), error, (float(low), float(high)), method)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
         """Return φ_{k+} of the released profile with its 95 % interval."""
         (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
         error = float(self._at(self.k_plus_errors, k))
-        return Estimate(float(profile.k_plus(k)), error, (float(low), float(high)), METHOD)
+        method = METHOD if self.band is None else BAND_METHOD
+        return Estimate(float(profile.k_plus(k)), error, (float(low), float(high)), method)
 
     def k_plus_interval(
         self, profile: Profile, k: NDArray[np.int64]
@@ -142,8 +155,16 @@ class ReleaseError:
         values = profile.cumulative_prevalence(k)
         if self.band is None:
             return whole_interval(values, self._at(self.k_plus_errors, k))
-        low, high = self.band.at(k)
-        return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
+        return _with_released(values, *self.band.at(k))
+
+    def prevalence_interval(
+        self, profile: Profile, r: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the same for φ_r, r ≥ 1, shape (m,)."""
+        values = prevalences_at(profile, r)
+        if self.prevalence_band is None:
+            return whole_interval(values, self._at(self.prevalence_errors, r))
+        return _with_released(values, *self.prevalence_band.at(r))
 
     def of_zeros(self, zeros: int) -> Estimate:
         """Return φ_0 as released, with its 95 % interval.
@@ -155,7 +176,10 @@ class ReleaseError:
         """
         if self.zeros_error is None:
             raise DataError("This error table says nothing of labels of count zero.")
-        return _estimate(zeros, self.zeros_error)
+        if self.zeros_interval is None:
+            return _estimate(zeros, self.zeros_error)
+        ends = (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
+        return Estimate(float(zeros), self.zeros_error, ends, BAND_METHOD)
 
     def _at(self, errors: NDArray[np.float64], level: int | NDArray[np.int64]) -> NDArray[np.float64]:
         inside = np.clip(level, self.levels[0], self.levels[-1])
@@ -229,8 +253,33 @@ def simulate_error(
     spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
     half = NORMAL_95 * spread
     expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
-    band = None if evidence is None else evidence.band
-    return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error, band)
+    if evidence is None:
+        return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error)
+    found_error = ReleaseError(
+        expected, runs, levels, roots[0], roots[1], zeros_error, evidence.band, evidence.prevalences, evidence.zeros
+    )
+    return found_error if evidence.prevalences is None else _not_below_bands(found_error, profile, zeros)
+
+
+def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None) -> ReleaseError:
+    """Raise standard errors to those of normal intervals as wide as the bands: runs on a smooth profile err less."""
+    bands = [
+        (high - low) / (2 * NORMAL_95)
+        for low, high in (
+            error.prevalence_interval(profile, error.levels),
+            error.k_plus_interval(profile, error.levels),
+        )
+    ]
+    of_zeros = error.zeros_error
+    if zeros is not None and of_zeros is not None and error.zeros_interval is not None:
+        low, high = error.of_zeros(zeros).interval
+        of_zeros = max(of_zeros, (high - low) / (2 * NORMAL_95))
+    return replace(
+        error,
+        prevalence_errors=np.maximum(error.prevalence_errors, bands[0]),
+        k_plus_errors=np.maximum(error.k_plus_errors, bands[1]),
+        zeros_error=of_zeros,
+    )
 
 
 @dataclass(frozen=True)
@@ -283,10 +332,27 @@ def _errors(
 
 def _table(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return φ_r and φ_{r+} at the levels, shape (2, v)."""
-    at = np.searchsorted(profile.counts, levels)
-    is_count = np.append(profile.counts, 0)[at] == levels
-    exactly = np.where(is_count, np.append(profile.prevalences, 0)[at], 0)
-    return np.stack((exactly, profile.cumulative_prevalence(levels)))
+    return np.stack((prevalences_at(profile, levels), profile.cumulative_prevalence(levels)))
+
+
+def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return φ_r at some counts.
+
+    Examples
+    --------
+    >>> prevalences_at(Profile.from_counts([5, 3, 3]), np.array([3, 4, 9])).tolist()
+    [2, 0, 0]
+    """
+    at = np.searchsorted(profile.counts, counts)
+    is_count = np.append(profile.counts, 0)[at] == counts
+    return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
+
+
+def _with_released(
+    values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Widen intervals so that they hold what was released."""
+    return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 
 
 def _estimate(value: int, error: float) -> Estimate:

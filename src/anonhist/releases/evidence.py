@@ -47,23 +47,77 @@ class KPlusBand:
     highs: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        ends, lows, highs = (
-            whole_numbers(values, name=name)
-            for name, values in (("end", self.ends), ("low", self.lows), ("high", self.highs))
-        )
-        rises = any(bool(np.any(side[1:] > side[:-1])) for side in (-ends, lows, highs))
-        if not ends.shape == lows.shape == highs.shape or rises or bool(np.any(ends[1:] == ends[:-1])):
-            raise DataError("The steps of a band must be of one number, the ends ascending, the others descending.")
-        if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
-            raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
-        for name, array in (("ends", ends), ("lows", lows), ("highs", highs)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        _check_steps(self)
+        if any(bool(np.any(side[1:] > side[:-1])) for side in (self.lows, self.highs)):
+            raise DataError("The bounds of a band of φ_{k+} must be descending.")
 
     def at(self, k: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of the intervals at these k ≥ 1, each of the shape of k."""
-        step = np.searchsorted(self.ends, np.asarray(k))
-        return np.append(self.lows, 0)[step], np.append(self.highs, 0)[step]
+        return _at(self, k)
+
+    def up_to(self, most: int) -> KPlusBand:
+        """Return the same band where it is known that no count is above ``most`` ≥ 1.
+
+        Examples
+        --------
+        >>> KPlusBand([2, 9], [3, 0], [5, 2]).up_to(4).ends.tolist()
+        [2, 4]
+        """
+        steps = int(np.searchsorted(self.ends, most)) + 1
+        return KPlusBand(np.minimum(self.ends[:steps], most), self.lows[:steps], self.highs[:steps])
+
+
+@dataclass(frozen=True, eq=False)
+class PrevalenceBand:
+    """For every r, an interval that holds the true φ_r with 95 % confidence, whatever the data are.
+
+    Attributes
+    ----------
+    ends : ndarray of int64, shape (s,)
+        Where the steps of the band end, ascending counts ≥ 1: step i is for ``ends_{i−1} < r ≤ ends_i``, ends_0 = 0.
+        Beyond the last end no label occurs.
+    lows, highs : ndarray of int64, shape (s,)
+        ``0 ≤ lows_i ≤ highs_i``, in labels.
+
+    Raises
+    ------
+    DataError
+        If the steps are not of this kind.
+
+    Examples
+    --------
+    >>> band = PrevalenceBand([2, 9], [3, 0], [5, 8])
+    >>> [ends.tolist() for ends in band.at([1, 2, 3, 10])]
+    [[3, 3, 0, 0], [5, 5, 8, 0]]
+    """
+
+    ends: NDArray[np.int64]
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        _check_steps(self)
+
+    def at(self, r: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ends of the intervals at these r ≥ 1, each of the shape of r."""
+        return _at(self, r)
+
+
+def _check_steps(band: KPlusBand | PrevalenceBand) -> None:
+    """Take the arrays of a new band as whole numbers that nobody changes, and refuse what is none."""
+    ends, lows, highs = (whole_numbers(getattr(band, name), name=name) for name in ("ends", "lows", "highs"))
+    if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
+        raise DataError("The steps of a band must be of one number, their ends ascending.")
+    if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
+        raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
+    for name, array in (("ends", ends), ("lows", lows), ("highs", highs)):
+        array.setflags(write=False)
+        object.__setattr__(band, name, array)
+
+
+def _at(band: KPlusBand | PrevalenceBand, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    step = np.searchsorted(band.ends, np.asarray(counts))
+    return np.append(band.lows, 0)[step], np.append(band.highs, 0)[step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +131,18 @@ class Evidence:
     misfit
         Sorted ℓ1 distance in items of the released profile from the noisy values, fitted no more than that they form a
         profile: ≥ 0. Where it is larger than on runs of the mechanism on the released profile, the data are not of the
-        kind that the release took them for, and it errs more than those runs.
+        kind that the release took them for, and it errs more than those runs. None where the mechanism tells none.
+    prevalences
+        Where the true φ_r are, of releases that are smoothed: what runs on a smooth profile say of single counts is
+        wrong where the data are not smooth. None where runs say enough.
+    zeros
+        Both ends of an interval for φ_0, where that is released and smoothed.
     """
 
     band: KPlusBand
-    misfit: float
+    misfit: float | None = None
+    prevalences: PrevalenceBand | None = None
+    zeros: tuple[int, int] | None = None
 
 
 @runtime_checkable

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.releases.error import whole_interval
 from anonhist.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def prevalences_figure(release: Release) -> Figure:
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
-    low, high = whole_interval(prevalences, error.prevalence_errors[np.searchsorted(error.levels, counts)])
+    low, high = error.prevalence_interval(profile, counts)
     axes.vlines(counts, np.maximum(low, _floor(high)), high, color=BAND, linewidth=1.6, label="95 % interval")
     axes.plot(counts, prevalences, ".", color=BLUE, markersize=4.5, label="released prevalence")
     _log_log(axes, counts, high)

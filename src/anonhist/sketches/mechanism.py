@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.releases import Evidence
 from anonhist.releases.mechanism import check_numbers
+from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import SmoothDecoder
 from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS
 from anonhist.sketches.observed import Observed
@@ -90,10 +92,19 @@ class SketchMechanism:
         """Return the profile of all labels, those not sampled included."""
         return self._scaled(self.decoder.decode(observed, self.setting))
 
+    def read_with_evidence(self, observed: Observed) -> tuple[Profile, Evidence]:
+        """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
+        found = self.decoder.decode(observed, self.setting)
+        bands = counter_bands(observed, self.setting, found, labels=self._labels)
+        return self._scaled(found), Evidence(bands[0], prevalences=bands[1])
+
+    @property
+    def _labels(self) -> float:
+        """How many labels one counted stands for: known of a listed domain; of others, what is expected."""
+        return float(1 / self.sample_share) if self.domain_size is None else self.domain_size / self.counters
+
     def _scaled(self, found: Prevalences) -> Profile:
-        # How many labels of a listed domain one counter stands for is known; of others, what is expected.
-        labels = float(1 / self.sample_share) if self.domain_size is None else self.domain_size / self.counters
-        return found.scaled(labels).rounded(unit=self.guarantee.unit.combined)
+        return found.scaled(self._labels).rounded(unit=self.guarantee.unit.combined)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""

@@ -51,13 +51,15 @@ def reconstruct(
         shared=shared,
     )
     told = _SHARED if decoder.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
+    profile, evidence = mechanism.read_with_evidence(Observed.of(counters))
     return Release(
-        profile=mechanism.read(Observed.of(counters)),
+        profile=profile,
         guarantee=guarantee,
         mechanism=mechanism,
         reason=f"{told} (method {decoder.name}{', the default' if method is None else ''}).",
         library_version=__version__,
         simulations=simulations,
+        evidence=evidence,
     )
 
 

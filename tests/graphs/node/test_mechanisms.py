@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, product
-from math import exp, log
+from math import ceil, exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -321,6 +321,14 @@ def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
     flow = PartitionDegrees(Fraction(1), 8, bounding=Flow()).central.epsilon_per_cell
     assert Fraction(1, 16) - Fraction(1, 256) < flow < Fraction(1, 16)
     assert PartitionDegrees(Fraction(1), 8).central.unit == PrivacyUnit.node(max_distance=16)
+
+
+def test_delta_is_that_of_the_node_and_not_of_the_list() -> None:
+    rounded = PartitionDegrees(Fraction(20), 2, bounding=Flow())
+    assert rounded.delta == 2 * ceil(exp(20)) * Fraction(1, 2**70)
+    # The mechanism for lists is told less than ε, and states the δ of that.
+    assert 0 < 1000 * rounded.central.delta < rounded.delta
+    assert rounded.guarantee.delta == rounded.delta
 
 
 @pytest.mark.parametrize("bad", [{"epsilon": 0}, {"max_degree": 0}, {"max_degree": 2**20 + 1}, {"direction": "in"}])

@@ -10,14 +10,18 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import cells_from_below, smooth_sums
+from anonhist.graphs.node.sums_band import TAIL, evidence_of, falling_bounds, single_bounds
 from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.mechanisms.published import profile_of_fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
 
 # An error in the number of nodes is one in every φ_{r+}, an error in another sum in one alone: its share is larger.
 NODES_SHARE = Fraction(3, 20)
@@ -32,7 +36,8 @@ class CumulativeDegrees(NoisyBins):
     of the sums, and moves at most k others by one degree: n changes by 1, the sums c_0..c_{θ−1} by θ together (2θ for
     in- or out-degrees). So γ is the share's budget for n, and that of the rest divided by θ for the sums. What is
     published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads
-    them, from 0 to ñ, and ñ less all of these: the nodes without an edge.
+    them, from 0 to ñ, and ñ less all of these: the nodes without an edge. Intervals are from the noisy numbers
+    themselves (:func:`~anonhist.graphs.node.sums_band.falling_bounds`).
 
     Parameters
     ----------
@@ -85,12 +90,26 @@ class CumulativeDegrees(NoisyBins):
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
         return nodes / self.relation.steps, self._rate(degrees, distance)
 
-    def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, int]:
+    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+        """Return ñ, then the noisy sums."""
         rate, sums_rate = self.rates
         sums = np.cumsum(bins)
-        nodes = max(0, int(added(sums[-1:], noise(rate, 1))[0]))
-        noisy = added(sums[:-1], noise(sums_rate, self.max_degree)).astype(np.float64)
-        fitted = smooth_sums(noisy, float(sums_rate), cells_from_below(self.max_degree), labels=nodes)
+        return np.concatenate((added(sums[-1:], noise(rate, 1)), added(sums[:-1], noise(sums_rate, self.max_degree))))
+
+    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, int]:
+        nodes, sums_rate = max(0, int(noisy[0])), self.rates[1]
+        seen = noisy[1:].astype(np.float64)
+        fitted = smooth_sums(seen, float(sums_rate), cells_from_below(self.max_degree), labels=nodes)
         reaching = nodes - np.clip(np.maximum.accumulate(fitted), 0, nodes)
         profile = profile_of_fit(np.arange(1, self.max_degree + 1), reaching)
         return profile, max(0, nodes - profile.num_labels)
+
+    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+        rate, sums_rate = (float(each) for each in self.rates)
+        nodes, seen = float(noisy[0]), -noisy[1:].astype(np.float64)
+        guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64) - max(0.0, nodes)
+        # Sums only rise, so their negatives only fall. A fifth of what may be wrong is for the number of nodes.
+        low, high = falling_bounds(seen, guess, sums_rate, tail=TAIL * 4 / 5)
+        reach = noise_quantile(rate, 1, TAIL / 5)
+        bounds = low + nodes - reach, high + nodes + reach
+        return evidence_of(bounds, single_bounds(seen, sums_rate, *bounds), zeros=(-high[0], -low[0]))

@@ -11,8 +11,11 @@ from anonhist.errors import UsageError
 from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
+from anonhist.graphs.node.sums_band import TAIL, evidence_of
 from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
+from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms.noise import Noise
+    from anonhist.releases import Evidence
+
+# Of so many noises the distribution of the sum is computed; that of more is close to normal.
+_FEW = 32
 
 
 @dataclass(frozen=True)
@@ -81,10 +89,34 @@ class HistogramDegrees(NoisyBins):
         """γ of the noise."""
         return self._rate(self.epsilon, histogram(self.max_degree, self.direction, counts_zeros=self.nodes_listed))
 
-    def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, int | None]:
-        noisy = np.maximum(added(bins, noise(self.rate, bins.size)), 0)
-        present = np.flatnonzero(noisy[1:]) + 1
+    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+        return added(bins, noise(self.rate, bins.size))
+
+    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
+        seen = np.maximum(noisy, 0)
+        present = np.flatnonzero(seen[1:]) + 1
         # Many nodes of large degrees may be made up by noise: no more than can be counted.
-        labels = np.minimum(noisy[present], (2**62 // max(1, present.size)) // np.maximum(present, 1))
+        labels = np.minimum(seen[present], (2**62 // max(1, present.size)) // np.maximum(present, 1))
         kept = labels > 0
-        return Profile(present[kept], labels[kept]), int(noisy[0]) if self.nodes_listed else None
+        return Profile(present[kept], labels[kept]), int(seen[0]) if self.nodes_listed else None
+
+    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+        del run
+        rate = float(self.rate)
+        degrees = noisy[1:].astype(np.float64)
+        alone = noise_quantile(rate, 1, 2 * TAIL)
+        zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
+        reaching = np.cumsum(degrees[::-1])[::-1]
+        reach = _reaches(rate, degrees.size)[::-1]
+        # Intervals hold for each k; the widest of all beyond, or before, makes them fall.
+        high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
+        low = np.minimum(np.minimum.accumulate(reaching - reach), high)
+        return evidence_of((low, high), (degrees - alone, degrees + alone), zeros=zeros)
+
+
+def _reaches(rate: float, most: int) -> NDArray[np.float64]:
+    """Return how far the sum of 1, 2, …, ``most`` noises reaches, on either side; of many it is a normal number."""
+    few = [noise_quantile(rate, terms, 2 * TAIL) for terms in range(1, min(most, _FEW) + 1)]
+    p = np.exp(-rate)
+    many = NORMAL_95 * np.sqrt(2 * p * np.arange(len(few) + 1, most + 1)) / -np.expm1(-rate)
+    return np.concatenate((np.array(few, dtype=np.float64), np.ceil(many)))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
+    from anonhist.releases import Evidence, Release
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]
@@ -205,8 +205,8 @@ class NodeMechanism(ABC):
         with without_sizes():
             degrees = self.bounding.degrees(graph, self.max_degree, randomness)
             bins = np.bincount(degrees, minlength=self.max_degree + 1).astype(np.int64)
-            profile, zeros = self._released(bins, randomness)
-        return make_release(profile, self, reason=reason, zeros=zeros)
+            (profile, zeros), evidence = self._released(bins, randomness)
+        return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""
@@ -222,8 +222,11 @@ class NodeMechanism(ABC):
         return [(run, drawn or 0) for run, drawn in self._simulated(bins, size, rng)]
 
     @abstractmethod
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> Run:
-        """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed."""
+    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+        """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed.
+
+        Also say what the noisy values tell that are not published.
+        """
 
     @abstractmethod
     def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
@@ -234,12 +237,25 @@ class NodeMechanism(ABC):
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> Run:
-        return self._run(bins, exact_noise(source))
+    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+        noisy = self._noisy(bins, exact_noise(source))
+        run = self._published(noisy)
+        return run, self._evidence(noisy, run)
 
     def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
         return [self._run(bins, simulated_noise(rng)) for _ in range(size)]
 
-    @abstractmethod
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
-        """Run once."""
+        return self._published(self._noisy(bins, noise))
+
+    @abstractmethod
+    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
+        """Spend the budget: return numbers with noise."""
+
+    @abstractmethod
+    def _published(self, noisy: NDArray[np.int64]) -> Run:
+        """Return what is published, a function of those numbers."""
+
+    @abstractmethod
+    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+        """Return where the true numbers are, by those numbers alone; what is published decides where to look."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.calibration import band_delta
 from anonhist.mechanisms.setting import capped
 from anonhist.profiles import Profile
+from anonhist.releases import TellsMisfit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
+    from anonhist.releases import Evidence
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,28 @@ class PartitionDegrees(NodeMechanism):
         """No: a profile has none."""
         return False
 
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> Run:
-        return self._capped(self.central.release(self._profile(bins), source=source).profile), None
+    def simulate_with_misfit(
+        self, profile: Profile, *, size: int, rng: np.random.Generator
+    ) -> list[tuple[Profile, float]]:
+        """Return runs on a public profile of degrees, each with its misfit, where the mechanism for profiles tells it.
+
+        Raises
+        ------
+        UsageError
+            If it does not.
+        """
+        if not isinstance(self.central, TellsMisfit):
+            message = f"The mechanism {self.central.name} does not tell how far its noisy values are from what it fits."
+            raise UsageError(message)
+        public = capped(profile, self.max_degree)
+        runs = self.central.simulate_with_misfit(public, size=size, rng=rng)
+        return [(self._capped(run), misfit) for run, misfit in runs]
+
+    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+        released = self.central.release(self._profile(bins), source=source)
+        found = released.evidence
+        evidence = None if found is None else replace(found, band=found.band.up_to(self.max_degree))
+        return (self._capped(released.profile), None), evidence
 
     def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
         return [(self._capped(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import cells_from_above, smooth_sums
+from anonhist.graphs.node.sums_band import evidence_of, falling_bounds, single_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
 
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class SurvivalDegrees(NoisyBins):
     projection, adds one to k of the numbers and moves at most k others by one degree: together they change by 2θ at
     most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
     are never counted, so nodes need not be listed. What is published are the numbers as
-    :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them.
+    :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them, and intervals from the noisy numbers themselves
+    (:func:`~anonhist.graphs.node.sums_band.falling_bounds`).
 
     Parameters
     ----------
@@ -64,9 +68,18 @@ class SurvivalDegrees(NoisyBins):
         """γ of the noise."""
         return self._rate(self.epsilon, self.bounding.list_distance(self.max_degree, self.direction))
 
-    def _run(self, bins: NDArray[np.int64], noise: Noise) -> tuple[Profile, None]:
+    def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
         reaching = np.cumsum(bins[:0:-1])[::-1]
-        noisy = added(reaching, noise(self.rate, self.max_degree)).astype(np.float64)
-        labels = max(1.0, float(noisy[0]))
-        fitted = smooth_sums(noisy, float(self.rate), cells_from_above(self.max_degree), labels=labels)
+        return added(reaching, noise(self.rate, self.max_degree))
+
+    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, None]:
+        seen = noisy.astype(np.float64)
+        labels = max(1.0, float(seen[0]))
+        fitted = smooth_sums(seen, float(self.rate), cells_from_above(self.max_degree), labels=labels)
         return profile_of_fit(np.arange(1, self.max_degree + 1), np.minimum.accumulate(fitted)), None
+
+    def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
+        seen, rate = noisy.astype(np.float64), float(self.rate)
+        guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
+        bounds = falling_bounds(seen, guess, rate)
+        return evidence_of(bounds, single_bounds(seen, rate, *bounds))
