@@ -13,6 +13,7 @@ import anonhist as ah
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.releases import Mechanism, Release
+from anonhist.testing.known_runs import KnownRuns
 from anonhist.testing.properties import answered, asked
 from anonhist.testing.sources import SeededSource
 
@@ -33,7 +34,7 @@ def released(epsilon: str) -> Release:
 
 
 @dataclass(frozen=True)
-class Seeded:
+class Seeded(KnownRuns):
     """A release whose runs are drawn once."""
 
     profile: Profile
