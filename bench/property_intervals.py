@@ -24,7 +24,7 @@ from anonhist.properties.statement import Holds
 from ten_shapes import REAL, drawn, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,13 +86,17 @@ def asked(p: Shares, items: int) -> Iterator[Question]:
         yield f"guesswork, share {share}", "guesswork", {"share": share}
 
 
-def coverage(p: Shares, items: int, *, runs: int, rng: np.random.Generator) -> dict[str, Cell]:
-    """Return of every question how often what is said of it holds."""
+def coverage(
+    p: Shares, items: int, *, runs: int, rng: np.random.Generator, only: Sequence[str] = ()
+) -> dict[str, Cell]:
+    """Return of every question, or of those that begin as said, how often what is said of it holds."""
     cells: defaultdict[str, Cell] = defaultdict(Cell)
     for _ in range(runs):
         counts = rng.multinomial(items, p)
         profile = Profile.from_counts(counts)
         for title, name, options in asked(p, items):
+            if only and not title.startswith(tuple(only)):
+                continue
             found = PROPERTIES[name].estimate(profile, **options)
             low, high = found.interval
             true, cell = truth(name, options, p, counts), cells[title]
@@ -138,6 +142,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="*", default=[100, 1000])
     parser.add_argument("--items", type=int, nargs="*", default=[10**3, 10**5])
     parser.add_argument("--no-real", action="store_true", help="leave the shares of real data out")
+    parser.add_argument("--only", nargs="*", default=(), help="how the names of the properties to measure begin")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="few samples of few shapes: only to see that it runs")
     options = parser.parse_args()
@@ -145,7 +150,8 @@ def main() -> None:
     sizes, items = ([20], [200]) if options.quick else (options.labels, options.items)
     rng = np.random.default_rng(options.seed)
     chosen = list(settings(sizes, items, real=not (options.no_real or options.quick)))
-    found = {name: coverage(p, n, runs=runs, rng=rng) for name, p, n in chosen[: 4 if options.quick else None]}
+    chosen = chosen[: 4 if options.quick else None]
+    found = {name: coverage(p, n, runs=runs, rng=rng, only=options.only) for name, p, n in chosen}
     print(f"{len(found)} settings, {runs} samples each.\n")
     print("| property | says | holds, mean | worst | settings below 92 % | median length, of the truth |")
     print("|---|---|---:|---:|---:|---:|")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _POINTS = 400
 # Labels of smaller mean counts than this share of the mean are as good as none.
 _SMALLEST = 1e-4
+# Larger mean counts would leave 64 bits.
+_LARGEST = 2.0**62
 
 
 def largest_bias(
@@ -58,28 +60,17 @@ def largest_bias(
     (36.79, 0.0)
     """
     mean = items / (alphabet_size or items)
-    start = max(least, _SMALLEST * min(mean, 1.0))
-    means = np.append(0.0, np.geomspace(start, max(items, 2 * start), _POINTS))
+    start = min(max(least, _SMALLEST * min(mean, 1.0)), _LARGEST / 2)
+    means = np.append(0.0, np.geomspace(start, min(max(items, 2 * start), _LARGEST), _POINTS))
     if alphabet_size is None:
         means = means[1:]
-    off = _expected(statistic, means) - truth(means)
+    # Of one item: the mean counts are the probabilities as they stand.
+    law = SampleLaw(Assemblage(means, np.ones(means.shape)), 1)
+    off = law.expectations(statistic.weights) - truth(means)
     if alphabet_size is None:
         ratios = items * off / means
         return max(-float(ratios.min()), 0.0), max(float(ratios.max()), 0.0)
     return max(alphabet_size * _top(means, -off, mean), 0.0), max(alphabet_size * _top(means, off, mean), 0.0)
-
-
-def _expected(statistic: LinearStatistic, means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return E w(N) for each mean."""
-    return np.array([_one(statistic, mean) for mean in means.tolist()])
-
-
-def _one(statistic: LinearStatistic, mean: float) -> float:
-    if not mean:
-        return float(statistic.weights(np.zeros(1, dtype=np.int64))[0])
-    # One label of all n items, n = 1: its count has the mean asked for.
-    law = SampleLaw(Assemblage(np.array([mean]), np.ones(1)), 1)
-    return law.moments(statistic.weights)[0]
 
 
 def _top(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> float:

@@ -70,7 +70,9 @@ def _lower_end(sample: Sample) -> float:
 
 @dataclass(frozen=True)
 class SupportSizeInterval:
-    """The interval of :func:`log_normal_ends`, its lower end rounded down, cut at what there can be.
+    """From the lower end of :class:`AtLeastLabels` to the upper one of :func:`log_normal_ends`, cut at the most.
+
+    For an estimator whose bias has a bound, because the least probability is known.
 
     Attributes
     ----------
@@ -94,8 +96,8 @@ class SupportSizeInterval:
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
         bias = 0.0 if self.bias is None else self.bias(sample.profile.n)
-        low, high = log_normal_ends(sample, value, error, bias=bias)
-        low = min(float(math.floor(low)), max(self.most, sample.labels[0]))
+        low = AtLeastLabels(self.most).of(sample, value, error).low
+        _, high = log_normal_ends(sample, value, error, bias=bias)
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
