@@ -12,8 +12,6 @@ from matplotlib.figure import Figure
 ROOT = Path(__file__).parent.parent.parent
 BENCH = ROOT / "bench"
 RUNS = re.findall(r"^\t\$\(BIN\)/python bench/(.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-# Programs that have no tiny setting of their own.
-OTHERS = {"intervals.py": ["--runs", "2", "--labels", "20", "--items", "30"]}
 
 
 def test_make_bench_runs_every_program() -> None:
@@ -33,7 +31,7 @@ def test_program_runs(
     monkeypatch.syspath_prepend(str(BENCH))
     # What is drawn is tested elsewhere, and takes longer than all that is computed.
     monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: Path(path).touch())
-    monkeypatch.setattr(sys, "argv", [program, *options, *OTHERS.get(program, ["--quick"])])
+    monkeypatch.setattr(sys, "argv", [program, *options, "--quick"])
     runpy.run_path(str(BENCH / program), run_name="__main__")
     rows = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert len(rows) >= 2

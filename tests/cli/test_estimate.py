@@ -13,8 +13,11 @@ import pytest
 import anonhist as ah
 from anonhist.cli.commands import PROPERTY_NAMES
 from anonhist.cli.estimate import NOT_PRIVATE
+from anonhist.cli.estimate_display import _say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.statement import Holds, Statement
+from anonhist.testing.cases import each_of
 
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]
@@ -110,7 +113,7 @@ def test_options_reach_the_estimator(
 def test_a_lower_probability_makes_a_shorter_interval(cli: Cli, data: str) -> None:
     for private in ((), ("--epsilon", "1000000")):
         wide, half = (
-            rows(cli("estimate", "entropy", data, "--method", "plug-in", "--interval", level, *private).stdout)[0]
+            rows(cli("estimate", "sample-coverage", data, "--interval", level, *private).stdout)[0]
             for level in ("0.95", "0.5")
         )
         width = [float(row["high"]) - float(row["low"]) for row in (wide, half)]
@@ -124,9 +127,41 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
     (row,) = rows((folder / "found.csv").read_text())
     assert row["method"] == "chao1"
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"support-size: [\d.]+ ± [\d.]+ labels", lines[0])
-    assert re.fullmatch(r"95 % interval: [\d.]+ to [\d.]+ labels", lines[1])
-    assert lines[2:] == ["Method: chao1", f"Assumes: {row['assumes']}.", "Wrote found.csv."]
+    assert re.fullmatch(rf"support-size: at least [\d.]+ labels \(95 % confidence\); {row['reason']}", lines[0])
+    assert re.fullmatch(r"Estimate: [\d.]+ labels", lines[1])
+    assert lines[2:] == ["Method: chao1", f"The estimate assumes: {row['assumes']}.", "Wrote found.csv."]
+    assert (row["says"], row["high"]) == ("at least", "inf")
+
+
+@each_of(
+    ("holds", "reason", "expected"),
+    [
+        (Holds.BOTH, "", ["x: 3 ± 1 nats", "95 % interval: 1 to 9 nats"]),
+        (Holds.BOTH, "why", ["x: 3 nats", "95 % interval: 1 to 9 nats; why"]),
+        (Holds.AT_LEAST, "why", ["x: at least 1 nats (95 % confidence); why", "Estimate: 3 nats"]),
+        (Holds.AT_MOST, "why", ["x: at most 9 nats (95 % confidence); why", "Estimate: 3 nats"]),
+        (Holds.NONE, "why", ["x: 3 nats, without an interval: why"]),
+    ],
+)
+def test_a_person_is_told_what_holds_beside_the_number(holds: Holds, reason: str, expected: list[str]) -> None:
+    estimate = ah.Estimate(3.0, 1.0, (1.0, 9.0), "m", unit="nats", statement=Statement(holds, reason))
+    told = io.StringIO()
+    _say([("x", estimate)], told)
+    assert told.getvalue().splitlines() == [*expected, "Method: m"]
+    # And in a table, with the reason below.
+    table = io.StringIO()
+    _say([("x", estimate)] * 2, table)
+    assert (f"[a] {reason}" in table.getvalue()) == bool(reason)
+
+
+@pytest.mark.slow
+def test_a_private_estimate_that_is_mostly_sampling_names_the_release_that_says_more(cli: Cli, data: str) -> None:
+    done = cli("estimate", "sample-coverage", data, "--epsilon", "1000")
+    assert f"  anonhist release {data} --epsilon 1000 -o release.json\n" in done.stderr
+    assert "  anonhist estimate sample-coverage release.json" in done.stderr
+    # Not where noise is most of it, and not where silence was asked for.
+    assert cli("estimate", "sample-coverage", data, "--epsilon", "0.001").stderr == ""
+    assert cli("estimate", "sample-coverage", data, "--epsilon", "1000", "--quiet").stderr == ""
 
 
 def test_files_that_exist_are_kept_without_force(cli: Cli, data: str, folder: Path) -> None:
@@ -228,14 +263,15 @@ def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
     assert float(row["standard_error"]) == pytest.approx((sampling**2 + noise**2) ** 0.5, rel=1e-4)
     told = cli("estimate", "entropy", name, "-o", "found.csv").stdout
     assert f"Promise: {guarantee}\n" in told
-    assert re.search(r"^Standard errors: sampling [\d.]+, privacy noise [\d.]+\.$", told, re.MULTILINE)
+    assert re.search(r"^Standard errors, without bias: sampling [\d.]+, privacy noise [\d.]+\.$", told, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", PRIVATE_PROPERTIES)
 @pytest.mark.parametrize("relation", ["add-or-remove", "substitute"])
 def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, data: str) -> None:
     done = cli("estimate", name, data, *TOLD.get(name, ()), "--epsilon", "0.5", "--relation", relation)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert "not private" not in done.stderr
     (row,) = rows(done.stdout)
     promised = row["guarantee"]
     assert promised.startswith("1/2-differentially private" if "1/2" in promised else "0.5-differentially private")
@@ -378,7 +414,9 @@ def test_whether_private_data_fit_the_options_is_not_told(
     (folder / "none.csv").write_text("label,count\nzebra,1\n")
     for source in (data, "none.csv"):
         done = cli("estimate", given[0], source, *given[1:], "--epsilon", "1")
-        assert (done.returncode, done.stderr) == (0, "")
+        assert done.returncode == 0
+        # A hint follows from what was released.
+        assert done.stderr == "" or done.stderr.startswith("Note: most of this interval is not noise")
         (row,) = rows(done.stdout)
         # What may be said follows from the noisy number.
         assert row["warnings"] == "" or row["warnings"].startswith("What was released lies far beyond")
@@ -390,5 +428,6 @@ def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> Non
     assert (done.returncode, done.stderr) == (0, WARNING)
     (row,) = rows(done.stdout)
     assert (row["value"], row["low"], row["high"]) == ("0", "0", "inf")
-    assert row["warnings"].startswith("The profile is empty")
-    assert "0 to infinity" in cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
+    assert row["says"] == "no interval"
+    told = cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
+    assert "support-size: 0 labels, without an interval: an empty profile says nothing" in told

@@ -11,6 +11,7 @@ import pytest
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.estimate import written
+from anonhist.properties.statement import Holds, Statement
 from anonhist.testing.cases import each_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "estimators.md"
@@ -105,7 +106,8 @@ LONG: list[tuple[str, dict[str, Any]]] = [
 def cell(profile: Profile, name: str, options: dict[str, Any]) -> str:
     found = PROPERTIES[name].estimate(profile, **options)
     low, high = (written(end, digits=4).replace("infinity", "∞") for end in found.interval)
-    return f"{written(found.value, digits=6)} ({low} to {high})"
+    said = {Holds.AT_LEAST: f"at least {low}", Holds.AT_MOST: f"at most {high}"}
+    return f"{written(found.value, digits=6)} ({said.get(found.statement.holds, f'{low} to {high}')})"
 
 
 def key(name: str, options: dict[str, Any]) -> tuple[str, str]:
@@ -156,4 +158,4 @@ def test_of_no_item_all_is_possible_and_nothing_known(name: str, options: dict[s
     assert (found.value, found.standard_error) == (0, 0)
     assert found.interval[0] == 0
     assert found.interval[1] > 0
-    assert found.warnings == ("The profile is empty: it says nothing, so the interval is all there can be.",)
+    assert found.statement == Statement(Holds.NONE, "an empty profile says nothing of what there is")

@@ -9,11 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonhist.properties import Estimate
+from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.testing.cases import each_of
 
 WHOLE = st.integers(0, 2**63 - 1)
 ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))
+
+
+def said(holds: Holds, reason: str) -> Estimate:
+    return Estimate(3.0, 1.0, (1.0, 9.0), "x", unit="nats", statement=Statement(holds, reason))
 
 
 @each_of(
@@ -23,6 +28,11 @@ ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))
         (Estimate(14344391.0, 1234.5, (1e6, 2.5e7), ""), "14,344,391 ± 1,234 (95 % interval 1,000,000 to 25,000,000)"),
         (Estimate(1701.625, 7.49, (0.0, 99999.96), ""), "1,701.62 ± 7.49 (95 % interval 0 to 100,000)"),
         (Estimate(0.0, 0.25, (0.0, 0.5), ""), "0 ± 0.25 (95 % interval 0 to 0.5)"),
+        # No ± that would be wrong.
+        (said(Holds.BOTH, "because"), "3 nats (95 % interval 1 to 9)"),
+        (said(Holds.AT_LEAST, "because"), "at least 1 nats (95 % confidence), estimate 3: because"),
+        (said(Holds.AT_MOST, "because"), "at most 9 nats (95 % confidence), estimate 3: because"),
+        (said(Holds.NONE, "because"), "3 nats, no interval: because"),
     ],
 )
 def test_prints_value_error_and_interval(estimate: Estimate, printed: str) -> None:

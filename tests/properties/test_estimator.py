@@ -15,9 +15,15 @@ from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import resampled
-from anonhist.properties.estimator import Point, estimated, value_of
-from anonhist.properties.intervals import LabelsInterval, NormalInterval, check_level, quantile
+from anonhist.properties.estimated import estimated
+from anonhist.properties.estimator import Point, value_of
+from anonhist.properties.intervals import Interval, NormalInterval, OneSided, Resting
+from anonhist.properties.levels import check_level, quantile
+from anonhist.properties.sample import Sample
+from anonhist.properties.statement import Holds, Statement
+from anonhist.properties.support_size.interval import SupportSizeInterval, log_normal_ends
 from anonhist.testing.cases import each_of
+from anonhist.testing.known_runs import KnownRuns
 from anonhist.testing.strategies import repeatable
 
 SEEN = Profile([1, 2], [4, 2])
@@ -48,7 +54,7 @@ class QuickLabels(Labels):
 
 
 @dataclass(frozen=True)
-class Released:
+class Released(KnownRuns):
     """A release with known runs."""
 
     profile: Profile
@@ -97,16 +103,17 @@ def test_mostly_noise_is_warned_of() -> None:
     assert warning.startswith("The release is mostly noise")
 
 
-def test_an_empty_release_keeps_its_noise() -> None:
+def test_an_empty_release_says_nothing_of_the_truth_and_keeps_its_noise() -> None:
     found = estimated(Released(Profile([], []), [SEEN]), Labels(), NormalInterval(0.0))
-    assert (found.value, found.standard_error) == (0, 6)
-    assert found.interval == pytest.approx((0, 6 * 1.959963984540054))
+    assert (found.value, found.standard_error, found.interval) == (0, 6, (0, math.inf))
+    assert found.statement.holds is Holds.NONE
 
 
 def test_of_an_empty_profile_the_interval_is_all_there_can_be_and_holds_0() -> None:
     for least, low in ((1.0, 0.0), (0.0, 0.0), (-2.0, -6.0)):
         found = estimated(Profile([], []), Labels(), NormalInterval(least, 5.0), scale=3.0)
         assert (found.value, found.standard_error, found.interval) == (0, 0, (low, 15))
+        assert found.statement.holds is Holds.NONE
 
 
 def test_numbers_alone_come_the_quick_way_where_there_is_one() -> None:
@@ -144,13 +151,21 @@ def test_quantiles_start_at_0() -> None:
     assert quantile(0.001) == pytest.approx(0.001 * math.sqrt(math.pi / 2), rel=1e-6)
 
 
+def labels_interval(value: float, error: float, *, level: float = 0.95, most: float = math.inf) -> tuple[float, float]:
+    low, high = log_normal_ends(Sample(SEEN, level), value, error)
+    # The upper end is cut at what there can be; the lower one is that of Chao1, and both hold the value.
+    found = SupportSizeInterval(most).of(Sample(SEEN, level), value, error)
+    assert found.low <= value <= found.high == max(min(high, most), value)
+    return min(low, value), found.high
+
+
 def test_labels_not_seen_are_log_normal() -> None:
-    low, high = LabelsInterval().of(SEEN, 8.0, 2.0, level=0.95, scale=1.0)
+    low, high = labels_interval(8.0, 2.0)
     # Chao 1987: with T = 2 and error 2, K = exp(1.96·sqrt(ln 2)).
     ratio = math.exp(1.959963984540054 * math.sqrt(math.log(2)))
     assert (low, high) == pytest.approx((6 + 2 / ratio, 6 + 2 * ratio), rel=1e-12)
     # Small errors are those of a normal law, to all digits.
-    low, high = LabelsInterval().of(SEEN, 8.0, 2e-9, level=0.95, scale=1.0)
+    low, high = labels_interval(8.0, 2e-9)
     assert (8 - low, high - 8) == (pytest.approx(3.92e-9, rel=1e-3), pytest.approx(3.92e-9, rel=1e-3))
 
 
@@ -159,9 +174,7 @@ def test_labels_not_seen_are_log_normal() -> None:
 @given(st.floats(6, 1e19), st.floats(0, 1e19), st.floats(0, 1e19), st.sampled_from((0.5, 0.95, math.nextafter(1, 0))))
 def test_intervals_of_labels_grow_with_the_error(value: float, one: float, other: float, level: float) -> None:
     small, large = sorted((one, other))
-    interval = LabelsInterval()
-    inner = interval.of(SEEN, value, small, level=level, scale=1.0)
-    outer = interval.of(SEEN, value, large, level=level, scale=1.0)
+    inner, outer = (labels_interval(value, error, level=level) for error in (small, large))
     slack = 1e-12 * value
     assert 6 <= outer[0] <= inner[0] + slack
     assert inner[0] <= value <= inner[1] <= outer[1] + slack
@@ -172,21 +185,48 @@ def test_intervals_of_labels_grow_with_the_error(value: float, one: float, other
 
 @each_of("error", [1e3, 1e9, 1e200, 1e308])
 def test_errors_far_beyond_the_labels_not_seen_widen_the_interval(error: float) -> None:
-    low, high = LabelsInterval().of(SEEN, 6.001, error, level=0.95, scale=1.0)
+    low, high = labels_interval(6.001, error)
     assert 6 <= low < 6.001
     assert high >= 1.9599 * min(error, 9e307)
 
 
 def test_labels_end_where_the_alphabet_does() -> None:
-    assert LabelsInterval(9.0).of(SEEN, 8.0, 50.0, level=0.95, scale=1.0)[1] == 9
+    assert labels_interval(8.0, 50.0, most=9.0)[1] == 9
     # More labels in a release than there can be: the value is in its interval all the same.
-    assert LabelsInterval(5.0).of(SEEN, 7.0, 1.0, level=0.95, scale=1.0)[1] == 7
-    assert LabelsInterval(5.0).of_nothing(scale=1.0) == (0, 5)
+    assert labels_interval(7.0, 1.0, most=5.0)[1] == 7
+    assert SupportSizeInterval(5.0).of_nothing() == (0, 5)
 
 
 def test_fewer_labels_than_seen_are_in_their_interval() -> None:
-    assert LabelsInterval().of(SEEN, 6.0, 0.0, level=0.95, scale=1.0) == (6, 6)
-    assert LabelsInterval().of(SEEN, 5.0, 1.0, level=0.95, scale=1.0) == pytest.approx((5, 7.959963984540054))
+    # EstimateS, eq. 14: each of the labels missed with probability P = exp(−n/S).
+    missed = math.exp(-SEEN.n / 5)
+    assert labels_interval(5.0, 1.0) == pytest.approx((5, (5 + 1.959963984540054) / (1 - missed)))
+
+
+AT_LEAST, AT_MOST = Statement(Holds.AT_LEAST, "more"), Statement(Holds.AT_MOST, "less")
+
+
+@each_of(
+    ("interval", "expected"),
+    [
+        (OneSided(AT_LEAST, NormalInterval(0.0, 90.0)), (6 - 2 * 1.959963984540054, 90.0, Holds.AT_LEAST)),
+        (OneSided(AT_MOST, NormalInterval(0.0, 90.0)), (0.0, 6 + 2 * 1.959963984540054, Holds.AT_MOST)),
+        # That of another estimator, whose error is 1, drawn out to the value 6.
+        (Resting(Labels(1.0), NormalInterval(0.0, 5.5)), (6 - 1.959963984540054, 6.0, Holds.BOTH)),
+    ],
+)
+def test_what_an_interval_says(interval: Interval, expected: tuple[float, float, Holds]) -> None:
+    found = estimated(SEEN, Labels(), interval)
+    assert found.interval == pytest.approx(expected[:2])
+    assert found.statement.holds is expected[2]
+
+
+def test_numbers_of_a_release_widen_with_the_level() -> None:
+    released = Released(SEEN, [Profile([1], [3])])  # 6 ± 3, at 95 %
+    narrow, usual, wide = (Sample(SEEN, level, released).labels for level in (0.5, 0.95, 0.999))
+    assert narrow == usual == pytest.approx((6 - 1.96 * 3, 6 + 1.96 * 3))
+    assert wide == pytest.approx((0, 6 + 3.290526731491925 * 3), rel=1e-4)
+    assert Sample(SEEN, 0.999).labels == (6, 6)
 
 
 def test_weights_become_a_sampling_error() -> None:

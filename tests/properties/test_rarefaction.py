@@ -13,6 +13,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, Curve, estimated_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.testing.cases import each_of
+from anonhist.testing.known_runs import KnownRuns
 
 # Spiders on girdled trees (Sackett et al. 2011), the example of iNEXT.
 SPIDERS = Profile.from_prevalences({1: 12, 2: 4, 4: 1, 6: 2, 8: 1, 9: 1, 15: 2, 17: 1, 22: 1, 46: 1})
@@ -23,7 +24,7 @@ def curve_of(profile: Profile, **options: float | None) -> Curve:
 
 
 @dataclass(frozen=True)
-class PublishedRuns:
+class PublishedRuns(KnownRuns):
     """A release whose mechanism was re-simulated."""
 
     profile: Profile

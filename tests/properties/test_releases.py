@@ -12,7 +12,9 @@ import pytest
 import anonhist as ah
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.statement import Holds
 from anonhist.releases import Mechanism, Release
+from anonhist.testing.known_runs import KnownRuns
 from anonhist.testing.properties import answered, asked
 from anonhist.testing.sources import SeededSource
 
@@ -33,7 +35,7 @@ def released(epsilon: str) -> Release:
 
 
 @dataclass(frozen=True)
-class Seeded:
+class Seeded(KnownRuns):
     """A release whose runs are drawn once."""
 
     profile: Profile
@@ -85,6 +87,16 @@ def test_intervals_of_an_alphabet_smaller_than_the_release_hold_the_value(epsilo
     for method in ("polynomial", "pml", "grassberger"):
         low, high = ah.entropy(release, method=method, alphabet_size=10).interval
         assert low <= ah.entropy(release, method=method, alphabet_size=10).value <= high
+
+
+def test_the_support_of_a_release_starts_at_the_labels_that_the_data_hold_at_least() -> None:
+    # Not at the released number, which has noise: that held the truth in 9 % of the cases.
+    release = released("2")
+    least = release.k_plus(1).interval[0]
+    assert least < release.profile.num_labels
+    for method in ("observed", "chao1", "ace", "chao-lee", "jackknife-1"):
+        found = ah.support_size(release, method=method)
+        assert (found.interval, found.statement.holds) == ((least, math.inf), Holds.AT_LEAST)
 
 
 @cache

@@ -143,7 +143,7 @@ def test_the_band_is_the_interval() -> None:
     curve = rarefaction_curve(TREES, points=12, rng=_rng(), bootstraps=5, level=0.8)
     axes = plot(curve).axes[0]
     (band,) = axes.collections
-    assert band.get_label() == "80 % interval"
+    assert band.get_label() == "80 % interval, chance alone"
     seen = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     for ends in (curve.low, curve.high):
         assert set(zip(curve.x.tolist(), ends.tolist(), strict=True)) <= seen
@@ -212,7 +212,8 @@ def test_hill_numbers_that_rise_are_called_doubtful() -> None:
     rising = _curve(hill_curve, "singletons")
     assert np.diff(rising.value).max() > 0
     assert notes(rising)[-1].startswith("Hill numbers of any distribution fall with their order")
-    assert notes(_curve(hill_curve, "trees")) == ()
+    assert notes(_curve(hill_curve, "trees")) == (rising.bias,)
+    assert "lower bound" in rising.bias
 
 
 def test_values_keep_their_whole_digits_and_two_of_the_error() -> None:

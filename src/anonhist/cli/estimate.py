@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 
     from anonhist.cli.estimate_display import Named
     from anonhist.profiles import Profile
+    from anonhist.properties import Estimate
     from anonhist.releases import Release
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Sequence[Named]]
 
 NOT_PRIVATE = "these numbers are not private: they tell of the data. Use --epsilon, or a released file."
 EVERYTHING = "all"
+_BY_RELEASE = (
+    "Note: most of this interval is not noise, but the largest sampling error there can be. A release at the same "
+    "epsilon shows the error as it is, and answers every other question too. Instead of this estimate, for both "
+    "together cost twice the epsilon:\n"
+    "  anonhist release {source} --epsilon {epsilon} -o release.json\n"
+    "  anonhist estimate {name} release.json"
+)
 _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
@@ -86,6 +95,16 @@ def run_estimate(
             found = ask(data, bars.working)
     tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
+    if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
+        click.echo(_BY_RELEASE.format(source=shlex.quote(source), epsilon=epsilon, name=property_), err=True)
+
+
+def _sampling_is_most(estimate: Estimate) -> bool:
+    """Say whether most of a private interval is not noise, from what was released."""
+    from anonhist.mechanisms.estimators.mechanism import NOISE, SAMPLING
+
+    parts = dict(estimate.parts)
+    return parts[SAMPLING] > parts[NOISE]
 
 
 def _question(name: str, options: dict[str, Any], level: float) -> Question:

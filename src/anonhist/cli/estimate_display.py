@@ -12,6 +12,7 @@ import click
 
 from anonhist.cli.targets import STDOUT
 from anonhist.properties.estimate import Estimate, written
+from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 COLUMNS = (
-    *("property", "value", "standard_error", "low", "high", "level", "unit", "method", "assumes"),
-    *("parts", "warnings", "guarantee"),
+    *("property", "value", "standard_error", "low", "high", "level", "says", "reason"),
+    *("unit", "method", "assumes", "parts", "warnings", "guarantee"),
 )
 # From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
 _WIDE, _WIDEST = 100, 120
+# Marks of what is said beside an interval.
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 # The property, with the number it was asked with.
 Named = tuple[str, Estimate]
@@ -59,7 +62,8 @@ def _csv(found: Sequence[Named]) -> str:
         numbers = (estimate.value, estimate.standard_error, *estimate.interval, estimate.level)
         parts = "; ".join(f"{cause}: {error:.6g}" for cause, error in estimate.parts)
         promised = "" if estimate.guarantee is None else str(estimate.guarantee)
-        words = (estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
+        said = (estimate.statement.holds.value, estimate.statement.reason)
+        words = (*said, estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
         writer.writerow((name, *(f"{number:.10g}" for number in numbers), *words))
     return text.getvalue()
 
@@ -79,14 +83,13 @@ def _say(found: Sequence[Named], stream: TextIO) -> None:
 
 def _lines(name: str, estimate: Estimate) -> Iterator[str]:
     unit = f" {estimate.unit}" if estimate.unit else ""
-    yield f"{name}: {written(estimate.value, digits=6)} ± {written(estimate.standard_error, digits=3)}{unit}"
-    yield f"{100 * estimate.level:.6g} % interval: {_interval(estimate, digits=6)}{unit}"
+    yield from _number(name, estimate, unit)
     yield f"Method: {estimate.method}"
     if estimate.assumes:
-        yield f"Assumes: {estimate.assumes}."
+        yield f"The estimate assumes: {estimate.assumes}."
     if estimate.parts:
         parts = ", ".join(f"{cause} {written(error, digits=3)}" for cause, error in estimate.parts)
-        yield f"Standard errors: {parts}."
+        yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
     if estimate.guarantee is not None:
         from anonhist.report.wording import promise_lines
 
@@ -95,14 +98,33 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
         yield f"Warning: {warning}"
 
 
+def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
+    """Say the number, and what is known of the truth; no ± where that would be wrong."""
+    value, share = written(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
+    reason, holds = estimate.statement.reason, estimate.statement.holds
+    if holds is Holds.BOTH:
+        error = "" if reason else f" ± {written(estimate.standard_error, digits=3)}"
+        yield f"{name}: {value}{error}{unit}"
+        why = f"; {reason}" if reason else ""
+        yield f"{share} interval: {_interval(estimate, digits=6)}{unit}{why}"
+    elif holds is Holds.NONE:
+        yield f"{name}: {value}{unit}, without an interval: {reason}"
+    else:
+        yield f"{name}: {_interval(estimate, digits=6)}{unit} ({share} confidence); {reason}"
+        yield f"Estimate: {value}{unit}"
+
+
 def _print_all(found: Sequence[Named], console: Console) -> None:
     """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
     from rich.text import Text
 
     warnings = list(dict.fromkeys(warning for _, estimate in found for warning in estimate.warnings))
+    reasons = list(dict.fromkeys(each.statement.reason for _, each in found if each.statement.reason))
     is_wide = console.width >= _WIDE
-    console.print(_table(found, warnings, assumptions=is_wide))
+    console.print(_table(found, warnings, reasons, assumptions=is_wide))
     console.print()
+    for reason in reasons:
+        console.print(Text(f"[{_LETTERS[reasons.index(reason)]}] {reason}"))
     for mark, warning in enumerate(warnings, start=1):
         console.print(Text(f"[{mark}] {warning}", style="red"))
     if not is_wide:
@@ -119,7 +141,7 @@ def _print_all(found: Sequence[Named], console: Console) -> None:
         console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
 
 
-def _table(found: Sequence[Named], warnings: list[str], *, assumptions: bool) -> Table:
+def _table(found: Sequence[Named], warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
     """Return a table with a heading for each property and a row for each estimate."""
     from rich.table import Table
     from rich.text import Text
@@ -139,7 +161,10 @@ def _table(found: Sequence[Named], warnings: list[str], *, assumptions: bool) ->
             marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
             label = Text.assemble("  ", _method(title, estimate), (marks, "red"))
             news = "" if estimate.assumes == said else estimate.assumes
-            row = (label, written(estimate.value, digits=5), _interval(estimate, digits=5), Text(news))
+            reason = estimate.statement.reason
+            why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
+            ends = Text(f"{_interval(estimate, digits=5)}{why}")
+            row = (label, written(estimate.value, digits=5), ends, Text(news))
             table.add_row(*(row if assumptions else row[:3]))
             said = estimate.assumes
     return table
@@ -165,5 +190,9 @@ def _method(title: str, estimate: Estimate) -> str:
 
 
 def _interval(estimate: Estimate, *, digits: int) -> str:
-    low, high = estimate.interval
-    return f"{written(low, digits=digits)} to {written(high, digits=digits)}"
+    """Write the ends that hold."""
+    low, high = (written(end, digits=digits) for end in estimate.interval)
+    holds = estimate.statement.holds
+    if holds is Holds.BOTH:
+        return f"{low} to {high}"
+    return "none" if holds is Holds.NONE else f"{holds.value} {low if holds is Holds.AT_LEAST else high}"

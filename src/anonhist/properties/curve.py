@@ -13,7 +13,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.estimator import Resimulated
-from anonhist.properties.intervals import check_level, quantile
+from anonhist.properties.levels import check_level, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ class Curve:
         Root of the expected squared error of each value, ≥ 0.
     low, high : ndarray of float64
         The band: each interval is meant to hold the true value at its x with probability ``level``, not the whole curve
-        at once.
+        at once. Where ``bias`` says that the values may be off on average, it holds what chance does and no more.
     kinds
         Of each point what it is, such as ``"interpolated"``, ``"observed"`` or ``"extrapolated"``.
     method
@@ -54,6 +54,8 @@ class Curve:
         Sentences: where an assumption visibly fails.
     guarantee
         What was promised, where the curve is of a release.
+    bias
+        To which side the values are off on average, and why: a sentence; empty where they are not.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Curve:
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     warnings: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
+    bias: str = ""
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:
@@ -130,6 +133,7 @@ def estimated_curve(
     bootstraps: int = 50,
     rng: np.random.Generator | None = None,
     warnings: tuple[str, ...] = (),
+    bias: str = "",
 ) -> Curve:
     """Compute a curve and its band: ``value ± z·error``, cut where values end.
 
@@ -148,6 +152,8 @@ def estimated_curve(
         How many samples are drawn for the band, ≥ 3.
     rng
         Where they come from; a new generator by default.
+    bias
+        To which side the values are off on average.
 
     Raises
     ------
@@ -195,4 +201,5 @@ def estimated_curve(
         parts=parts,
         warnings=warnings,
         guarantee=None if isinstance(data, Profile) else data.guarantee,
+        bias=bias,
     )

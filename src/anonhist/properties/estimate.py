@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
+
 if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
@@ -18,9 +20,11 @@ class Estimate:
     value
         The estimate, in the unit of what is estimated.
     standard_error
-        Root of the expected squared error, ≥ 0, in the same unit: what chance does, not what a broken assumption does.
+        Root of the expected squared error, ≥ 0, in the same unit: what chance does, not what a broken assumption or the
+        bias of an estimator does. ``value ± standard_error`` is said only where the statement has no reason.
     interval
-        (low, high), low ≤ high, meant to hold the truth with probability ``level``.
+        (low, high), low ≤ high: holds the truth with probability ``level``. An end that cannot be had is as far out as
+        the property can be; ``statement`` says which.
     method
         Where value and uncertainty come from, in a few words.
     assumes
@@ -36,11 +40,16 @@ class Estimate:
         What is counted, in the plural: ``"labels"``, ``"nats"``; empty for a share.
     guarantee
         What was promised, where the estimate is private.
+    statement
+        Which ends of the interval say something, and why no more: see :class:`~anonhist.properties.statement.Holds`.
 
     Examples
     --------
     >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
     12 ± 2 (95 % interval 8 to 16)
+    >>> rare = Statement(Holds.AT_LEAST, "labels too rare to be seen may be any number")
+    >>> print(Estimate(12.0, 2.0, (9.0, float("inf")), "chao1", unit="labels", statement=rare))
+    at least 9 labels (95 % confidence), estimate 12: labels too rare to be seen may be any number
     """
 
     value: float
@@ -53,13 +62,19 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     unit: str = ""
     guarantee: Guarantee | None = None
+    statement: Statement = PLUS_MINUS
 
     def __str__(self) -> str:
-        low, high = self.interval
-        value, error = written(self.value, digits=6), written(self.standard_error, digits=3)
-        unit = f" {self.unit}" if self.unit else ""
-        share = f"{100 * self.level:.6g}"
-        return f"{value} ± {error}{unit} ({share} % interval {written(low, digits=6)} to {written(high, digits=6)})"
+        low, high = (written(end, digits=6) for end in self.interval)
+        value, reason = written(self.value, digits=6), self.statement.reason
+        unit, share = f" {self.unit}" if self.unit else "", f"{100 * self.level:.6g} %"
+        if self.statement.holds is Holds.BOTH:
+            error = "" if reason else f" ± {written(self.standard_error, digits=3)}"
+            return f"{value}{error}{unit} ({share} interval {low} to {high})"
+        if self.statement.holds is Holds.NONE:
+            return f"{value}{unit}, no interval: {reason}"
+        end = low if self.statement.holds is Holds.AT_LEAST else high
+        return f"{self.statement.holds.value} {end}{unit} ({share} confidence), estimate {value}: {reason}"
 
 
 def written(number: float, *, digits: int) -> str:

@@ -1,16 +1,11 @@
-"""What an estimator is, and how its number becomes an estimate with an interval."""
+"""What an estimator is, and what it needs to know of data or of a release."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from anonhist.errors import UsageError
-from anonhist.profiles import Profile
-from anonhist.properties.estimate import Estimate
-from anonhist.properties.intervals import check_level
 from anonhist.properties.sampling import sampling_error
 
 if TYPE_CHECKING:
@@ -20,7 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
-    from anonhist.properties.intervals import Interval
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
 
 # Of counts j ≥ 0 (int64, any shape): how much a label with that count adds, to first order and with n fixed.
 Weights = Callable[["NDArray[np.int64]"], "NDArray[np.float64]"]
@@ -87,68 +83,11 @@ class Resimulated(Protocol):
     def resimulate(self) -> Sequence[Profile]:
         """Return runs of the same mechanism on the released profile."""
 
+    def prevalence(self, count: int) -> Estimate:
+        """Return how many labels of the data have exactly this count, with an interval."""
 
-def estimated(
-    data: Profile | Resimulated,
-    estimator: Estimator,
-    interval: Interval,
-    *,
-    level: float = 0.95,
-    unit: str = "",
-    scale: float = 1.0,
-) -> Estimate:
-    """Apply an estimator to a profile, or to a release: free post-processing there.
-
-    The standard error is that of sampling: how far the estimate falls from its mean when n items are drawn again. For a
-    release it is joined in squares by that of the privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released
-    profile and R*_b runs of its mechanism on R, bias of the mechanism included.
-
-    Parameters
-    ----------
-    data
-        A profile, which is exact and private, or a release.
-    estimator
-        What to estimate, and how.
-    interval
-        How value and standard error become an interval.
-    level
-        Probability with which the interval is meant to hold the truth, in (0, 1).
-    unit
-        What is counted.
-    scale
-        What value and error are multiplied by, to turn nats into other units.
-
-    Raises
-    ------
-    UsageError
-        If ``data`` is neither, or ``level`` is not a probability.
-    """
-    check_level(level)
-    if isinstance(data, Profile):
-        return _of_profile(data, estimator, interval, level=level, unit=unit, scale=scale)
-    if not isinstance(data, Resimulated):
-        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
-        raise UsageError(message)
-    profile, simulated = data.profile, data.resimulate()  # what is not simulated again is refused before any work
-    own = _of_profile(profile, estimator, interval, level=level, unit=unit, scale=scale)
-    values = [scale * value_of(estimator, run) for run in simulated]
-    noise = math.sqrt(math.fsum((value - own.value) ** 2 for value in values) / len(values))
-    error = math.hypot(own.standard_error, noise)
-    warnings = own.warnings
-    if data.mostly_noise:
-        warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this number far off.")
-    return Estimate(
-        own.value,
-        error,
-        interval.of(profile, own.value, error, level=level, scale=scale),
-        f"{own.method}, from a release",
-        assumes=own.assumes,
-        level=level,
-        parts=(("sampling", own.standard_error), ("privacy noise", noise)),
-        warnings=warnings,
-        unit=unit,
-        guarantee=data.guarantee,
-    )
+    def k_plus(self, k: int) -> Estimate:
+        """Return how many labels of the data have at least this count, with an interval."""
 
 
 def value_of(estimator: Estimator, profile: Profile) -> float:
@@ -158,33 +97,15 @@ def value_of(estimator: Estimator, profile: Profile) -> float:
     return estimator.value(profile) if isinstance(estimator, Quick) else estimator.point(profile).value
 
 
-def _of_profile(
-    profile: Profile, estimator: Estimator, interval: Interval, *, level: float, unit: str, scale: float
-) -> Estimate:
-    if not profile.n:
-        low, high = interval.of_nothing(scale=scale)
-        return Estimate(
-            0.0,
-            0.0,
-            (min(low, 0.0), high),
-            estimator.name,
-            assumes=estimator.assumes,
-            level=level,
-            warnings=("The profile is empty: it says nothing, so the interval is all there can be.",),
-            unit=unit,
-        )
-    point = estimator.point(profile)
-    error = point.standard_error
-    if error is None:
-        error = 0.0 if point.weights is None else sampling_error(profile, point.weights)
-    value, error = scale * point.value, scale * error
-    return Estimate(
-        value,
-        error,
-        interval.of(profile, value, error, level=level, scale=scale),
-        estimator.name,
-        assumes=estimator.assumes,
-        level=level,
-        warnings=point.warnings,
-        unit=unit,
-    )
+def error_of(point: Point, profile: Profile) -> float:
+    """Return the standard error of sampling: from a formula of its own, or from the weights.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> error_of(Point(1.0, standard_error=0.5), Profile([1], [1]))
+    0.5
+    """
+    if point.standard_error is not None:
+        return point.standard_error
+    return 0.0 if point.weights is None else sampling_error(profile, point.weights)

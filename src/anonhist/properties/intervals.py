@@ -3,117 +3,125 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from anonhist.errors import UsageError
+from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
-    from anonhist.profiles import Profile
+    from anonhist.properties.estimator import Estimator
+    from anonhist.properties.sample import Sample
 
 
 class Interval(Protocol):
     """A way to make intervals for one property."""
 
-    def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
-        """Return the ends for a value with a standard error, both multiplied by ``scale`` already."""
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends for a value with a standard error, from a sample with at least one item."""
 
-    def of_nothing(self, *, scale: float) -> tuple[float, float]:
+    def of_nothing(self) -> tuple[float, float]:
         """Return all that the property can be."""
 
 
 @dataclass(frozen=True)
 class NormalInterval:
-    """``value ± z·error``, cut where the property ends.
+    """``value ± z·error``, cut where the property ends: for estimators without bias worth a mention.
 
     Attributes
     ----------
     least, most
-        What the property lies between, before it is scaled.
+        What the property lies between.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> low, high = NormalInterval(0.0, 1.0).of(Profile([1], [1]), 0.5, 0.1, level=0.95, scale=1.0)
-    >>> round(low, 3), round(high, 3)
+    >>> from anonhist.properties.sample import Sample
+    >>> found = NormalInterval(0.0, 1.0).of(Sample(Profile([1], [1])), 0.5, 0.1)
+    >>> round(found.low, 3), round(found.high, 3)
     (0.304, 0.696)
     """
 
     least: float = -math.inf
     most: float = math.inf
 
-    def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the ends; the value always lies between them."""
-        del profile
-        half = quantile(level) * error
-        low, high = max(value - half, scale * self.least), min(value + half, scale * self.most)
-        return min(low, value), max(high, value)
+        half = sample.z * error
+        return Bounds(max(value - half, self.least), min(value + half, self.most)).around(value)
 
-    def of_nothing(self, *, scale: float) -> tuple[float, float]:
+    def of_nothing(self) -> tuple[float, float]:
         """Return the ends of the property."""
-        return scale * self.least, scale * self.most
+        return self.least, self.most
 
 
 @dataclass(frozen=True)
-class LabelsInterval:
-    """Log-normal interval for a number of labels: the labels not seen, ``T = value − S_obs``, have a log-normal error.
-
-    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` (Chao 1987, eq. 8): it never says
-    less than was seen. K grows far slower than the error, and where that is hundreds of times T, ``T·K`` falls behind:
-    so the upper end is ``value + z·error`` at least. Where T is 0, ``S_obs`` to ``S_obs + z·error``.
+class OneSided:
+    """One end of another interval: for estimators whose bias is known to be on one side.
 
     Attributes
     ----------
-    most
-        How many labels there can be at most.
+    statement
+        Which end holds, and why the other does not.
+    both
+        Where the end comes from.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> low, high = LabelsInterval().of(Profile([1, 2], [4, 2]), 8.0, 2.0, level=0.95, scale=1.0)
-    >>> round(low, 3), round(high, 3)
-    (6.391, 16.226)
+    >>> from anonhist.properties.sample import Sample
+    >>> at_most = OneSided(Statement(Holds.AT_MOST, "it is overstated"), NormalInterval(0.0, 1.0))
+    >>> round(at_most.of(Sample(Profile([1], [1])), 0.5, 0.1).high, 3)
+    0.696
     """
 
-    most: float = math.inf
+    statement: Statement
+    both: Interval
 
-    def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
-        """Return the ends; the value always lies between them."""
-        del scale
-        seen = float(profile.num_labels)
-        unseen, z = value - seen, quantile(level)
-        if unseen <= 0:
-            low, high = seen, seen + z * error
-        else:
-            ratio = math.exp(z * _log_normal_error(error / unseen))
-            low, high = seen + unseen / ratio, max(seen + unseen * ratio, value + z * error)
-        return min(low, value), max(value, min(high, self.most))
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the end that holds, and all that the property can be on the other side."""
+        found, (least, most) = self.both.of(sample, value, error), self.of_nothing()
+        if self.statement.holds is Holds.AT_LEAST:
+            return Bounds(found.low, max(most, found.low), self.statement).around(value)
+        return Bounds(min(least, found.high), found.high, self.statement).around(value)
 
-    def of_nothing(self, *, scale: float) -> tuple[float, float]:
-        """Return 0 to the most there can be."""
-        return 0.0, scale * self.most
+    def of_nothing(self) -> tuple[float, float]:
+        """Return all that the property can be."""
+        return self.both.of_nothing()
 
 
-def quantile(level: float) -> float:
-    """Return z with ``P(|N(0, 1)| ≤ z) = level``.
+@dataclass(frozen=True)
+class Resting:
+    """The interval of another estimator of the same property: whatever the method, the truth is the same.
+
+    Attributes
+    ----------
+    estimator
+        What the interval rests on.
+    interval
+        How its value and error become ends.
+    reason
+        What to say of it; see :class:`~anonhist.properties.statement.Statement`.
 
     Examples
     --------
-    >>> round(quantile(0.95), 6)
-    1.959964
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.sample import Sample
+    >>> from anonhist.properties.support_size.observed import Observed
+    >>> Resting(Observed(), NormalInterval(0.0)).of(Sample(Profile([90], [2])), 3.0, 9.0).high
+    3.0
     """
-    # From the lower tail: near 1, floats have no room for what is left.
-    return -NormalDist().inv_cdf((1 - level) / 2)
 
+    estimator: Estimator
+    interval: Interval
+    reason: str = ""
 
-def _log_normal_error(ratio: float) -> float:
-    """Return ``sqrt(ln(1 + x²))``, the standard error of the logarithm, without the square of what is large."""
-    return math.sqrt(math.log1p(ratio**2) if ratio < 1 else 2 * math.log(math.hypot(1, ratio)))
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends; the value of the method asked for always lies between them."""
+        del error
+        found = self.interval.of(sample, *sample.of(self.estimator))
+        statement = replace(found.statement, reason=self.reason) if self.reason else found.statement
+        return Bounds(found.low, found.high, statement).around(value)
 
-
-def check_level(level: object) -> None:
-    """Refuse what is not a probability strictly between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        message = f"The level of an interval must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
-        raise UsageError(message)
+    def of_nothing(self) -> tuple[float, float]:
+        """Return all that the property can be."""
+        return self.interval.of_nothing()

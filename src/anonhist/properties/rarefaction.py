@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.properties.curve import Curve
 
 _FAR = 2
+_TOO_LOW = "Beyond the data the curve is too low where some labels not seen are rarer than those seen once."
 
 
 def rarefaction_curve(
@@ -96,6 +97,7 @@ def rarefaction_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=("Beyond twice the items the curve is too low.",) if n and most > _FAR * n else (),
+        bias=_TOO_LOW if most > n else "",
     )
 
 

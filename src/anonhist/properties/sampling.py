@@ -103,6 +103,21 @@ class SampleLaw:
         variance = float(of_few @ labels[summed]) + float(of_many @ labels[~summed])
         return mean, variance if variance > _ROUNDING * slope**2 * self.items else 0.0
 
+    def expectations(self, weights: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return E w(N_x) of a label of each group.
+
+        Examples
+        --------
+        >>> law = SampleLaw(Assemblage(np.array([0.25, 0.5]), np.ones(2)), 8)
+        >>> law.expectations(lambda counts: (counts == 0) * 1.0).round(4).tolist()  # e^−2 and e^−4
+        [0.1353, 0.0183]
+        """
+        summed, found = self._means <= _SUMMED, np.empty(self._means.shape)
+        values, pmf = self._table
+        found[summed] = pmf @ np.asarray(weights(values), dtype=np.float64)
+        found[~summed] = _smooth(self._means[~summed], weights)[0]
+        return found
+
     @cached_property
     def _means(self) -> NDArray[np.float64]:
         return read_only(self.items * self.population.probabilities)

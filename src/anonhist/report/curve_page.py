@@ -44,7 +44,7 @@ def _main(curve: Curve, command: str | None) -> str:
     words = {
         "title": view.title,
         "subtitle": view.subtitle,
-        "caption": f"{view.value_label}, against {view.x_label}, with {band_name(curve)}s.".capitalize(),
+        "caption": f"{view.value_label}, against {view.x_label}, with the {band_name(curve)} at each.".capitalize(),
         "reading": view.reading,
         "version": __version__,
     }

@@ -121,15 +121,16 @@ def ring_of(curve: Curve) -> int | None:
 
 
 def notes(curve: Curve) -> tuple[str, ...]:
-    """Say where an assumption visibly fails."""
+    """Say to which side the curve is off, and where an assumption visibly fails."""
     rises = curve.x_name == "orders" and bool(np.any(np.diff(curve.value) > _VISIBLE * curve.value[1:]))
     note = "Hill numbers of any distribution fall with their order: where these rise, the data are too few to tell."
-    return (*curve.warnings, note) if rises else curve.warnings
+    said = (curve.bias, *curve.warnings) if curve.bias else curve.warnings
+    return (*said, note) if rises else said
 
 
 def band_name(curve: Curve) -> str:
-    """Name the band by its level."""
-    return f"{100 * curve.level:g} % interval"
+    """Name the band by its level, and by what it holds."""
+    return f"{100 * curve.level:g} % interval" + (", chance alone" if curve.bias else "")
 
 
 def value_text(curve: Curve, at: int) -> str:

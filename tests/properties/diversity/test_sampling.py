@@ -18,6 +18,7 @@ from anonhist.properties.diversity import (
     renyi_entropy,
     tsallis_entropy,
 )
+from anonhist.properties.statement import Holds
 
 RUNS = 300
 ZIPF = 1 / np.arange(1, 301)
@@ -66,8 +67,10 @@ def test_errors_and_intervals(name: str, shape: str) -> None:
     assert 0.84 < stated / spread < 1.16
     right = truth(SHAPES[shape][0])
     held = sum(made.interval[0] <= right <= made.interval[1] for made in estimates) / RUNS
-    # 95 % within four standard deviations of a share of 300; Hill numbers below 1 keep a little bias.
-    assert 0.9 <= held < 1
+    # 95 % within four standard deviations of a share of 300; one end alone holds more often, by the bias of plug-in.
+    assert held >= 0.9
+    # Of an order that is not whole, each end is that of the whole order next to it.
+    assert held < 1 or estimates[0].statement.holds is Holds.AT_LEAST or name == "hill 2.5"
 
 
 @pytest.mark.slow

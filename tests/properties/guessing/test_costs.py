@@ -18,6 +18,7 @@ from anonhist.properties.guessing.guesswork import guesswork
 from anonhist.properties.guessing.success import guessing_success
 from anonhist.properties.guessing.work_factor import work_factor
 from anonhist.testing.cases import each_of
+from anonhist.testing.known_runs import KnownRuns
 
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 1])
@@ -187,7 +188,7 @@ def test_doubts_are_said() -> None:
 
 
 @dataclass(frozen=True)
-class Noisy:
+class Noisy(KnownRuns):
     """A release whose mechanism adds or takes labels seen once."""
 
     profile: Profile

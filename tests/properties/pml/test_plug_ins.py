@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.estimator import estimated
-from anonhist.properties.intervals import LabelsInterval, NormalInterval
+from anonhist.properties.estimated import estimated
+from anonhist.properties.intervals import NormalInterval
 from anonhist.properties.pml import (
     PmlDistanceToUniformity,
     PmlDistribution,
@@ -25,6 +25,7 @@ from anonhist.properties.pml import (
     property_of,
 )
 from anonhist.properties.pml.bootstrap import bootstrap_error, drawn
+from anonhist.properties.support_size.interval import SupportSizeInterval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -228,8 +229,8 @@ def test_estimates_have_intervals(counts: list[int]) -> None:
     profile = Profile.from_counts(counts)
     for estimator, interval in [
         (PmlEntropy(), NormalInterval(0.0)),
-        (PmlSupportSize(), LabelsInterval()),
-        (PmlSupportSize(40), LabelsInterval(40.0)),
+        (PmlSupportSize(), SupportSizeInterval()),
+        (PmlSupportSize(40), SupportSizeInterval(40.0)),
     ]:
         low, high = estimated(profile, estimator, interval).interval
         assert low <= estimator.value(profile) <= high < math.inf

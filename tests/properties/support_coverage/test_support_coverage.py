@@ -24,6 +24,7 @@ from anonhist.properties.support_coverage.smoothed_binomial import (
 )
 from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson, smoothed_poisson
 from anonhist.testing.cases import each_of
+from anonhist.testing.known_runs import KnownRuns
 
 SERIES = SUPPORT_COVERAGE_METHODS[1:]
 ESTIMATORS = {each.name: each for each in (GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)}
@@ -37,7 +38,7 @@ POPULATIONS = {
 
 
 @dataclass(frozen=True)
-class PublishedRuns:
+class PublishedRuns(KnownRuns):
     """A release whose mechanism was re-simulated."""
 
     profile: Profile

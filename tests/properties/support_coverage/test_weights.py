@@ -13,6 +13,7 @@ from scipy import stats
 
 from anonhist.profiles import Profile
 from anonhist.properties.linear import LinearStatistic
+from anonhist.properties.support_coverage import support_coverage
 from anonhist.properties.support_coverage.good_toulmin import good_toulmin
 from anonhist.properties.support_coverage.rarefaction import rarefaction
 from anonhist.properties.support_coverage.smoothed_binomial import smoothed_binomial_a, smoothed_binomial_b
@@ -88,7 +89,18 @@ def test_series_weights_are_their_definitions(beyond: float) -> None:
     for statistic, law in laws.items():
         expected = 1 - (-beyond) ** counts * law.sf(counts - 1)
         assert statistic(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
-    assert good_toulmin(n=n, draws=draws).weights(counts) == pytest.approx(1 - (-beyond) ** counts, rel=1e-12)
+    # Up to t = 1 the terms of labels that are sure to be seen fade out.
+    kept = stats.poisson(48).sf(counts - 1) if beyond <= 1 else 1.0
+    expected = 1 - (-beyond) ** counts * kept
+    assert good_toulmin(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_labels_that_are_sure_to_be_seen_add_no_noise_to_good_toulmin() -> None:
+    # Terms of equal size and turning signs would add an error of 10 labels here, whatever their counts.
+    profile = Profile([960, 985, 1000, 1013, 1042], [20] * 5)
+    found = support_coverage(profile, draws=2 * profile.n)
+    assert found.value == pytest.approx(100, abs=1e-6)
+    assert found.standard_error < 1e-3
 
 
 def test_chosen_parameters_are_used() -> None:

@@ -13,6 +13,7 @@ from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
 from anonhist.testing.cases import each_of
+from anonhist.testing.published import chao1_interval
 
 COUNTS = st.lists(st.one_of(st.integers(1, 3), st.integers(1, 40)), min_size=1, max_size=60)
 # scikit-bio takes 1.96 for the quantile.
@@ -31,15 +32,14 @@ def test_value_is_that_of_scikit_bio(counts: list[int]) -> None:
 @given(COUNTS)
 def test_interval_is_that_of_scikit_bio_where_labels_are_missing(counts: list[int]) -> None:
     counts = [1, 1, *counts]
-    interval = support_size(Profile.from_counts(counts), method="chao1", level=LEVEL).interval
-    assert interval == pytest.approx(chao1_ci(counts), rel=1e-9)
+    assert chao1_interval(Profile.from_counts(counts), LEVEL) == pytest.approx(chao1_ci(counts), rel=1e-9)
 
 
 @pytest.mark.slow
 @settings(derandomize=True, deadline=None, database=None)
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=60))
 def test_interval_without_singletons_is_that_of_scikit_bio_and_holds_the_value(counts: list[int]) -> None:
-    low, high = support_size(Profile.from_counts(counts), method="chao1", level=LEVEL).interval
+    low, high = chao1_interval(Profile.from_counts(counts), LEVEL)
     of_oracle = chao1_ci(counts)
     assert low == len(counts) <= of_oracle[0]
     assert high == pytest.approx(of_oracle[1], rel=1e-9)
@@ -49,7 +49,7 @@ def test_interval_without_singletons_is_that_of_scikit_bio_and_holds_the_value(c
 def test_one_singleton_is_no_proof_that_nothing_is_missing(counts: list[int]) -> None:
     # scikit-bio's interval has no width here.
     assert chao1_ci(counts) == (len(counts), len(counts))
-    low, high = support_size(Profile.from_counts(counts), method="chao1").interval
+    low, high = chao1_interval(Profile.from_counts(counts), 0.95)
     assert low == len(counts)
     assert high > len(counts) + 0.05
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
+from anonhist.mechanisms.estimators.bias import largest_bias, surprise
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation
@@ -144,6 +145,12 @@ class EntropyMechanism(StatisticMechanism):
         """Return 0 and ln k; without k there is no upper end."""
         del items
         return 0.0, math.inf if self.alphabet_size is None else math.log(self.alphabet_size)
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return the largest bias over all distributions; without k there is no bound on how much too low it is."""
+        truth, size = surprise(items), self.alphabet_size
+        too_low, too_high = largest_bias(self.statistic(items), truth, items, alphabet_size=size)
+        return math.inf if size is None else too_low, too_high
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,8 @@ from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
 from anonhist.privacy import Guarantee, NeighboringRelation
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
-from anonhist.properties.intervals import check_level, quantile
+from anonhist.properties.levels import check_level, quantile
+from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from anonhist.properties import LinearStatistic
     from anonhist.randomness import RandomSource
 
+# Names of the parts of an error.
+SAMPLING, NOISE = "sampling, at most", "privacy noise"
 # Of the budget, where the number of items is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
 # Digits of the knots that noise is predicted from.
@@ -33,6 +36,8 @@ _BEYOND = (
     "What was released lies far beyond what there can be, and was cut: an assumption fails, or a public number, such "
     "as the alphabet size, is not right."
 )
+_RARE = Statement(Holds.AT_LEAST, "labels too rare to be seen may add any amount")
+_ALLOWED = Statement(Holds.BOTH, "the ends allow for the largest bias there can be")
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
@@ -111,6 +116,14 @@ class StatisticMechanism(Setting, ABC):
         """Turn the statistic into the estimate, a monotone function; post-processing."""
         del items
         return statistic
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return how far the mean of the statistic may be below and above the truth, from public numbers; ≥ 0.
+
+        Infinite where there is no bound: then the estimate says no more than the other end.
+        """
+        del items
+        return 0.0, 0.0
 
     @property
     def items_are_released(self) -> bool:
@@ -252,9 +265,10 @@ class StatisticMechanism(Setting, ABC):
         least, most = self.ends(items)
         # What is cut takes its interval along: one beyond the ends would have no length.
         middle = min(max(value, least), most)
-        low, high = self._finished(middle - half, items), self._finished(middle + half, items)
+        too_low, too_high = self.bias(items)
+        low, high = self._finished(middle - half - too_high, items), self._finished(middle + half + too_low, items)
         slope = _slope(self, value, items, max(deviation, 1e-300))
-        parts = [("sampling, at most", noised.sampling_error), ("privacy noise", deviation)]
+        parts = [(SAMPLING, noised.sampling_error), (NOISE, deviation)]
         if self.items_are_released:
             parts.append(("privacy noise on the number of items, at most", noised.items_error))
         scaled = tuple((cause, slope * error) for cause, error in parts)
@@ -269,6 +283,7 @@ class StatisticMechanism(Setting, ABC):
             warnings=(*self.doubts(items), *(() if least - half <= value <= most + half else (_BEYOND,))),
             unit=self.counted,
             guarantee=self.guarantee,
+            statement=_RARE if math.isinf(too_low) else _ALLOWED if too_low or too_high else PLUS_MINUS,
         )
 
     def doubts(self, items: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation, parse_whole_number
@@ -132,6 +133,13 @@ class SupportCoverageMechanism(StatisticMechanism):
         if self.draws <= items:
             return rarefaction(n=items, draws=self.draws)
         return self.smoothing(items).statistic(items, self.draws)
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return the largest bias over all distributions, beyond n draws."""
+        if self.draws <= items:
+            return 0.0, 0.0
+        truth = new_labels(self.draws / items)
+        return largest_bias(self.statistic(items), truth, items, alphabet_size=self.alphabet_size)
 
     def doubts(self, items: int) -> tuple[str, ...]:
         """Say where another method was taken than was asked for."""

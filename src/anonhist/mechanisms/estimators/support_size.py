@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation
@@ -21,6 +22,7 @@ from anonhist.properties.support_size.observed import Observed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties import Estimate
@@ -95,6 +97,20 @@ class SupportSizeMechanism(StatisticMechanism):
         """Return 1 and k."""
         del items
         return 1.0, math.inf if self.alphabet_size is None else float(self.alphabet_size)
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return the largest bias where no label has a probability below 1/k; no bound for the labels seen."""
+        size = self.alphabet_size
+        if size is None or self.method == "observed":
+            return math.inf, 0.0
+        truth = new_labels(math.inf)
+        return largest_bias(self.statistic(items), truth, items, alphabet_size=size, least=items / size)
+
+    def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
+        """Return 0 for the labels seen: there are at least as many, whatever sampling did."""
+        if self.method == "observed":
+            return 0.0
+        return super().sampling_error(weights, value, scale)
 
 
 def _seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:

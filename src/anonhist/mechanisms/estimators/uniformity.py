@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from anonhist.mechanisms.estimators.asking import made
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
-from anonhist.properties.diversity.uniformity import DistanceToUniformity, uniformity_statistic
+from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias, uniformity_statistic
 
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
@@ -64,6 +64,10 @@ class UniformityMechanism(StatisticMechanism):
         """Return 0 and the distance of a single label."""
         del items
         return 0.0, 2 * (1 - 1 / self.alphabet_size)
+
+    def bias(self, items: int) -> tuple[float, float]:
+        """Return 0 and how much chance alone may add."""
+        return 0.0, distance_bias(items, self.alphabet_size)
 
 
 def private_distance_to_uniformity(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from anonhist.properties.curve import Curve
     from anonhist.properties.estimator import Resimulated
 
+_WITHOUT_BIAS = 2
+_TOO_LOW = "Below order 2 labels too rare to be seen may add any amount: take the curve as a lower bound there."
 _ORDERS = tuple(tenth / 10 for tenth in range(31))
 
 
@@ -81,4 +83,5 @@ def hill_curve(
         level=level,
         bootstraps=bootstraps,
         rng=rng,
+        bias=_TOO_LOW if x[0] < _WITHOUT_BIAS else "",
     )

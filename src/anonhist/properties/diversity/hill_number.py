@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.properties.diversity.interval import order_interval
 from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
-from anonhist.properties.estimator import estimated
-from anonhist.properties.intervals import Interval, LabelsInterval, NormalInterval
+from anonhist.properties.estimated import estimated
+from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -22,6 +23,9 @@ def hill_number(
 
     q = 0 counts all labels alike, 1 in proportion to how frequent they are, 2 is the inverse of Simpson's index; the
     larger q, the less rare labels matter.
+
+    From order 2 on there is an interval, the same for all methods, and at order 1 where little was not seen. Below 2
+    the number has a lower end only, since labels too rare to be seen may be any number.
 
     Parameters
     ----------
@@ -47,6 +51,5 @@ def hill_number(
     4.31818 ± 1.71 labels (95 % interval 1 to 7.67132)
     """
     chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
-    # How many labels there are cannot be less than were seen.
-    interval: Interval = NormalInterval(1.0) if chosen.order else LabelsInterval()
+    interval = order_interval(chosen.order, OrderSum.as_hill, NormalInterval(1.0))
     return estimated(data, chosen, interval, level=level, unit="labels")

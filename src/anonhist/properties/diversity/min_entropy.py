@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.estimator import Point, estimated
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimated import estimated
+from anonhist.properties.estimator import Point
+from anonhist.properties.intervals import NormalInterval, OneSided
+from anonhist.properties.statement import Holds, Statement
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
 
 _CLEAR = 2.0
+_BY_CHANCE = Statement(Holds.AT_LEAST, "the most frequent label of a sample is partly so by chance")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ def _contested(profile: Profile) -> tuple[str, ...]:
 def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: float = 0.95) -> Estimate:
     """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: what one best guess is worth.
 
+    The largest share of a sample is too high on average, for every distribution: so there is a lower end only.
+
     Parameters
     ----------
     data
@@ -77,7 +82,8 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     --------
     >>> from anonhist.profiles import Profile
     >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
-    1 ± 0.051 bits (95 % interval 0.900028 to 1.09997)
+    at least 0.900028 bits (95 % confidence), estimate 1: the most frequent label of a sample is partly so by chance
     """
     unit, scale = entropy_unit(base)
-    return estimated(data, MinEntropy(), NormalInterval(0.0), level=level, unit=unit, scale=scale)
+    interval = OneSided(_BY_CHANCE, NormalInterval(0.0))
+    return estimated(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)

@@ -9,8 +9,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.properties.diversity.chao_jost import ChaoJostSum
 from anonhist.properties.diversity.falling import falling_share, least_share
 from anonhist.properties.diversity.order_sum import OrderSum, SumEstimator
-from anonhist.properties.estimator import Point, estimated
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sampling import sampling_error
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
-    from anonhist.properties.estimator import Resimulated
 
 ANY_DRAWS = "items were drawn independently; nothing about labels not seen"
 
@@ -46,7 +43,7 @@ def power_sum_statistic(n: int, order: int) -> LinearStatistic:
     >>> round(power_sum_statistic(4, 2).of(Profile.from_counts([3, 1])), 12)  # half of the six pairs are alike
     0.5
     """
-    whole = _whole_order(order)
+    whole = whole_order(order)
     items = parse_whole_number(n, name="n", least=whole, most=2**63 - 1)
 
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -108,72 +105,6 @@ class UnbiasedSum(SumEstimator):
         return ChaoJostSum(self.order).sum_of(profile)
 
 
-def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -> Estimate:
-    """Estimate ``Σ_x p_x^a`` without bias: the probability that a items all have the same label.
-
-    Parameters
-    ----------
-    data
-        A profile, or a release: then the interval holds the privacy noise as well.
-    order
-        a, a whole number from 2 to 12.
-    level
-        Probability with which the interval is meant to hold the truth.
-
-    Raises
-    ------
-    UsageError
-        If a number is impossible.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> print(power_sum(Profile.from_labels("abracadabra"), order=2))
-    0.218182 ± 0.131 (95 % interval 0 to 0.473986)
-    """
-    return estimated(data, PowerSum(_whole_order(order)), NormalInterval(0.0, 1.0), level=level)
-
-
-def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
-    """Estimate ``D = Σ_x p_x²`` without bias: the probability that two items have the same label (Simpson 1949).
-
-    scikit-bio calls it dominance; what is there, and by many ecologists, called Simpson's index is 1 − D:
-    :func:`gini_simpson`. ``1/D`` is the Hill number of order 2.
-
-    Parameters
-    ----------
-    data, level
-        As of :func:`power_sum`.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> simpson(Profile.from_counts([3, 1])).value
-    0.5
-    """
-    return estimated(data, PowerSum(2), NormalInterval(0.0, 1.0), level=level)
-
-
-def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
-    """Estimate ``1 − Σ_x p_x²`` without bias: the probability that two items have different labels.
-
-    Also known as Gini impurity and as probability of interspecific encounter (Hurlbert 1971); the Tsallis entropy of
-    order 2.
-
-    Parameters
-    ----------
-    data, level
-        As of :func:`power_sum`.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> gini_simpson(Profile.from_counts([3, 1, 1])).value
-    0.7
-    """
-    return estimated(data, GiniSimpson(), NormalInterval(0.0, 1.0), level=level)
-
-
 @dataclass(frozen=True)
 class GiniSimpson:
     """``1 − M_2``, M_2 without bias. Of one label it is 0, of n singletons 1.
@@ -196,5 +127,12 @@ class GiniSimpson:
         return replace(alike, value=1.0 - alike.value, weights=minus)
 
 
-def _whole_order(order: object) -> int:
+def whole_order(order: object) -> int:
+    """Return a, refusing what is no whole number from 2 to 12.
+
+    Examples
+    --------
+    >>> whole_order(2)
+    2
+    """
     return parse_whole_number(order, name="order", least=2, most=12)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.properties.diversity.interval import order_interval
 from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.estimator import estimated
+from anonhist.properties.estimated import estimated
 from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
@@ -56,4 +57,5 @@ def renyi_entropy(
     """
     chosen = sum_estimator(order, method, OrderSum.as_renyi, of="Rényi entropies")
     unit, scale = entropy_unit(base)
-    return estimated(data, chosen, NormalInterval(0.0), level=level, unit=unit, scale=scale)
+    interval = order_interval(chosen.order, OrderSum.as_renyi, NormalInterval(0.0))
+    return estimated(data, chosen, interval, level=level, unit=unit, scale=scale)

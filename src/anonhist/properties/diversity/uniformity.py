@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimator import Point, estimated
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimated import estimated
+from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml import PmlDistanceToUniformity
+from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
+    from anonhist.properties.sample import Sample
 
 # Items per label below which chance alone adds about a tenth or more: sqrt(2k/(πn)) of uniform data.
 _FEW = 64
+_UNEVEN = "the lower end allows for what chance alone may add"
 
 
 def uniformity_statistic(n: int, alphabet_size: int) -> LinearStatistic:
@@ -91,6 +95,74 @@ class DistanceToUniformity:
         return Point(value, statistic.weights, warnings=warnings)
 
 
+@dataclass(frozen=True)
+class DistanceInterval:
+    """From ``d − b − z·error`` to ``d + z·error``, d the plug-in distance: the same for all methods.
+
+    The mean of d is never below the distance itself (Jensen), and above it by ``Σ_x E|n_x/n − p_x|`` at most. For a
+    Poisson count N with mean λ that deviation is at most ``E[c(N)]``, ``c(1) = 2`` and ``c(r) = √r`` else: so
+    ``b = Σ_r φ_r·c(r)/n``, and the error of the lower end is that of ``d − b``.
+
+    Attributes
+    ----------
+    alphabet_size
+        k.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.sample import Sample
+    >>> found = DistanceInterval(2).of(Sample(Profile.from_counts([500, 300])), 0.25, 0.0)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.133, 0.317)
+    """
+
+    alphabet_size: int
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends; the value always lies between them."""
+        del error
+        distance, spread = sample.of(DistanceToUniformity(self.alphabet_size))
+        without, spread_without = sample.of(_LeastDistance(self.alphabet_size))
+        least, most = self.of_nothing()
+        low, high = without - sample.z * spread_without, distance + sample.z * spread
+        return Bounds(max(low, least), min(high, most), Statement(Holds.BOTH, _UNEVEN)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return 0 and the distance of a single label."""
+        return 0.0, 2 * (1 - 1 / self.alphabet_size)
+
+
+@dataclass(frozen=True)
+class _LeastDistance:
+    """``d − b``: the plug-in distance less the most that chance alone adds."""
+
+    alphabet_size: int
+    name: ClassVar[str] = "least distance"
+    assumes: ClassVar[str] = "items drawn independently"
+
+    def point(self, profile: Profile) -> Point:
+        """Estimate from a profile with at least one item."""
+        statistic, n = uniformity_statistic(profile.n, self.alphabet_size), float(profile.n)
+
+        def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.asarray(statistic.weights(counts) - np.where(counts == 1, 2.0, np.sqrt(counts)) / n)
+
+        added = float(np.where(profile.counts == 1, 2.0, np.sqrt(profile.counts)) @ profile.prevalences) / n
+        return Point(statistic.of(profile) - added, weights)
+
+
+def distance_bias(n: int, alphabet_size: int) -> float:
+    """Return ``sqrt(k/n)``: the plug-in distance of n ≥ 1 items is too high by that at most, from public numbers alone.
+
+    Examples
+    --------
+    >>> distance_bias(400, 4)
+    0.1
+    """
+    return math.sqrt(alphabet_size / n)
+
+
 UNIFORMITY_METHODS = (DistanceToUniformity.name, PmlDistanceToUniformity.name)
 
 
@@ -122,8 +194,7 @@ def distance_to_uniformity(
     0.25
     """
     size = check_alphabet(data, parse_whole_number(alphabet_size, name="alphabet_size")) or 1
-    most = 2 * (1 - 1 / size)
     name = method or DistanceToUniformity.name
     check_method(name, UNIFORMITY_METHODS, of="distance to uniformity")
     chosen = DistanceToUniformity(size) if name == DistanceToUniformity.name else PmlDistanceToUniformity(size)
-    return estimated(data, chosen, NormalInterval(0.0, most), level=level)
+    return estimated(data, chosen, DistanceInterval(size), level=level)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.properties.entropy.chao_shen import ChaoShen
 from anonhist.properties.entropy.grassberger import Grassberger
+from anonhist.properties.entropy.interval import EntropyInterval
 from anonhist.properties.entropy.jackknife import Jackknife
 from anonhist.properties.entropy.miller_madow import MillerMadow
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.estimator import estimated
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimated import estimated
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml import PmlEntropy
 
@@ -47,6 +47,10 @@ def entropy(
 ) -> Estimate:
     """Estimate the Shannon entropy ``H(p) = −Σ_x p_x·ln p_x`` of the distribution that the items were drawn from.
 
+    The interval is the same for all methods, :class:`~anonhist.properties.entropy.interval.EntropyInterval`: it holds
+    the truth for every distribution over at most 2^64 labels, or over the alphabet. Where much was not seen, and no
+    alphabet is known, it has a lower end only.
+
     Parameters
     ----------
     data
@@ -71,13 +75,12 @@ def entropy(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(entropy(Profile.from_labels("abracadabra"), method="miller-madow", base=2))
-    2.30268 ± 0.4 bits (95 % interval 1.51965 to 3.08572)
+    at least 1.53266 bits (95 % confidence), estimate 2.30268: labels too rare to be seen may add any amount
     """
     chosen = entropy_estimator(method, alphabet_size)
     check_alphabet(data, alphabet_size)
-    most = math.inf if alphabet_size is None else math.log(alphabet_size)
     unit, scale = entropy_unit(base)
-    return estimated(data, chosen, NormalInterval(0.0, most), level=level, unit=unit, scale=scale)
+    return estimated(data, chosen, EntropyInterval(alphabet_size), level=level, unit=unit, scale=scale)
 
 
 def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimator:

@@ -75,4 +75,5 @@ def guessing_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=warnings,
+        bias="The most frequent labels of a sample are partly so by chance: take the curve as an upper bound.",
     )

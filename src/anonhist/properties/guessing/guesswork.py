@@ -47,6 +47,7 @@ class Guesswork:
     share: Fraction
     name: ClassVar[str] = "plug-in"
     assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else more guesses are needed"
+    counts_labels: ClassVar[bool] = False
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -85,6 +86,7 @@ class GuessworkInBits:
     share: Fraction
     name: ClassVar[str] = Guesswork.name
     assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+    counts_labels: ClassVar[bool] = False
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from anonhist.properties.estimator import estimated
+from anonhist.properties.estimated import estimated
 from anonhist.properties.guessing.ranks import MostFrequent, exact_share
+from anonhist.properties.guessing.success import BY_CHANCE
 from anonhist.properties.guessing.units import check_unit
-from anonhist.properties.intervals import quantile
 from anonhist.properties.sampling import sampling_error
+from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Point, Resimulated, Weights
+    from anonhist.properties.sample import Sample
 
 
 class CostOfShare(Protocol):
@@ -26,6 +28,8 @@ class CostOfShare(Protocol):
 
     name: ClassVar[str]
     assumes: ClassVar[str]
+    # Whether the cost is a function of the number of labels alone, which a share decides.
+    counts_labels: ClassVar[bool]
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -43,7 +47,10 @@ class CostOfShare(Protocol):
 
 @dataclass(frozen=True)
 class ShareInterval:
-    """``value ± z·error``, and the costs of the shares ``α ± z·(error of λ_μ)``: right where μ jumps (Woodruff 1952).
+    """At least the cost of the share ``α − z·(error of λ_μ)`` (Woodruff 1952), or ``value − z·error`` if that is less.
+
+    The share that the most frequent labels of a sample cover is too high on average, for every distribution, so what
+    guessing costs is too low, and the lower end holds; there is no upper one.
 
     Attributes
     ----------
@@ -56,33 +63,32 @@ class ShareInterval:
     --------
     >>> from anonhist.profiles import Profile
     >>> from anonhist.properties.guessing.work_factor import work_factor
-    >>> work_factor(Profile.from_counts([501, 300, 199]), share=0.5).interval[1]
-    2.0
+    >>> work_factor(Profile.from_counts([501, 300, 199]), share=0.51).interval[0]
+    1.0
     """
 
     cost: CostOfShare
     least: float
 
-    def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
-        """Return the ends; the value always lies between them."""
-        z, share = quantile(level), self.cost.share
-        if not profile.n:
-            return value, value + z * error
-        top = MostFrequent.of_share(profile, share)
-        own = sampling_error(profile, self.cost.weights(top))
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the lower end; the value lies above it."""
+        share = self.cost.share
+        top = MostFrequent.of_share(sample.profile, share)
+        own = sampling_error(sample.profile, self.cost.weights(top))
         # Privacy noise widens both alike.
-        wider = error / (scale * own) if own else 1.0
-        off = Fraction(z * wider * sampling_error(profile, top.above()))
-        ends = []
-        for end in (-off, off):
-            there = MostFrequent.of_share(profile, min(max(share + end, Fraction(0)), Fraction(1)))
-            ends.append(scale * self.cost.of(there, too_high=float(end)))
-        low, high = min(*ends, value - z * error), max(*ends, value + z * error)
-        return min(max(low, scale * self.least), value), high
+        wider = error / own if own else 1.0
+        off = Fraction(sample.z * wider * sampling_error(sample.profile, top.above()))
+        there = MostFrequent.of_share(sample.profile, max(share - off, Fraction(0)))
+        lower = self.cost.of(there, too_high=-float(off))
+        if not self.cost.counts_labels:
+            # Where fewer labels are enough, what they cost has an error of its own.
+            lower -= sample.z * wider * sampling_error(sample.profile, self.cost.weights(there))
+        low = min(lower, value - sample.z * error)
+        return Bounds(max(low, self.least), math.inf, Statement(Holds.AT_LEAST, BY_CHANCE)).around(value)
 
-    def of_nothing(self, *, scale: float) -> tuple[float, float]:
+    def of_nothing(self) -> tuple[float, float]:
         """Return all that it can be."""
-        return scale * self.least, math.inf
+        return self.least, math.inf
 
 
 def cost_of_share(

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimator import Point, estimated
+from anonhist.properties.estimated import estimated
+from anonhist.properties.estimator import Point
 from anonhist.properties.guessing.ranks import MostFrequent
 from anonhist.properties.guessing.units import check_unit, times
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.intervals import NormalInterval, OneSided
+from anonhist.properties.statement import Holds, Statement
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
+
+BY_CHANCE = "the most frequent labels of a sample are partly so by chance"
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,9 @@ def guessing_success(
 ) -> Estimate:
     """Estimate ``λ_β``: the share of accounts that β best guesses each break.
 
+    The share of the most frequent labels of a sample is too high on average, for every distribution: so there is an
+    upper end only, and of bits a lower one.
+
     Parameters
     ----------
     data
@@ -101,9 +108,11 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    0.6 ± 0.0155 (95 % interval 0.569636 to 0.630364)
+    at most 0.630364 (95 % confidence), estimate 0.6: the most frequent labels of a sample are partly so by chance
     """
     number = parse_whole_number(guesses, name="guesses")
     if check_unit(unit, ("share", "bits")) == "share":
-        return estimated(data, GuessingSuccess(number), NormalInterval(0.0, 1.0), level=level)
-    return estimated(data, SuccessInBits(number), NormalInterval(math.log2(number)), level=level, unit="bits")
+        at_most = OneSided(Statement(Holds.AT_MOST, BY_CHANCE), NormalInterval(0.0, 1.0))
+        return estimated(data, GuessingSuccess(number), at_most, level=level)
+    at_least = OneSided(Statement(Holds.AT_LEAST, BY_CHANCE), NormalInterval(math.log2(number)))
+    return estimated(data, SuccessInBits(number), at_least, level=level, unit="bits")

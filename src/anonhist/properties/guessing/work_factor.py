@@ -42,6 +42,7 @@ class WorkFactor:
     share: Fraction
     name: ClassVar[str] = "plug-in"
     assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else more guesses are needed"
+    counts_labels: ClassVar[bool] = True
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -80,6 +81,7 @@ class WorkFactorInBits:
     share: Fraction
     name: ClassVar[str] = WorkFactor.name
     assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+    counts_labels: ClassVar[bool] = True
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties.estimator import estimated
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimated import estimated
 from anonhist.properties.options import check_method
 from anonhist.properties.sample_coverage.chao_jost import ChaoJost
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
+from anonhist.properties.sample_coverage.interval import CoverageInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -40,9 +40,9 @@ def sample_coverage(data: Profile | Resimulated, *, method: str | None = None, l
     --------
     >>> from anonhist.profiles import Profile
     >>> print(sample_coverage(Profile.from_counts([9, 4, 2, 2, 1, 1, 1])))
-    0.85 ± 0.128 (95 % interval 0.599194 to 1)
+    0.85 (95 % interval 0.438059 to 1)
     """
-    return estimated(data, sample_coverage_estimator(method), NormalInterval(0.0, 1.0), level=level)
+    return estimated(data, sample_coverage_estimator(method), CoverageInterval(), level=level)
 
 
 def sample_coverage_estimator(method: str | None) -> Estimator:

@@ -7,20 +7,32 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.properties.support_coverage.series import LONGEST, reach, series, series_point, series_value
+from anonhist.properties.support_coverage.series import (
+    LONGEST,
+    log_poisson_tails,
+    reach,
+    series,
+    series_point,
+    series_value,
+)
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimator import Point
     from anonhist.properties.linear import LinearStatistic
 
+# Mean of the Poisson variable whose tail terms fade out by: of counts up to 9 all digits stay.
+_SURE = 48.0
+
 
 @dataclass(frozen=True)
 class GoodToulmin:
     """``S_m = S_obs − Σ_{j≥1} (−t)^j·φ_j`` with t = (m − n)/n (Good and Toulmin 1956, eq. 24).
 
-    Nearly unbiased, and of small error up to t = 1; beyond, its error grows as t^j with the counts j. Terms of counts
-    above 4,096 are left out. It is kept between the labels seen and one more for each draw beyond the sample. Of one
+    Nearly unbiased, and of small error up to t = 1; beyond, its error grows as t^j with the counts j. Up to t = 1 terms
+    fade out around counts of 48, by the tail of a Poisson variable: a label expected so often is sure to be seen, and
+    its terms of equal size and turning signs would be noise alone. Beyond t = 1 those of counts above 4,096 are left
+    out. The value is kept between the labels seen and one more for each draw beyond the sample. Of one
     label seen n times it is 1 − (−t)^n, kept so, of singletons n·(1 + t).
 
     Attributes
@@ -61,4 +73,5 @@ def good_toulmin(*, n: int, draws: int) -> LinearStatistic:
     >>> good_toulmin(n=100, draws=150).weights(np.arange(4)).tolist()
     [0.0, 1.5, 0.75, 1.125]
     """
-    return series(reach(n=n, draws=draws), np.zeros(LONGEST + 1))
+    beyond = reach(n=n, draws=draws)
+    return series(beyond, log_poisson_tails(_SURE) if beyond <= 1 else np.zeros(LONGEST + 1))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.support_size.interval import missed
 from anonhist.properties.support_size.singletons import without_repeats
 
 if TYPE_CHECKING:
@@ -43,7 +42,8 @@ class Chao1:
 
 def _variance(once: float, twice: float, value: float, profile: Profile) -> float:
     if not once:
-        return profile.num_labels * missed(profile) * (1 - missed(profile))
+        missed = math.exp(-profile.n / profile.num_labels)
+        return profile.num_labels * missed * (1 - missed)
     if not twice:
         return max(once * (once - 1) / 2 + once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * value), 0.0)
     more = twice + 1

@@ -1,4 +1,4 @@
-"""From an estimate of the support size to an interval."""
+"""From an estimate of the support size to what can be said of it."""
 
 from __future__ import annotations
 
@@ -6,74 +6,142 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonhist.properties.intervals import LabelsInterval, quantile
+from anonhist.properties.levels import largest_mean
+from anonhist.properties.statement import Bounds, Holds, Statement
+from anonhist.properties.support_size.chao1 import Chao1
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.profiles import Profile
+    from anonhist.properties.sample import Sample
+
+NO_END = "labels too rare to be seen may be any number"
+_SMALLEST = "the ends allow for the largest bias there can be where no label is rarer than assumed"
 
 
-def unbiased(n: int) -> float:
-    """Return 0 for any number of items: the estimator is taken to have no bias worth a mention."""
-    del n
-    return 0.0
+@dataclass(frozen=True)
+class AtLeastLabels:
+    """A lower bound that holds for every distribution, whatever the method: there is no upper one.
+
+    Of data it is the lower end of the log-normal interval of :class:`~anonhist.properties.support_size.chao1.Chao1`,
+    which is a lower bound on average, by the inequality of Cauchy and Schwarz ``E[φ_0]·E[φ_2] ≥ E[φ_1]²/2`` (Chao
+    1984), but no more than φ_2 allows as a Poisson number, ``S_obs + φ_1·(φ_1 − 1)/(2u)`` with
+    ``u = φ_2 + z²/2 + z·sqrt(φ_2 + z²/4)``: where it is 0 or 1 a log-normal distribution is far off. It is rounded
+    down: how many labels were missed is a whole number, 0 often where less than one is expected.
+
+    Of a release it is the lower end of how many labels the data hold: they are labels that there are.
+
+    Attributes
+    ----------
+    most
+        How many labels there can be at most.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.sample import Sample
+    >>> found = AtLeastLabels().of(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)
+    >>> round(found.low, 3), found.high, found.statement.holds.value
+    (6.0, inf, 'at least')
+    """
+
+    most: float = math.inf
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the lower end and ``most``; the value lies between them unless it is more than there can be."""
+        del error
+        low, _ = sample.labels
+        if sample.release is None:
+            low = max(low, float(math.floor(_lower_end(sample))))
+        low = min(low, max(self.most, 0.0))
+        return Bounds(min(low, value), max(self.most, low), Statement(Holds.AT_LEAST, NO_END))
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return 0 to the most there can be."""
+        return 0.0, self.most
+
+
+def _lower_end(sample: Sample) -> float:
+    """Return the lower end that data have."""
+    low, _ = log_normal_ends(sample, *sample.of(Chao1()))
+    once, twice = float(sample.profile.prevalence(1)), float(sample.profile.prevalence(2))
+    return min(low, sample.profile.num_labels + once * (once - 1) / (2 * largest_mean(twice, sample.z)))
 
 
 @dataclass(frozen=True)
 class SupportSizeInterval:
-    """Log-normal interval; where nothing seems to be missing, that of a Poisson number of labels missed.
+    """From the lower end of :class:`AtLeastLabels` to the upper one of :func:`log_normal_ends`, cut at the most.
 
-    Where the value is ``S_obs``, it is ``S_obs`` to ``(S_obs + z·error)/(1 − P)``, each label missed with probability
-    ``P = exp(−n/S_obs)`` (EstimateS, eq. 14; its lower end may lie above the value, this one does not). The log-normal
-    interval collapses where the error is hundreds of times the labels not seen, so it never ends below
-    ``value + z·error``.
+    For an estimator whose bias has a bound, because the least probability is known.
 
     Attributes
     ----------
     most
         How many labels there can be at most.
     bias
-        Of n: by which share b the labels not seen may at worst be misjudged on average. Their ends are divided by
+        Of n: by which share b, at most, the labels not seen are misjudged on average.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> from anonhist.properties.sample import Sample
+    >>> found = SupportSizeInterval(12.0).of(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)
+    >>> found.low, found.high
+    (6.0, 12.0)
+    """
+
+    most: float = math.inf
+    bias: Callable[[int], float] | None = None
+
+    def of(self, sample: Sample, value: float, error: float) -> Bounds:
+        """Return the ends; the value always lies between them."""
+        bias = 0.0 if self.bias is None else self.bias(sample.profile.n)
+        low = AtLeastLabels(self.most).of(sample, value, error).low
+        _, high = log_normal_ends(sample, value, error, bias=bias)
+        return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
+
+    def of_nothing(self) -> tuple[float, float]:
+        """Return 0 to the most there can be."""
+        return 0.0, self.most
+
+
+def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:
+    """Return the ends of a log-normal interval: the labels not seen, ``T = value − S_obs``, have a log-normal error.
+
+    ``S_obs + T/K`` to ``S_obs + T·K`` with ``K = exp(z·sqrt(ln(1 + (error/T)²)))`` (Chao 1987, eq. 8): it never says
+    less than was seen. K grows far slower than the error, and where that is hundreds of times T, ``T·K`` falls behind:
+    so the upper end is ``value + z·error`` at least. Where T is 0, nothing seems to be missing: ``S_obs`` to
+    ``(S_obs + z·error)/(1 − P)``, each label missed with probability ``P = exp(−n/S_obs)`` (EstimateS, eq. 14; its
+    lower end may lie above the value, this one does not).
+
+    Of a release S_obs is the lower end of how many labels the data hold: what was released has noise.
+
+    Parameters
+    ----------
+    bias
+        b: by which share the labels not seen may at worst be misjudged on average, both ways. Their ends are divided by
         ``1 + b`` and ``1 − b``.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> low, high = SupportSizeInterval().of(Profile([2], [5]), 5.0, 0.7, level=0.95, scale=1.0)
-    >>> round(low, 3), round(high, 3)
-    (5.0, 7.369)
+    >>> from anonhist.properties.sample import Sample
+    >>> [round(end, 3) for end in log_normal_ends(Sample(Profile([2], [5])), 5.0, 0.7)]
+    [5.0, 7.369]
+    >>> [round(end, 3) for end in log_normal_ends(Sample(Profile([1, 2], [4, 2])), 8.0, 2.0)]
+    [6.391, 16.226]
     """
-
-    most: float = math.inf
-    bias: Callable[[int], float] = unbiased
-
-    def of(self, profile: Profile, value: float, error: float, *, level: float, scale: float) -> tuple[float, float]:
-        """Return the ends; the value always lies between them."""
-        seen, half = float(profile.num_labels), quantile(level) * error
-        if value > seen:
-            low, high = LabelsInterval().of(profile, value, error, level=level, scale=scale)
-            high = max(high, value + half)
-            bias = self.bias(profile.n)
-            low = seen + (low - seen) / (1 + bias)
-            high = seen + (high - seen) / (1 - bias) if bias < 1 else math.inf
-        else:
-            low, high = value, (value + half) / (1 - missed(profile))
-        low = min(low, value, max(self.most, seen))
-        return low, max(value, min(high, self.most))
-
-    def of_nothing(self, *, scale: float) -> tuple[float, float]:
-        """Return 0 to the most there can be."""
-        return LabelsInterval(self.most).of_nothing(scale=scale)
+    n, half, (seen, _) = sample.profile.n, sample.z * error, sample.labels
+    unseen = value - seen
+    # At the least float above 0 there is no upper end.
+    rest = max(1 - bias, 5e-324)
+    if unseen <= 0:
+        missed = math.exp(-n / max(value, 1.0))
+        return value, max((value + half) / (1 - missed), seen + half / rest)
+    ratio = math.exp(sample.z * _log_normal_error(error / unseen))
+    return seen + unseen / ratio / (1 + bias), seen + max(unseen * ratio, unseen + half) / rest
 
 
-def missed(profile: Profile) -> float:
-    """Return the probability ``exp(−n/S_obs)`` that a label is missed, all about as frequent.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(missed(Profile.from_counts([2, 2])), 6)
-    0.135335
-    """
-    return math.exp(-profile.n / profile.num_labels)
+def _log_normal_error(ratio: float) -> float:
+    """Return ``sqrt(ln(1 + x²))``, the standard error of the logarithm, without the square of what is large."""
+    return math.sqrt(math.log1p(ratio**2) if ratio < 1 else 2 * math.log(math.hypot(1, ratio)))

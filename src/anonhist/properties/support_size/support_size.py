@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.properties.estimator import estimated
+from anonhist.properties.estimated import estimated
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size.ace import Ace
@@ -15,7 +15,7 @@ from anonhist.properties.support_size.chao1 import Chao1
 from anonhist.properties.support_size.chao1_inext import Chao1Inext
 from anonhist.properties.support_size.chao_lee import ChaoLee
 from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.properties.support_size.interval import SupportSizeInterval, unbiased
+from anonhist.properties.support_size.interval import AtLeastLabels, SupportSizeInterval
 from anonhist.properties.support_size.jackknife_1 import Jackknife1
 from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Estimator, Resimulated
+    from anonhist.properties.intervals import Interval
 
 # Those that have nothing to be told; what takes the alphabet size is made in support_size_estimator.
 _PLAIN: dict[str, Estimator] = {
@@ -42,10 +43,14 @@ def support_size(
 ) -> Estimate:
     """Estimate how many labels have a probability above zero: those seen and those not seen.
 
+    No data say how many there are at most, for labels may be as rare as you like: so the estimate says "at least", and
+    its lower end holds for every distribution, whatever the method. Only ``"chebyshev"``, which is told the least
+    probability, has an upper end. How many labels are in the data themselves a release says: ``release.k_plus(1)``.
+
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the lower end holds the privacy noise as well.
     method
         One of ``SUPPORT_SIZE_METHODS``; by default ``"chebyshev"`` with an ``alphabet_size`` and ``"chao1"`` without.
     alphabet_size
@@ -64,13 +69,15 @@ def support_size(
     >>> from anonhist.profiles import Profile
     >>> profile = Profile.from_counts([9, 4, 2, 2, 1, 1, 1])
     >>> print(support_size(profile))
-    8 ± 1.82 labels (95 % interval 7.09365 to 17.6777)
+    at least 7 labels (95 % confidence), estimate 8: labels too rare to be seen may be any number
     """
     chosen = support_size_estimator(method, alphabet_size)
     size = check_alphabet(data, alphabet_size)
     most = math.inf if size is None else float(size)
-    bias = chosen.bias if isinstance(chosen, Chebyshev) else unbiased
-    found = estimated(data, chosen, SupportSizeInterval(most, bias), level=level, unit="labels")
+    interval: Interval = AtLeastLabels(most)
+    if isinstance(chosen, Chebyshev):
+        interval = SupportSizeInterval(most, chosen.bias)
+    found = estimated(data, chosen, interval, level=level, unit="labels")
     if found.value <= most:
         return found
     # Methods that are not told of the alphabet may pass it, and so may the labels of a release.

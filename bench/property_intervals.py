@@ -1,0 +1,163 @@
+"""How often what estimates say holds: ``python bench/property_intervals.py [--runs R] [--labels K …] [--items N …]``.
+
+Samples are drawn from the shapes of ``ten_shapes.py``, and each property is estimated from each sample. What an
+estimate says is its interval: a missing end, of "at least" or "at most", always holds. Intervals belong to the
+property, so one method stands for all, drawn out at most to its value; those that are told more have rows of their own.
+The truth is that of the distribution; of a sample coverage it is the share that the labels of the very sample make up.
+
+``--quick`` draws few samples of few shapes, to see that all of it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.profiles import Profile
+from anonhist.properties.catalogue import PROPERTIES
+from anonhist.properties.statement import Holds
+from ten_shapes import REAL, drawn, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Shares = NDArray[np.float64]
+    Question = tuple[str, str, dict[str, object]]
+
+
+@dataclass
+class Cell:
+    """Of one question on one shape: how often it held, what it said, and how long intervals with two ends are."""
+
+    held: int = 0
+    said: Counter[str] = field(default_factory=Counter)
+    lengths: list[float] = field(default_factory=list)
+
+
+def truth(name: str, options: dict[str, object], p: Shares, counts: NDArray[np.int64]) -> float:
+    """Return the property of p, largest first, and of the sample where it is about that."""
+    order, draws, best = options.get("order"), options.get("draws"), np.cumsum(p)
+    within = int(np.searchsorted(best, options.get("share", 0.5) - 1e-12)) + 1
+    entropy = -float(p @ np.log(p))
+    power = 1.0 if order is None else float((p**order).sum())
+    found: dict[str, Callable[[], float]] = {
+        "entropy": lambda: entropy,
+        "support-size": lambda: p.size,
+        "support-coverage": lambda: -float(np.expm1(draws * np.log1p(-p)).sum()),
+        "sample-coverage": lambda: float(p[counts > 0].sum()),
+        "hill-number": lambda: math.exp(entropy) if order == 1 else power ** (1 / (1 - order)),
+        "min-entropy": lambda: -math.log(p.max()),
+        "power-sum": lambda: power,
+        "distance-to-uniformity": lambda: float(np.abs(p - 1 / p.size).sum()),
+        "guessing-success": lambda: float(p[: options["guesses"]].sum()),
+        "work-factor": lambda: within,
+        "guesswork": lambda: float((1 - best[within - 1]) * within + np.arange(1, within + 1) @ p[:within]),
+    }
+    return found[name]()
+
+
+def asked(p: Shares, items: int) -> Iterator[Question]:
+    """Yield a title, a property and its options."""
+    known, least = {"alphabet_size": p.size}, {"alphabet_size": math.ceil(1 / p.min())}
+    yield "entropy", "entropy", {}
+    yield "entropy, k known", "entropy", known
+    yield "support size", "support-size", {}
+    yield "support size, least probability known", "support-size", least
+    for times in (0.5, 2, 5, 20):
+        yield f"support coverage, m = {times:g}n", "support-coverage", {"draws": int(times * items)}
+    yield "sample coverage", "sample-coverage", {}
+    for order in (0, 0.5, 1, 1.5, 2, 3):
+        yield f"Hill number, q = {order:g}", "hill-number", {"order": order}
+    for order in (2, 3):
+        yield f"power sum, q = {order}", "power-sum", {"order": order}
+    yield "min-entropy", "min-entropy", {}
+    yield "distance to uniformity, k known", "distance-to-uniformity", known
+    for guesses in (10, 100):
+        yield f"guessing success, {guesses} guesses", "guessing-success", {"guesses": guesses}
+    for share in (0.25, 0.5):
+        yield f"work factor, share {share}", "work-factor", {"share": share}
+        yield f"guesswork, share {share}", "guesswork", {"share": share}
+
+
+def coverage(
+    p: Shares, items: int, *, runs: int, rng: np.random.Generator, only: Sequence[str] = ()
+) -> dict[str, Cell]:
+    """Return of every question, or of those that begin as said, how often what is said of it holds."""
+    cells: defaultdict[str, Cell] = defaultdict(Cell)
+    for _ in range(runs):
+        counts = rng.multinomial(items, p)
+        profile = Profile.from_counts(counts)
+        for title, name, options in asked(p, items):
+            if only and not title.startswith(tuple(only)):
+                continue
+            found = PROPERTIES[name].estimate(profile, **options)
+            low, high = found.interval
+            true, cell = truth(name, options, p, counts), cells[title]
+            cell.held += low - 1e-9 * abs(true) <= true <= high + 1e-9 * abs(true)
+            cell.said[found.statement.holds.value] += 1
+            if found.statement.holds is Holds.BOTH and true > 0:
+                cell.lengths.append((high - low) / true)
+    return cells
+
+
+def shapes(labels: int) -> dict[str, Shares]:
+    """Return the shapes over so many labels; the real ones, which have their own numbers, are apart."""
+    return {name: p for name, p in (named(labels) | drawn(labels)).items() if name not in REAL}
+
+
+def settings(sizes: list[int], items: list[int], *, real: bool) -> Iterator[tuple[str, Shares, int]]:
+    """Yield each setting: its name, the probabilities, largest first, and the number of items."""
+    for n in items:
+        for labels in sizes:
+            for name, p in shapes(labels).items():
+                yield f"{name}, k = {labels:,}, n = {n:,}", np.sort(p)[::-1], n
+        if real:
+            found = named(2)
+            yield from ((f"{name}, n = {n:,}", found[name], n) for name in REAL)
+
+
+def row(title: str, cells: dict[str, Cell], runs: int) -> str:
+    """Return a line of the table."""
+    shares = {name: cell.held / runs for name, cell in cells.items()}
+    worst = min(shares, key=lambda name: shares[name])
+    said = sum((cell.said for cell in cells.values()), Counter())
+    words = ", ".join(f"{what} {100 * many / said.total():.0f} %" for what, many in said.most_common())
+    lengths = [length for cell in cells.values() for length in cell.lengths]
+    length = f"{100 * float(np.median(lengths)):.2g} %" if lengths else ""
+    below = sum(share < 0.92 for share in shares.values())
+    mean = 100 * float(np.mean(list(shares.values())))
+    return f"| {title} | {words} | {mean:.1f} % | {100 * shares[worst]:.1f} % ({worst}) | {below} | {length} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--labels", type=int, nargs="*", default=[100, 1000])
+    parser.add_argument("--items", type=int, nargs="*", default=[10**3, 10**5])
+    parser.add_argument("--no-real", action="store_true", help="leave the shares of real data out")
+    parser.add_argument("--only", nargs="*", default=(), help="how the names of the properties to measure begin")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="few samples of few shapes: only to see that it runs")
+    options = parser.parse_args()
+    runs = 2 if options.quick else options.runs
+    sizes, items = ([20], [200]) if options.quick else (options.labels, options.items)
+    rng = np.random.default_rng(options.seed)
+    chosen = list(settings(sizes, items, real=not (options.no_real or options.quick)))
+    chosen = chosen[: 4 if options.quick else None]
+    found = {name: coverage(p, n, runs=runs, rng=rng, only=options.only) for name, p, n in chosen}
+    print(f"{len(found)} settings, {runs} samples each.\n")
+    print("| property | says | holds, mean | worst | settings below 92 % | median length, of the truth |")
+    print("|---|---|---:|---:|---:|---:|")
+    for title in next(iter(found.values())):
+        print(row(title, {name: cells[title] for name, cells in found.items()}, runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""How the number of an estimator becomes an estimate with an interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.estimator import Resimulated, error_of
+from anonhist.properties.levels import check_level
+from anonhist.properties.sample import Sample
+from anonhist.properties.statement import Holds, Statement
+
+if TYPE_CHECKING:
+    from anonhist.properties.estimator import Estimator
+    from anonhist.properties.intervals import Interval
+
+_DROWNED = "The release is mostly noise: the data may be far smaller, and this number far off."
+_OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
+
+
+def estimated(
+    data: Profile | Resimulated,
+    estimator: Estimator,
+    interval: Interval,
+    *,
+    level: float = 0.95,
+    unit: str = "",
+    scale: float = 1.0,
+) -> Estimate:
+    """Apply an estimator to a profile, or to a release: free post-processing there.
+
+    The standard error is that of sampling: how far the estimate falls from its mean when n items are drawn again. For a
+    release it is joined in squares by that of the privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released
+    profile and R*_b runs of its mechanism on R, bias of the mechanism included.
+
+    Parameters
+    ----------
+    data
+        A profile, which is exact and private, or a release.
+    estimator
+        What to estimate, and how.
+    interval
+        What is said of the truth: it belongs to the property and the data, and may rest on another estimator.
+    level
+        Probability with which the interval holds the truth, in (0, 1).
+    unit
+        What is counted.
+    scale
+        What value, error and ends are multiplied by, to turn nats into other units; above 0.
+
+    Raises
+    ------
+    UsageError
+        If ``data`` is neither, or ``level`` is not a probability.
+    """
+    check_level(level)
+    if not isinstance(data, Profile | Resimulated):
+        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        raise UsageError(message)
+    if isinstance(data, Profile):
+        sample = Sample(data, level)
+    else:
+        # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
+        runs = tuple(data.resimulate())
+        sample = Sample(data.profile, level, data, runs)
+    found = _of_sample(sample, estimator, interval, unit=unit)
+    return found if scale == 1.0 else _scaled(found, scale)
+
+
+def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str) -> Estimate:
+    profile, release = sample.profile, sample.release
+    method = estimator.name
+    warnings: tuple[str, ...] = ()
+    if profile.n:
+        point = estimator.point(profile)
+        value, own, warnings = point.value, error_of(point, profile), point.warnings
+    else:
+        value, own = 0.0, 0.0
+    noise = sample.noise(estimator, value)
+    error = math.hypot(own, noise)
+    if profile.n:
+        bounds = interval.of(sample, value, error)
+        ends, statement = (bounds.low, bounds.high), bounds.statement
+    else:
+        low, high = interval.of_nothing()
+        ends, statement = (min(low, 0.0), high), _OF_NOTHING
+    parts: tuple[tuple[str, float], ...] = ()
+    if release is not None:
+        method = f"{method}, from a release"
+        parts = (("sampling", own), ("privacy noise", noise))
+        warnings = (*warnings, _DROWNED) if release.mostly_noise else warnings
+    return Estimate(
+        value,
+        error,
+        ends,
+        method,
+        assumes=estimator.assumes,
+        level=sample.level,
+        parts=parts,
+        warnings=warnings,
+        unit=unit,
+        guarantee=None if release is None else release.guarantee,
+        statement=statement,
+    )
+
+
+def _scaled(found: Estimate, scale: float) -> Estimate:
+    low, high = found.interval
+    return replace(
+        found,
+        value=scale * found.value,
+        standard_error=scale * found.standard_error,
+        interval=(scale * low, scale * high),
+        parts=tuple((cause, scale * error) for cause, error in found.parts),
+    )

@@ -1,0 +1,35 @@
+"""Releases that are made up for a test: a profile, and runs of a mechanism that are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.properties import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anonhist.profiles import Profile
+
+
+class KnownRuns:
+    """What a release says of its prevalences, for a class with a profile and runs: whole numbers ± what runs show."""
+
+    profile: Profile
+
+    def resimulate(self) -> Sequence[Profile]:
+        """Return the runs."""
+        raise NotImplementedError
+
+    def prevalence(self, count: int) -> Estimate:
+        """Return how many labels have exactly this count."""
+        return self._estimate(self.profile.prevalence(count), [run.prevalence(count) for run in self.resimulate()])
+
+    def k_plus(self, k: int) -> Estimate:
+        """Return how many labels have at least this count."""
+        return self._estimate(self.profile.k_plus(k), [run.k_plus(k) for run in self.resimulate()])
+
+    def _estimate(self, value: int, runs: list[int]) -> Estimate:
+        error = (sum((run - value) ** 2 for run in runs) / len(runs)) ** 0.5
+        half = max(1.0, 1.96 * error)
+        return Estimate(float(value), error, (max(value - half, 0.0), value + half), "known runs")
