@@ -30,6 +30,7 @@ _SMALL = Grid(
     hashes=(1, 2),
     bits=(64, 2),
     coming=(300, 2000),
+    closed_users=(300, 2000),
 )
 
 

@@ -22,7 +22,7 @@ from anonhist.testing.sources import SeededSource
 # The expected sorted ℓ1 distance is an estimate like others, of which a release says value, errors and method.
 BY_DEFAULT = {f"Estimate.{name}" for name in ("assumes", "level", "parts", "warnings", "unit", "guarantee")}
 # What noisy values say is told by the error that is made from it: its band, and errors that are larger.
-BY_DEFAULT |= {"Release.evidence"}
+BY_DEFAULT |= {"Release.evidence", "Estimate.statement", "Statement.holds", "Statement.reason"}
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 

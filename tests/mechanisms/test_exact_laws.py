@@ -108,7 +108,7 @@ def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frobenius, "_MARGIN", 1)
             patch.setattr(frobenius, "posterior_medians", published)
-            mechanism._runs(truth, 1, noise)
+            mechanism._fitted(*mechanism._seen(truth, 1, noise))
         return seen[0]
 
     return output_law(run, unexplored=0.25)

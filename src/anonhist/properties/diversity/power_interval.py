@@ -43,8 +43,8 @@ class PowerSumInterval:
     >>> from anonhist.properties.sample import Sample
     >>> sample = Sample(Profile.from_prevalences({1: 100}))
     >>> found = PowerSumInterval(2, lambda number: number, 1.0, math.inf).of(sample, 100.0, 0.0)
-    >>> 100 * 99 / 2 / 5 < found.low < 100 * 99 / 2 / 3.84, found.high
-    (True, inf)
+    >>> found.low, found.high
+    (100.0, inf)
     """
 
     order: float
