@@ -28,7 +28,7 @@ class Columns:
     user: str | None = None
     max_per_user: int | None = None
     order_by: str | None = None
-    # Needed with users: 32 hexadecimal digits, drawn without a look at the data.
+    # Needed with users: 32 hexadecimal digits, drawn independently of the data.
     order_key: str = ""
     keep_null: bool = False
     # Whether labels that are numbers must be whole.

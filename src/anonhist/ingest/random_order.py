@@ -1,7 +1,7 @@
 """A random order of each user's rows, which every engine computes alike: that of MD5 hashes under a random key.
 
 The i-th of a user's rows with one label has the hash of (key, i, user, label). So which of a user's rows come first
-depends on the rows of that user and on the key, and on nothing else; the key is drawn without a look at the data. For
+depends on the rows of that user and on the key, and on nothing else; the key is drawn independently of the data. For
 neither that nor the privacy of a release does the hash need to be secure: any fixed order would do. MD5 is here because
 all engines have it, and because its hashes look random, so that each row has the same chance to be kept.
 """

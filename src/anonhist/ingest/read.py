@@ -78,7 +78,7 @@ def read_profile(
     order_key
         With ``user``: key of the random order, 32 hexadecimal digits, to keep the same items as an earlier reading. The
         profile and its release have it as ``order_key``. By default it is drawn anew. It may be told to everybody, but
-        must not be chosen by a look at the data.
+        must be chosen independently of the data.
     table
         Table of a database.
     format

@@ -186,7 +186,7 @@ def release(
         raise UsageError(message)
     released = chosen.release(profile, source=source, reason=reason)
     if profile.order_key is not None:
-        # Drawn without a look at the data, so it may be told.
+        # Drawn independently of the data, so it may be told.
         released = replace(released, order_key=profile.order_key)
     return released if runs is None else replace(released, simulations=runs)
 

@@ -56,7 +56,7 @@ class Profile:
     unit : PrivacyUnit
         Whom a release of this profile protects unless it is told to protect more.
     order_key : str or None
-        As given. It was drawn without a look at the data, so a release may tell it. Equal profiles may differ in it.
+        As given. It was drawn independently of the data, so a release may tell it. Equal profiles may differ in it.
 
     Raises
     ------
