@@ -55,14 +55,14 @@ def missed(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int64]:
     truth = profile.cumulative_prevalence(k)
     coordinates, noise = FrobeniusCoordinates.of(profile), simulated_noise(np.random.default_rng())
     length = coordinates.durfee_size + int(8 / epsilon)
-    sizes = np.full(1, coordinates.durfee_size)
+    sizes = np.full(runs, coordinates.durfee_size)
     found = np.zeros(k.size, dtype=np.int64)
-    for _ in range(runs):
-        arms, legs = (
-            noisy_rows(side, noise(Fraction(epsilon), length)[None, :], sizes, epsilon=epsilon)
-            for side in (coordinates.arms, coordinates.legs)
-        )
-        low, high = k_plus_band(profile, arms, legs, epsilon=epsilon).at(k)
+    arms, legs = (
+        noisy_rows(side, noise(Fraction(epsilon), runs * length).reshape(runs, length), sizes, epsilon=epsilon)
+        for side in (coordinates.arms, coordinates.legs)
+    )
+    for run in np.eye(runs, dtype=np.bool_):
+        low, high = k_plus_band(profile, arms.of(run), legs.of(run), epsilon=epsilon).at(k)
         found += (truth < low) | (high < truth)
     return found
 

@@ -60,3 +60,13 @@ def test_the_ends_of_all_numbers_are_finite() -> None:
     limits = law.compatible_shares(np.array([0, 2**31, -(2**62), 2**62]), np.array([0, 1, 0.5, 0.5]), 1e-12)
     assert np.isfinite(limits).all()
     assert (limits[:, 0] <= limits[:, 1]).all()
+
+
+@each_of("law", LAWS)
+def test_shares_that_may_be_none_or_all_are_not_cut_by_the_accuracy_of_the_search(law: SignedSums) -> None:
+    people = SignedSums(900, law.up, law.down, law.own, law.near, law.far)
+    sums = np.arange(-law.down * 300, law.up * 900)
+    limits = people.compatible_shares(sums, np.full(sums.size, 0.5), 0.025)
+    for distance in (limits[:, 0], 1 - limits[:, 1]):
+        assert np.count_nonzero(distance == 0) > 10
+        assert not np.any((distance > 0) & (distance < 1e-7))

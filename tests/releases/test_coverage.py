@@ -10,6 +10,7 @@ from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, Prevalen
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import DEFAULT_SIMULATIONS, simulate_error
+from anonhist.releases.error import prevalences_at
 
 ZIPF = Profile.from_counts(np.maximum(1, (400 / np.arange(1, 401) ** 0.9).astype(np.int64)))
 LABEL = PrivacyUnit.label(max_count=20)
@@ -30,17 +31,15 @@ def hits(setting: str) -> dict[str, Any]:
     mechanism = make(epsilon, LABEL) if make is PrevalenceMechanism else make(epsilon)
     truth = mechanism.admit(ZIPF)
     rng = np.random.default_rng([77, list(SETTINGS).index(setting)])
-    levels = range(1, (20 if make is PrevalenceMechanism else 60) + 1)
-    found: dict[str, Any] = {"prevalence": [], "k_plus": []}
+    levels = np.arange(1, (20 if make is PrevalenceMechanism else 60) + 1)
+    true = {"prevalence": prevalences_at(truth, levels), "k_plus": truth.cumulative_prevalence(levels)}
+    found: dict[str, Any] = {name: [] for name in true}
     for run in mechanism.simulate(truth, size=RELEASES, rng=rng):
         released = run.with_unit(mechanism.unit)
         error = simulate_error(released, mechanism, simulations=DEFAULT_SIMULATIONS, rng=rng)
         for name, seen in found.items():
-            row = []
-            for level in levels:
-                low, high = getattr(error, name)(released, level).interval
-                row.append((low <= getattr(truth, name)(level) <= high, high - low))
-            seen.append(row)
+            low, high = getattr(error, f"{name}_interval")(released, levels)
+            seen.append(np.stack(((low <= true[name]) & (true[name] <= high), high - low), axis=1))
     return {name: np.array(seen) for name, seen in found.items()}
 
 

@@ -11,7 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_HALVINGS = 54
+# Saddlepoints are sought within some 40 standard deviations: to 1e-10 of one.
+_HALVINGS = 40
 # Saddlepoints are no farther than where one outcome is e^15 times as likely as all others: no sum is so large, and
 # beyond that nothing is left of the difference between the kinds of people.
 _FARTHEST = 15.0
@@ -104,7 +105,9 @@ class SignedSums:
             shares, tails = self._at(sign * middle, means, together)
             is_inside = (tails >= tail) & ((shares >= 0) if sign > 0 else (shares <= 1))
             low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
-        return self._at(sign * low, means, together)[0]
+        # Where it is no tail that ends them, shares end at 0 or 1 itself, which the search only comes near.
+        inside, outside = self._at(sign * low, means, together)[0], self._at(sign * high, means, together)[0]
+        return np.where((outside < 0) | (outside > 1), outside, inside)
 
     def _at(
         self, points: NDArray[np.float64], means: NDArray[np.float64], together: NDArray[np.float64]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # [0, 1] is divided until a share is known: beyond the digits of a float that is compared with 1.
 _DIGITS = 54
-# For few counts calls of NumPy are what takes time: more pieces, and fewer of them.
-_FEW, _PIECES_OF_FEW = 256, 16
+# Where counts are few, calls of NumPy are what takes time: this many tails are found at once, in fewer calls.
+_TAILS_AT_ONCE = 512
 # Tails this near to the mean are about a half; the formula for them would divide zero by zero.
 _NEAR = 0.01
 _ROOT_OF_TWO_PI = float(np.sqrt(2 * np.pi))
@@ -81,7 +81,9 @@ class TwoBinomials:
             tails = ndtr(-signed) + np.exp(-(signed**2) / 2) / _ROOT_OF_TWO_PI * (1 / step - 1 / signed)
             # All of them: there is no saddlepoint, and no need for one.
             tails = np.where(counts >= n, np.exp(own * np.log(p) + np.where(rest > 0, rest * np.log(q), 0)), tails)
-        return np.where((above > 0) & ~(signed < _NEAR), np.clip(np.nan_to_num(tails), 0, 1), 1.0)
+        # No number: there are no people, or too few, who could count.
+        tails = np.where(np.isnan(tails), 0.0, np.minimum(np.maximum(tails, 0), 1))
+        return np.where((above > 0) & ~(signed < _NEAR), tails, 1.0)
 
     def compatible_shares(self, counts: NDArray[np.int64], tail: float) -> NDArray[np.float64]:
         """Return the least and the largest share f that a count does not reject, each end at a level of ``tail``.
@@ -116,7 +118,7 @@ class TwoBinomials:
         low, high = np.zeros(counts.size), np.ones(counts.size)
         low = np.where(self.upper_tail(counts, high) < tail, 1.0, low)
         high = np.where(self.upper_tail(counts, np.zeros(counts.size)) >= tail, 0.0, high)
-        pieces = _PIECES_OF_FEW if counts.size <= _FEW else 2
+        pieces = max(2, _TAILS_AT_ONCE // max(1, counts.size))
         inside = np.arange(1, pieces) / pieces
         for _ in range(math.ceil(_DIGITS / math.log2(pieces))):
             width = high - low

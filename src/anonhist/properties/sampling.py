@@ -131,7 +131,11 @@ class SampleLaw:
         log_factorials = np.append(0.0, np.cumsum(np.log(values[1:])))
         with np.errstate(divide="ignore"):
             log_means = np.maximum(np.log(means), -1e4)
-        pmf = np.exp(values * log_means[:, None] - means[:, None] - log_factorials)
+        # In place: it is the largest table there is, and most of the time that an error takes.
+        pmf = np.multiply.outer(log_means, values)
+        pmf -= means[:, None]
+        pmf -= log_factorials
+        np.exp(pmf, out=pmf)
         return read_only(values), read_only(pmf)
 
 
@@ -139,7 +143,9 @@ def _variances(
     pmf: NDArray[np.float64], values: NDArray[np.float64], averages: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the variance of each row's law."""
-    return np.asarray((pmf * (values - averages[:, None]) ** 2).sum(axis=1))
+    squares = np.subtract.outer(averages, values)
+    squares *= squares
+    return np.einsum("ij,ij->i", pmf, squares)
 
 
 def _smooth(
