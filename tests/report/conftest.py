@@ -1,5 +1,6 @@
 """Releases to report on, and the page of each."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -383,23 +384,55 @@ def true_degrees() -> Profile:
     return LADDER
 
 
-PAGES: dict[str, Callable[[str], str]] = {
-    "release": named_page,
-    "comparison": comparison_page_named,
-    "curve": curve_page_named,
-    "local": local_page_named,
-    "degrees": degrees_page_named,
-}
-NAMES = {
-    "release": RELEASES,
-    "comparison": COMPARISONS,
-    "curve": CURVES,
-    "local": ESTIMATES,
-    "degrees": [*DEGREES, "edge and truth"],
-}
+# What a browser would fetch or follow.
+LOADS = {"src", "href", "xlink:href", "action", "data", "poster", "srcset", "background", "formaction"}
 
 
-@pytest.fixture(params=[(kind, name) for kind, names in NAMES.items() for name in names])
-def any_page(request: pytest.FixtureRequest) -> str:
-    kind, name = request.param
-    return PAGES[kind](name)
+def assert_whole(page: str) -> None:
+    """Assert that a page is whole by itself: well formed, loading and running nothing, leading nowhere else."""
+    read = Reader(page)
+    assert page.startswith("<!doctype html>")
+    assert [len(read.all(tag)) for tag in ("html", "head", "body", "main", "h1", "title")] == [1] * 6
+    assert "$" not in page.partition("</style>")[2]
+    assert_nothing_is_loaded_and_nothing_runs(page, read)
+    assert_names_are_unique_and_references_lead_somewhere(page, read)
+
+
+def assert_nothing_is_loaded_and_nothing_runs(page: str, read: Reader) -> None:
+    for tag, attributes in read.elements:
+        assert tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in LOADS:
+                assert value.startswith(("#", "data:")), (tag, name)
+            elif "//" in value:
+                assert name.startswith("xmlns"), (tag, name, value)
+    assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
+    assert "@import" not in page
+    # The page forbids itself to load anything, should one of these ever slip in.
+    policies = [each for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policies[0]["content"].startswith("default-src 'none'")
+
+
+def assert_names_are_unique_and_references_lead_somewhere(page: str, read: Reader) -> None:
+    names = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(names) == len(set(names))
+    references = re.findall(r'(?:href="|url\()#([^")]+)', page)
+    assert references
+    assert set(references) <= set(names)
+
+
+@pytest.fixture(scope="session")
+def whole() -> Callable[[str], None]:
+    """Give the check of pages; each kind is checked where its pages are made, which takes longer than to check them."""
+    return assert_whole
+
+
+@pytest.fixture(scope="session")
+def local_names() -> list[str]:
+    return list(ESTIMATES)
+
+
+@pytest.fixture(scope="session")
+def degrees_names() -> list[str]:
+    return list(DEGREES)

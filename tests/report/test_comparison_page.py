@@ -53,6 +53,11 @@ def test_the_warning_comes_before_any_number(comparison_page: str) -> None:
 
 
 @pytest.mark.slow
+def test_it_is_whole_by_itself(comparison_page: str, whole: Callable[[str], None]) -> None:
+    whole(comparison_page)
+
+
+@pytest.mark.slow
 def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_page: str, reader_of: Any) -> None:
     read = reader_of(comparison_page)
     assert "".join(read.texts["title"]) == "Mechanisms compared by anonhist"

@@ -40,6 +40,11 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
 
 
 @pytest.mark.slow
+def test_is_whole_by_itself(page: str, whole: Callable[[str], None]) -> None:
+    whole(page)
+
+
+@pytest.mark.slow
 def test_can_be_read_without_seeing_it(read: Any) -> None:
     assert read.all("html")[0]["lang"] == "en"
     assert "".join(read.texts["title"]).strip()

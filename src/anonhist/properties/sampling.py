@@ -145,7 +145,7 @@ def _variances(
     """Return the variance of each row's law."""
     squares = np.subtract.outer(averages, values)
     squares *= squares
-    return np.einsum("ij,ij->i", pmf, squares)
+    return np.asarray(np.einsum("ij,ij->i", pmf, squares))
 
 
 def _smooth(
