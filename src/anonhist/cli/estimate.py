@@ -50,7 +50,7 @@ def run_estimate(
     property_: str,
     source: str,
     epsilon: str | None,
-    interval: float,
+    level: float,
     public_items: str | None,
     output: str | None,
     force: bool,
@@ -65,12 +65,12 @@ def run_estimate(
     options = _own_options(others)
     if epsilon is None:
         _check_not_private(unit, relation, public_items)
-        ask = _question(property_, options, interval)
+        ask = _question(property_, options, level)
     else:
         promise = {"epsilon": epsilon, "relation": NeighboringRelation(relation)}
         if public_items is not None:
             promise["public_items"] = whole_number(public_items, name="--public-items")
-        ask = _private_question(property_, options, interval, promise)
+        ask = _private_question(property_, options, level, promise)
     target = csv_target(source, output, what="Estimates are", force=force)
 
     from anonhist.cli.estimate_display import write_estimates
@@ -184,7 +184,7 @@ def _in_options() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1] or "interval"), str(error))) from None
+        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1] or "level"), str(error))) from None
 
 
 def _typed(name: str) -> str:

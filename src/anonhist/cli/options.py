@@ -23,12 +23,21 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
+label_option = click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
+)
+table_option = click.option("--table", metavar="NAME", help="Which table of a database to read.")
+delimiter_option = click.option(
+    "--delimiter", metavar="CHAR", help="What separates columns, such as ';' or '\\t'; by default the ending decides."
+)
+no_header_option = click.option(
+    "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
+)
+
 reading_options = all_options(
-    click.option(
-        "--label",
-        metavar="COLUMN",
-        help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
-    ),
+    label_option,
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(
         "--order-by",
@@ -42,7 +51,7 @@ reading_options = all_options(
         help="With --user: key of the random order of a user's items, to keep the same as another release, whose file "
         "has it.  [default: drawn anew]",
     ),
-    click.option("--table", metavar="NAME", help="Which table of a database to read."),
+    table_option,
     click.option(
         "--format",
         "format_",
@@ -51,14 +60,8 @@ reading_options = all_options(
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
         "events), and JSON lines are events. Of standard input say this (labels: one a line), or --label for CSV.",
     ),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        help="What separates columns, such as ';' or '\\t'; by default the ending decides.",
-    ),
-    click.option(
-        "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
-    ),
+    delimiter_option,
+    no_header_option,
     click.option(
         "--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out."
     ),
@@ -77,6 +80,13 @@ relation_option = click.option(
     "(twice the noise).",
 )
 
+max_per_user_option = click.option(
+    "--max-per-user",
+    type=int,
+    metavar="M",
+    help="How many items of one user count. Users are protected then, not single items.",
+)
+
 promise_options = all_options(
     click.option(
         "--unit",
@@ -84,21 +94,19 @@ promise_options = all_options(
         help="Whom to protect: one item (a row), one user with all items that count, or one label with all its items. "
         "By default users where --max-per-user limits them, else items.",
     ),
-    click.option(
-        "--max-per-user",
-        type=int,
-        metavar="M",
-        help="With --user: how many items of one user count. Users are protected then, not single items.",
-    ),
+    max_per_user_option,
     max_count_option,
     relation_option,
 )
 
 planned_unit_options = all_options(
     click.option(
-        "--unit", type=click.Choice(_UNITS), help="Whom to protect; by default whom --like protects, else single items."
+        "--unit",
+        type=click.Choice(_UNITS),
+        help="Whom to protect; by default users where --max-per-user limits them, else whom --like protects, else "
+        "items.",
     ),
-    click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count."),
+    max_per_user_option,
     max_count_option,
     relation_option,
 )
@@ -126,6 +134,15 @@ shares_option = click.option(
     "--shares",
     metavar="A,B,C",
     help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
+)
+
+simulations_option = click.option(
+    "--simulations",
+    type=int,
+    default=32,
+    show_default=True,
+    metavar="R",
+    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
 )
 
 force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")
