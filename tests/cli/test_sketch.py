@@ -184,7 +184,7 @@ def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) ->
 def test_users_may_be_in_every_sketch_unless_it_is_said(
     files: Path, cli: Cli, given: tuple[str, ...], promise: str
 ) -> None:
-    users = ("--alphabet", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "3", *given)
+    users = ("--alphabet", "words.txt", "--epsilon", "1", "--max-per-user", "3", *given)
     assert cli("sketch", "new", *users, "-o", "a.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
@@ -322,7 +322,7 @@ def test_on_a_terminal_a_profile_is_a_file(files: Path, terminal: Cli) -> None:
     assert json.loads((files / "release.json").read_text())["mechanism"]["name"] == "domain-sketch"
 
 
-def test_the_method_is_a_choice(files: Path, cli: Cli) -> None:
+def test_the_decoder_is_a_choice(files: Path, cli: Cli) -> None:
     done = cli(
         "sketch", "profile", "day.sketch", "--decoder", "wu-pagh", "-o", "a.parquet", "--simulations", "2", "--quiet"
     )

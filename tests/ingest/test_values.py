@@ -58,6 +58,13 @@ def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path) -> Non
     assert "secret" not in str(refused.value)
 
 
+def test_what_standard_input_holds_is_not_guessed() -> None:
+    with pytest.raises(UsageError, match=r"one label per line \(--format labels\), or CSV with a header line, "):
+        opened_values("-", None).__enter__()
+    with pytest.raises(UsageError, match="there are no columns: leave them out"):
+        opened_values("-", "word", format="labels").__enter__()
+
+
 def test_rows_without_a_value_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("word,n\ncat,1\n,2\n")
     with pytest.raises(DataError, match="A row has no value in that column"):

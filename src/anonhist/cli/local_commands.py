@@ -222,8 +222,8 @@ def randomize(**options: Any) -> None:
 def tally(**options: Any) -> None:
     """Count reports: all that an estimate needs, and less to keep.
 
-    REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and .zst too), patterns, - for standard
-    input, or tallies (.json) of the same survey, which are added.
+    REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and .zst too), patterns, - for JSON lines or
+    CSV on standard input, or tallies (.json) of the same survey, which are added.
     """
     from anonhist.cli.local_collect import run_tally
 
