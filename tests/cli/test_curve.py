@@ -167,7 +167,7 @@ def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> Non
 
 _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill", "--epsilon", "1"), "A curve is made private by a release: give --epsilon to 'anonhist release'"),
-    (("hill", "--unit", "item"), "no option --unit"),
+    (("hill", "--unit", "item"), "There is no --unit here: --unit is an option of"),
     (("hill", "--draws", "9"), "--draws belongs to rarefaction, not to hill"),
     (("hill", "--points", "9"), "--points belongs to rarefaction and guessing, not to hill"),
     (("guessing", "--order", "1"), "--order belongs to hill, not to guessing"),
@@ -177,7 +177,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("guessing", "--points", "1e9"), "--points must be at most 10,000"),
     (("hill", "--bootstraps", "2"), "--bootstraps must be a whole number from 3"),
     (("hill", "--bootstraps", "1e5"), "--bootstraps must be at most 10,000"),
-    (("hill", "--level", "1"), "between 0 and 1"),
+    (("hill", "--level", "1"), "--level must be a number between 0 and 1"),
     (("hill", "--order", "many"), "FIRST:LAST:STEP such as 0:3:0.1, not 'many'"),
     (("hill", "--order", "nan"), "--order must be numbers"),
     (("hill", "--order", ""), "--order must be numbers"),

@@ -216,7 +216,7 @@ def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
     assert "cat" in done.stdout
     bad = cli("local", "estimate", "survey.json", "tally.json", "--level", "1.5")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert "level must be a number between 0 and 1" in bad.stderr
+    assert "--level must be a number between 0 and 1" in bad.stderr
 
 
 def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli) -> None:

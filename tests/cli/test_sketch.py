@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from anonhist.cli import sketch_update
+from anonhist.cli.sketch_commands import DECODER_NAMES
 from anonhist.formats import read_release, write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -331,6 +332,7 @@ def test_the_decoder_is_a_choice(files: Path, cli: Cli) -> None:
     wrong = cli("sketch", "profile", "day.sketch", "--decoder", "magic", "-o", "b.json")
     assert wrong.returncode == 2
     assert all(name in wrong.stderr for name in DECODERS)
+    assert tuple(DECODERS) == DECODER_NAMES
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from anonhist.cli.options import (
     PUBLIC_NUMBERS,
     READING,
     force_option,
+    level_option,
     max_per_user_option,
     planned_unit_options,
     promise_options,
@@ -252,14 +253,7 @@ def compare(**options: Any) -> None:
 @click.option("--guesses", metavar="B", help="For guessing-success: how many guesses.")
 @click.option("--share", type=float, metavar="A", help="For work-factor and guesswork: the share to break.")
 @click.option("--base", metavar="B", help="Base of logarithms: 2 for bits, e for nats.  [default: e]")
-@click.option(
-    "--level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="P",
-    help="Probability with which the interval is meant to hold the truth.",
-)
+@level_option("Probability with which the interval is meant to hold the truth.")
 @click.option(
     "--epsilon",
     metavar="E",
@@ -330,14 +324,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
     show_default=True,
     help="How many samples are drawn for the band, at least 3.",
 )
-@click.option(
-    "--level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="P",
-    help="Probability with which the band is meant to hold the truth, at each place.",
-)
+@level_option("Probability with which the band is meant to hold the truth, at each place.")
 @reading_options
 @max_per_user_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)

@@ -39,10 +39,7 @@ _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its f
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # Some keywords are words of English too: they are meant where a sentence says what they must be.
-_KEYWORD = re.compile(
-    r"\b(alphabet_size|public_items|(draws|guesses|order|share|base|method)(?= does not| must|:))"
-    r"|The level of an interval"
-)
+_KEYWORD = re.compile(r"\b(alphabet_size|public_items|(draws|guesses|order|share|base|method)(?= does not| must|:))")
 
 
 def run_estimate(
@@ -184,7 +181,7 @@ def _in_options() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1] or "level"), str(error))) from None
+        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1]), str(error))) from None
 
 
 def _typed(name: str) -> str:

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import all_options, delimiter_option, force_option, label_option, no_header_option
+from anonhist.cli.options import (
+    all_options,
+    delimiter_option,
+    force_option,
+    label_option,
+    level_option,
+    no_header_option,
+)
 from anonhist.cli.sections import SectionedCommand
 
 # Written out, so that help needs no more than this; tests hold them to what there is.
@@ -41,6 +48,10 @@ anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1
 anonhist local new --mechanism k-rr --alphabet-size 10 --epsilon 2 -o survey.json
 anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsilon 4 -o survey.json
 """
+_RANDOMIZE_SECTIONS = {
+    "What to read": ("label", "format_", "delimiter", "no_header"),
+    "What to write": ("output", "force", "quiet"),
+}
 _RANDOMIZE_EXAMPLES = """
 anonhist local randomize survey.json values.csv --label word -o reports.parquet
 cat values.txt | anonhist local randomize survey.json - --format labels -o - | gzip > reports.ndjson.gz
@@ -63,14 +74,7 @@ _decoding_options = all_options(
         metavar="NAME",
         help="For testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
-    click.option(
-        "--level",
-        type=float,
-        default=0.95,
-        show_default=True,
-        metavar="P",
-        help="Probability with which intervals are meant to hold, and tests not to err.",
-    ),
+    level_option("Probability with which intervals are meant to hold, and tests not to err."),
 )
 _estimate_outputs = all_options(
     click.option("--top", default="20", show_default=True, metavar="N", help="How many values to show on a terminal."),
@@ -166,7 +170,7 @@ def new(**options: Any) -> None:
     run_new(**options)
 
 
-@local.command(cls=SectionedCommand, sections={}, epilog=_RANDOMIZE_EXAMPLES)
+@local.command(cls=SectionedCommand, sections=_RANDOMIZE_SECTIONS, epilog=_RANDOMIZE_EXAMPLES)
 @click.argument("survey")
 @click.argument("source")
 @label_option

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -144,5 +146,18 @@ simulations_option = click.option(
     metavar="R",
     help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
 )
+
+
+def _level(_: click.Context, __: click.Parameter, level: float) -> float:
+    if not 0 < level < 1:
+        message = f"--level must be a number between 0 and 1, such as 0.95, not {level}."
+        raise UsageError(message)
+    return level
+
+
+def level_option(told: str) -> Callable[[Any], Any]:
+    """Return the option of how likely intervals are to hold, explained so."""
+    return click.option("--level", type=float, default=0.95, show_default=True, metavar="P", callback=_level, help=told)
+
 
 force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")
