@@ -213,6 +213,10 @@ def test_options_of_other_commands_are_known(cli: Cli) -> None:
         "local rappor'",
         "show r.json --table t": "There is no --table here: --table is an option of 'anonhist compare', 'anonhist "
         "curve', 'anonhist degrees' and 3 more commands",
+        "release a.csv --labels x": "There is no --labels here (perhaps --label): --labels is an option of 'anonhist "
+        "sketch recommend'",
+        "curve hill a.csv --users 5": "There is no --users here (perhaps --user): --users is an option of 'anonhist "
+        "local recommend'",
         "release a.csv --seed 1": "There is no --seed here",
         "release a.csv -x": "There is no -x here",
     }

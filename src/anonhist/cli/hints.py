@@ -56,9 +56,11 @@ def no_such_option(word: str, context: click.Context) -> str:
     if word in meant:
         return f"{told}: say {_typed(own[meant[word]], context)}"
     others = {path: options_of(command) for path, command in commands_of(context.find_root().command)}
-    near = list(dict.fromkeys(meant.get(name, name) for name in _near(word, (*own, *meant))))
-    perhaps = f" (perhaps {' or '.join(near)})" if near else ""
     owners = [path for path, options in others.items() if word in options]
+    # Who types an option of another command means it, unless one of this command is but a letter away.
+    known = _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
+    near = list(dict.fromkeys(meant.get(name, name) for name in known))
+    perhaps = f" (perhaps {' or '.join(near)})" if near else ""
     if owners:
         return f"{told}{perhaps}: {_belongs(word, owners)}"
     if near:
@@ -89,10 +91,10 @@ def options_of(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def _near(word: str, known: Iterable[str]) -> list[str]:
+def _near(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
     """Return the words that are written nearly so; the dashes, which all have, make none nearer."""
     bare = {name.lstrip("-"): name for name in known}
-    return [bare[name] for name in get_close_matches(word.lstrip("-"), bare)]
+    return [bare[name] for name in get_close_matches(word.lstrip("-"), bare, cutoff=cutoff)]
 
 
 def _typed(option: click.Option, context: click.Context) -> str:
