@@ -24,7 +24,7 @@ demo: $(RUN) ## release real data privately, with a report
 	@echo "Releasing the trees of Barro Colorado Island, at epsilon 2:"
 	@$(BIN)/anonhist release data/bci_trees.csv --epsilon 2 --force -o demo-output/trees.csv
 	@echo "Releasing how many friends people of Facebook have, each friendship protected, at epsilon 1:"
-	@$(BIN)/anonhist degrees data/graph_facebook_combined.txt.gz --privacy edge --epsilon 1 --force \
+	@$(BIN)/anonhist degrees data/graph_facebook_combined.txt.gz --unit edge --epsilon 1 --force \
 		-o demo-output/friends.json --report demo-output/friends.html
 	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
 

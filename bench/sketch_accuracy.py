@@ -342,7 +342,7 @@ def _intervals_row(
     for _ in range(runs):
         counts = draw()
         if buckets is None:
-            sketch: ah.sketches.Sketch = ah.sketches.DomainSketch(labels=map(str, range(labels)), epsilon=epsilon)
+            sketch: ah.sketches.Sketch = ah.sketches.DomainSketch(alphabet=map(str, range(labels)), epsilon=epsilon)
             sketch.counters[:] += counts
         else:
             sketch = ah.sketches.HashedSketch(buckets=buckets, epsilon=epsilon, key=b"any")

@@ -71,7 +71,7 @@ def updates(total: int, repeats: int) -> list[str]:
     joined = "".join(labels).encode()
     data, offsets = np.frombuffer(joined, dtype=np.uint8), np.append(0, np.cumsum([len(label) for label in labels]))
     sketch = HashedSketch(buckets=total, epsilon=1, key=KEY)
-    listed = DomainSketch(labels=sorted(set(labels)), epsilon=1)
+    listed = DomainSketch(alphabet=sorted(set(labels)), epsilon=1)
     jobs = {
         "update from a list": lambda: sketch.update(labels),
         "update from a generator": lambda: sketch.update(label for label in labels),

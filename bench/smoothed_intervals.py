@@ -102,7 +102,7 @@ def sketched(
         sketch: ah.sketches.Sketch = ah.sketches.HashedSketch(buckets=2 * size, epsilon=epsilon, key=b"any")
         np.add.at(sketch.counters, rng.integers(2 * size, size=size), counts)
     else:
-        sketch = ah.sketches.DomainSketch(labels=map(str, range(size)), epsilon=epsilon)
+        sketch = ah.sketches.DomainSketch(alphabet=map(str, range(size)), epsilon=epsilon)
         sketch.counters[:] += counts
     return ah.Profile.from_counts(counts[counts > 0]), sketch.reconstruct()
 

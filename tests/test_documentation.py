@@ -17,7 +17,8 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]+)?\)")
 # Where packages come from here, and where files lie here, are nobody else's concern.
 INSTALLATION = re.compile(r"index[-_]url|find[-_]links|simple/|(?<![\w.~:/…*'-])/(?!dev/|path/to/)[a-z]+/[a-z]")
-COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show|local) [^\n|]*", re.MULTILINE)
+# At the beginning of a line, in a pipe, in the Makefile, and within a sentence.
+COMMAND = re.compile(r"(?:^|\| |`|\$\(BIN\)/)anonhist ([a-z][^\n|`]*)", re.MULTILINE)
 
 
 # Runs each example in a namespace of its own, all in one process: to load what they need takes long. Errors take 32
@@ -81,15 +82,18 @@ def test_tests_named_in_proofs_exist() -> None:
 
 def test_commands_have_options_that_exist() -> None:
     from anonhist.cli.commands import anonhist
+    from anonhist.cli.hints import commands_of, options_of
 
-    lines = [(path, line) for path in DOCUMENTS for line in COMMAND.findall(path.read_text(encoding="utf-8"))]
-    assert len(lines) > 20
-    for path, line in lines:
-        words = line.split("#")[0].split()
-        command = anonhist.commands[words[1]]
-        command = command.commands[words[2]] if words[1] == "local" else command
-        known = {option for parameter in command.params for option in parameter.opts}
-        assert {word for word in words if word.startswith("-") and word != "-"} <= known, (path, line)
+    known = {path: {*options_of(command), "-", "--help"} for path, command in commands_of(anonhist)}
+    named = set()
+    for path in [*DOCUMENTS, ROOT / "Makefile"]:
+        for line in COMMAND.findall(path.read_text(encoding="utf-8")):
+            words = line.split("#")[0].split()
+            command = " ".join(words[: 2 if words[0] in ("local", "sketch") else 1])
+            options = {word.split("=")[0] for word in words if word.startswith("-")}
+            assert options <= known.get(command, set()), (path, line)
+            named.add(command)
+    assert named >= set(known)
 
 
 def test_versions_agree() -> None:

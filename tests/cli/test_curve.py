@@ -68,9 +68,9 @@ def test_a_pipe_gets_every_point(kind: str, cli: Cli) -> None:
 def test_whole_numbers_are_written_as_such(cli: Cli) -> None:
     far = cli("curve", "rarefaction", "x.csv", "--points", "4", "--draws", "123456789012", *_QUICKLY)
     assert _columns(far.stdout)["draws"][-1] == "123456789012"
-    orders = _columns(cli("curve", "hill", "x.csv", "--orders", "0:0.5:0.1", *_QUICKLY).stdout)["orders"]
+    orders = _columns(cli("curve", "hill", "x.csv", "--order", "0:0.5:0.1", *_QUICKLY).stdout)["orders"]
     assert orders == ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]
-    listed = cli("curve", "hill", "x.csv", "--orders", "0, 1,2.5", *_QUICKLY)
+    listed = cli("curve", "hill", "x.csv", "--order", "0, 1,2.5", *_QUICKLY)
     assert _columns(listed.stdout)["orders"] == ["0", "1", "2.5"]
 
 
@@ -80,7 +80,7 @@ def test_options_reach_the_curve(cli: Cli) -> None:
     assert found["draws"] == ["1", "250", "500", "750", "1000"]
     assert len(_columns(cli("curve", "guessing", "x.csv", "--points", "7", *_QUICKLY).stdout)["guesses"]) == 7
     narrow, wide = (
-        _columns(cli("curve", "hill", "x.csv", "--orders", "0", "--interval", level, "--bootstraps", "99").stdout)
+        _columns(cli("curve", "hill", "x.csv", "--order", "0", "--level", level, "--bootstraps", "99").stdout)
         for level in ("0.5", "0.999")
     )
     for found, quantile in ((narrow, 0.67449), (wide, 3.29053)):
@@ -167,26 +167,26 @@ def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> Non
 
 _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("hill", "--epsilon", "1"), "A curve is made private by a release: give --epsilon to 'anonhist release'"),
-    (("hill", "--unit", "item"), "no option --unit"),
+    (("hill", "--unit", "item"), "There is no --unit here: --unit is an option of"),
     (("hill", "--draws", "9"), "--draws belongs to rarefaction, not to hill"),
     (("hill", "--points", "9"), "--points belongs to rarefaction and guessing, not to hill"),
-    (("guessing", "--orders", "1"), "--orders belongs to hill, not to guessing"),
+    (("guessing", "--order", "1"), "--order belongs to hill, not to guessing"),
     (("rarefaction", "--draws", "0"), "--draws must be a whole number"),
     (("rarefaction", "--points", "3"), "--points must be a whole number from 4"),
     (("guessing", "--points", "1"), "--points must be a whole number from 2"),
     (("guessing", "--points", "1e9"), "--points must be at most 10,000"),
     (("hill", "--bootstraps", "2"), "--bootstraps must be a whole number from 3"),
     (("hill", "--bootstraps", "1e5"), "--bootstraps must be at most 10,000"),
-    (("hill", "--interval", "1"), "between 0 and 1"),
-    (("hill", "--orders", "many"), "FIRST:LAST:STEP such as 0:3:0.1, not 'many'"),
-    (("hill", "--orders", "nan"), "--orders must be numbers"),
-    (("hill", "--orders", ""), "--orders must be numbers"),
-    (("hill", "--orders", "0:3"), "--orders must be numbers"),
-    (("hill", "--orders", "0:3:0"), "must go up"),
-    (("hill", "--orders", "3:0:1"), "must go up"),
-    (("hill", "--orders", "0:3:1e-99999"), "take a larger step"),
-    (("hill", "--orders", "1,0"), "--orders must be ascending"),
-    (("hill", "--orders", "0,13"), "Each of --orders must be a number from 0 to 12"),
+    (("hill", "--level", "1"), "--level must be a number between 0 and 1"),
+    (("hill", "--order", "many"), "FIRST:LAST:STEP such as 0:3:0.1, not 'many'"),
+    (("hill", "--order", "nan"), "--order must be numbers"),
+    (("hill", "--order", ""), "--order must be numbers"),
+    (("hill", "--order", "0:3"), "--order must be numbers"),
+    (("hill", "--order", "0:3:0"), "must go up"),
+    (("hill", "--order", "3:0:1"), "must go up"),
+    (("hill", "--order", "0:3:1e-99999"), "take a larger step"),
+    (("hill", "--order", "1,0"), "--order must be ascending"),
+    (("hill", "--order", "0,13"), "Each of --order must be a number from 0 to 12"),
     (("spiral",), "'spiral' is not one of 'rarefaction', 'guessing', 'hill'"),
     (("hill", "-o", "out.json"), "A curve is written as CSV"),
     (("hill", "--report", "out.pdf"), ".html"),

@@ -20,7 +20,7 @@ import anonhist as ah
 from anonhist.cli.commands import anonhist as command_line
 from anonhist.graphs import EdgeMechanism, NodeMechanism
 from anonhist.graphs.node.bounding import BOUNDINGS
-from anonhist.graphs.node.privacy import METHODS
+from anonhist.graphs.node.privacy import MECHANISMS
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.privacy import warning
 from anonhist.profiles import Profile
@@ -32,8 +32,8 @@ RING = [(f"n{i}", f"n{(i + 1) % 30}") for i in range(30)]
 SPOKES = [("hub", f"n{i}") for i in range(10)]
 EDGES = RING + SPOKES
 TRUTH = {2: 20, 3: 10, 10: 1}
-_EDGE = ("degrees", "edges.txt.gz", "--privacy", "edge", "--epsilon", "60", "--simulations", "2")
-_NODE = ("degrees", "edges.txt.gz", "--privacy", "node", "--epsilon", "5000", "--simulations", "2")
+_EDGE = ("degrees", "edges.txt.gz", "--unit", "edge", "--epsilon", "60", "--simulations", "2")
+_NODE = ("degrees", "edges.txt.gz", "--unit", "node", "--epsilon", "5000", "--simulations", "2")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
 
 
 def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -> None:
-    given = ("--source", "from", "--target", "to", "--directed", "in", "--privacy", "node", "--max-degree", "auto")
+    given = ("--source", "from", "--target", "to", "--directed", "in", "--unit", "node", "--max-degree", "auto")
     done = cli("degrees", "edges.parquet", *given, "--epsilon", "5000", "--simulations", "2", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     released = _release(graph)
@@ -98,7 +98,7 @@ def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -
 @pytest.mark.slow
 def test_a_pipe_gets_a_table(process: Cli, graph: Path) -> None:
     text = gzip.decompress((graph / "edges.txt.gz").read_bytes())
-    given = ("--privacy", "edge", "--epsilon", "60", "--simulations", "2", "--public-nodes", "4e1")
+    given = ("--unit", "edge", "--epsilon", "60", "--simulations", "2", "--public-nodes", "4e1")
     done = process("degrees", "-", *given, stdin=text)
     assert (done.returncode, done.stderr) == (0, f"Warning: {warning(Fraction(60))}\n")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -111,7 +111,7 @@ def test_a_pipe_gets_a_table(process: Cli, graph: Path) -> None:
 
 
 def test_listed_nodes_without_an_edge_are_told(cli: Cli, graph: Path) -> None:
-    done = cli(*_NODE, "--nodes", "nodes.txt", "--max-degree", "16", "--method", "histogram", "-o", "out.json")
+    done = cli(*_NODE, "--nodes", "nodes.txt", "--max-degree", "16", "--mechanism", "histogram", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert (_pairs(_release(graph).profile), _release(graph).zeros) == (TRUTH, 5)
     assert done.stdout.startswith("Released: 80 ends of edges of 31 nodes, and 5 nodes without any.\n")
@@ -167,9 +167,9 @@ def test_a_release_of_degrees_is_planned_with_and_estimated_from(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_node_methods_by_name(method: str, cli: Cli, graph: Path) -> None:
-    done = cli(*_NODE, "--max-degree", "16", "--method", method, "--nodes", "nodes.txt", "-o", "out.json")
+@pytest.mark.parametrize("method", MECHANISMS)
+def test_node_mechanisms_by_name(method: str, cli: Cli, graph: Path) -> None:
+    done = cli(*_NODE, "--max-degree", "16", "--mechanism", method, "--nodes", "nodes.txt", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     mechanism = _release(graph).mechanism
     assert isinstance(mechanism, NodeMechanism)
@@ -178,14 +178,13 @@ def test_node_methods_by_name(method: str, cli: Cli, graph: Path) -> None:
 
 def test_choices_are_those_there_are() -> None:
     options = {option.name: option for option in command_line.commands["degrees"].params}
-    for name, known in (("method", METHODS), ("bounding", tuple(BOUNDINGS))):
-        kind = options[name].type
-        assert isinstance(kind, click.Choice)
-        assert tuple(kind.choices) == known
+    kind = options["bounding"].type
+    assert isinstance(kind, click.Choice)
+    assert tuple(kind.choices) == tuple(BOUNDINGS)
     mechanism = options["mechanism"]
     assert isinstance(mechanism, click.Option)
     assert mechanism.help is not None
-    assert set(MECHANISM_NAMES) <= set(re.findall(r"[a-z-]+", mechanism.help))
+    assert {*MECHANISM_NAMES, *MECHANISMS} <= set(re.findall(r"[a-z-]+", mechanism.help))
 
 
 def test_text_with_other_signs_between_is_read_as_said(cli: Cli, graph: Path) -> None:
@@ -219,7 +218,7 @@ def test_the_truth_is_drawn_only_on_demand_and_loudly(
 @pytest.mark.slow
 def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> None:
     (graph / "loops.txt").write_text("".join(f"{s} {t}\n" for s, t in EDGES) + "n1 n1\nn1\n")
-    given = ("--privacy", "edge", "--epsilon", "60", "--public-nodes", "40", "--simulations", "2")
+    given = ("--unit", "edge", "--epsilon", "60", "--public-nodes", "40", "--simulations", "2")
     done = terminal("degrees", "loops.txt", *given, width=100)
     assert done.returncode == 0
     screen = "\n".join(line for line in done.stdout.replace("\r", "\n").split("\n") if "━" not in line)

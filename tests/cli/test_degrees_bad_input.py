@@ -10,8 +10,8 @@ Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]
 
 _SECRETS = ("zebra", "heron", "731973")
-_EDGE = ("--privacy", "edge", "--epsilon", "1")
-_NODE = ("--privacy", "node", "--epsilon", "1")
+_EDGE = ("--unit", "edge", "--epsilon", "1")
+_NODE = ("--unit", "node", "--epsilon", "1")
 
 
 @pytest.fixture
@@ -28,25 +28,23 @@ def files(folder: Path) -> Path:
 
 # What is refused before edges are read: there is no such file, and nobody says so.
 UNREAD: list[tuple[tuple[str, ...], str]] = [
-    ((), "--privacy edge or --privacy node; there is no default"),
-    (("--privacy", "edge"), "such as --epsilon 1; there is no default"),
+    ((), "--unit edge or --unit node; there is no default"),
+    (("--unit", "edge"), "such as --epsilon 1; there is no default"),
     (("--epsilon", "1"), "Say whom to protect"),
-    (("--privacy", "user", "--epsilon", "1"), "'user'"),
-    (("--privacy", "edge", "--epsilon", "0"), "epsilon must be a finite number greater than zero"),
-    (("--privacy", "edge", "--epsilon", "1e-9"), "too small"),
-    (("--privacy", "node", "--epsilon", "1e-9"), "too small"),
-    (("--privacy", "node", "--epsilon", "much"), "epsilon must be"),
+    (("--unit", "user", "--epsilon", "1"), "'user'"),
+    (("--unit", "edge", "--epsilon", "0"), "epsilon must be a finite number greater than zero"),
+    (("--unit", "edge", "--epsilon", "1e-9"), "too small"),
+    (("--unit", "node", "--epsilon", "1e-9"), "too small"),
+    (("--unit", "node", "--epsilon", "much"), "epsilon must be"),
     ((*_EDGE, "--relation", "swap"), "'swap'"),
     ((*_EDGE, "--directed", "both"), "'both'"),
     ((*_EDGE, "--self-loops", "merge"), "'merge'"),
     ((*_EDGE, "--duplicates", "drop"), "'drop'"),
-    ((*_EDGE, "--max-degree", "5"), "--max-degree belongs to --privacy node"),
-    ((*_EDGE, "--max-degree", "auto"), "--max-degree belongs to --privacy node"),
-    ((*_EDGE, "--choice-share", "1/4"), "--choice-share belongs to --privacy node"),
-    ((*_EDGE, "--method", "auto"), "--method belongs to --privacy node"),
-    ((*_EDGE, "--bounding", "flow"), "--bounding belongs to --privacy node"),
-    ((*_NODE, "--public-nodes", "5"), "--public-nodes belongs to --privacy edge"),
-    ((*_NODE, "--mechanism", "auto"), "--mechanism belongs to --privacy edge"),
+    ((*_EDGE, "--max-degree", "5"), "--max-degree belongs to --unit node"),
+    ((*_EDGE, "--max-degree", "auto"), "--max-degree belongs to --unit node"),
+    ((*_EDGE, "--choice-share", "1/4"), "--choice-share belongs to --unit node"),
+    ((*_EDGE, "--bounding", "flow"), "--bounding belongs to --unit node"),
+    ((*_NODE, "--public-nodes", "5"), "--public-nodes belongs to --unit edge"),
     ((*_EDGE, "--public-nodes", "0"), "--public-nodes must be a whole number"),
     ((*_EDGE, "--public-nodes", "1e12"), "--public-nodes must be a whole number"),
     ((*_EDGE, "--public-nodes", "all"), "--public-nodes must be a whole number"),
@@ -69,9 +67,9 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
     ((*_NODE, "--max-degree", "5", "--choice-share", "1/4"), "--choice-share belongs to --max-degree auto"),
     ((*_NODE, "--choice-share", "1"), "--choice-share must be below 1"),
     ((*_NODE, "--choice-share", "0"), "--choice-share must be"),
-    ((*_NODE, "--method", "magic"), "'magic'"),
-    ((*_NODE, "--method", "cumulative"), "only where a list of nodes was read (--nodes)"),
-    ((*_NODE, "--method", "histogram", "--bounding", "flow"), "leave --bounding out"),
+    ((*_NODE, "--mechanism", "frobenius"), "--mechanism must be one of auto, cumulative, survival, histogram"),
+    ((*_NODE, "--mechanism", "cumulative"), "only where a list of nodes was read (--nodes)"),
+    ((*_NODE, "--mechanism", "histogram", "--bounding", "flow"), "leave --bounding out"),
     ((*_NODE, "--bounding", "luck"), "'luck'"),
     ((*_NODE, "--self-loops", "count"), "with --self-loops drop and --duplicates merge"),
     ((*_NODE, "--duplicates", "count"), "with --self-loops drop and --duplicates merge"),

@@ -92,7 +92,7 @@ def test_every_property_is_tried() -> None:
         (("entropy", "--base", "2"), lambda p: ah.entropy(p, base=2)),
         (("entropy", "--base", "e", "--method", "chao-shen"), lambda p: ah.entropy(p, method="chao-shen")),
         (("entropy", "--alphabet-size", "1e3"), lambda p: ah.entropy(p, alphabet_size=1000)),
-        (("support-size", "--method", "chao1", "--interval", "0.9"), lambda p: ah.support_size(p, level=0.9)),
+        (("support-size", "--method", "chao1", "--level", "0.9"), lambda p: ah.support_size(p, level=0.9)),
         (("support-size", "--alphabet-size", "5_000"), lambda p: ah.support_size(p, alphabet_size=5000)),
         (("support-coverage", "--draws", "1e4"), lambda p: ah.support_coverage(p, draws=10_000)),
         (("hill-number", "--order", "0.5"), lambda p: ah.hill_number(p, order=0.5)),
@@ -113,7 +113,7 @@ def test_options_reach_the_estimator(
 def test_a_lower_probability_makes_a_shorter_interval(cli: Cli, data: str) -> None:
     for private in ((), ("--epsilon", "1000000")):
         wide, half = (
-            rows(cli("estimate", "sample-coverage", data, "--interval", level, *private).stdout)[0]
+            rows(cli("estimate", "sample-coverage", data, "--level", level, *private).stdout)[0]
             for level in ("0.95", "0.5")
         )
         width = [float(row["high"]) - float(row["low"]) for row in (wide, half)]
@@ -323,8 +323,8 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("work-factor", "--share", "0"), "--share must be a number above 0 and up to 1"),
     (("entropy", "--base", "1"), "--base must be a number above 1"),
     (("entropy", "--base", "bits"), "--base must be a number above 1"),
-    (("entropy", "--interval", "95"), "--interval must be a number between 0 and 1"),
-    (("entropy", "--interval", "nan"), "--interval must be a number between 0 and 1"),
+    (("entropy", "--level", "95"), "--level must be a number between 0 and 1"),
+    (("entropy", "--level", "nan"), "--level must be a number between 0 and 1"),
     (("entropy", "--unit", "item"), "--unit belongs to private estimates"),
     (("entropy", "--relation", "substitute"), "--relation belongs to private estimates"),
     (("entropy", "--public-items", "9"), "--public-items belongs to private estimates"),
@@ -348,7 +348,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("entropy", "--unit", "label", "--max-count", "9", *_ITEM), "protect items or users"),
     (("entropy", "--public-items", "0", *_ITEM), "--public-items must be a whole number"),
     (("entropy", "--unit", "user", *_ITEM), "--max-per-user M"),
-    (("entropy", "--interval", "1", *_ITEM), "--interval must be a number between 0 and 1"),
+    (("entropy", "--level", "1", *_ITEM), "--level must be a number between 0 and 1"),
 ]
 
 
@@ -361,7 +361,7 @@ def test_wrong_calls_are_one_sentence(data: str, refusals: Refusals) -> None:
     "given",
     [
         ("entropy", "--method", "magic"),
-        ("entropy", "--interval", "2"),
+        ("entropy", "--level", "2"),
         ("hill-number", "--order", "-1"),
         ("support-size", "--method", "chebyshev"),
         ("entropy", "--unit", "label", "--max-count", "9", "--epsilon", "1"),

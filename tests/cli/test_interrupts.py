@@ -161,7 +161,7 @@ def test_an_update_has_no_label_on_disk_at_any_moment(
     temporary = folder / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    update = ("sketch", "update", "a.sketch", "log.parquet", "--column", "what", "--user", "who")
+    update = ("sketch", "update", "a.sketch", "log.parquet", "--label", "what", "--user", "who")
     done = interrupted(*update, where=_WATCHING)
     assert [path.name for path in temporary.rglob("*")] == []
     assert done.returncode == 3

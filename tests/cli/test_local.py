@@ -44,7 +44,7 @@ def survey(files: Path, cli: Cli) -> Path:
 def tallied(survey: Path, cli: Cli) -> Path:
     """Make a tally, too."""
     for step in (
-        ("randomize", "survey.json", "values.csv", "--column", "word", "-o", "reports.parquet"),
+        ("randomize", "survey.json", "values.csv", "--label", "word", "-o", "reports.parquet"),
         ("tally", "survey.json", "reports.parquet", "-o", "tally.json"),
     ):
         assert cli("local", *step).returncode == 0
@@ -116,7 +116,7 @@ def test_every_parameter_of_every_mechanism_has_an_option() -> None:
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "ndjson"])
 def test_values_become_reports_of_the_survey(survey: Path, cli: Cli, ending: str) -> None:
-    done = cli("local", "randomize", "survey.json", "values.csv", "--column", "word", "-o", f"reports.{ending}")
+    done = cli("local", "randomize", "survey.json", "values.csv", "--label", "word", "-o", f"reports.{ending}")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"Reports: 4,000, of 1 byte each.\nWrote reports.{ending}.\n"
     made_by = read_survey(survey / "survey.json")
@@ -128,7 +128,7 @@ def test_values_become_reports_of_the_survey(survey: Path, cli: Cli, ending: str
 
 
 def test_reports_are_random(survey: Path, cli: Cli) -> None:
-    given = ("local", "randomize", "survey.json", "values.csv", "--column", "word", "-o", "-")
+    given = ("local", "randomize", "survey.json", "values.csv", "--label", "word", "-o", "-")
     assert cli(*given).stdout != cli(*given).stdout
     assert survey.exists()
 
@@ -136,10 +136,10 @@ def test_reports_are_random(survey: Path, cli: Cli) -> None:
 @pytest.mark.slow
 def test_everything_works_in_a_pipe(survey: Path, process: Cli, cli: Cli) -> None:
     values = b"cat\n" * 100 + b"dog\n" * 50
-    piped = process("local", "randomize", "survey.json", "-", stdin=values)
+    piped = process("local", "randomize", "survey.json", "-", "--format", "labels", stdin=values)
     assert (piped.returncode, piped.stderr) == (0, "")
     assert piped.stdout.count("\n") == 150
-    table = process("local", "randomize", "survey.json", "-", "--column", "b", stdin=b"a,b\n1,cat\n2,dog\n")
+    table = process("local", "randomize", "survey.json", "-", "--label", "b", stdin=b"a,b\n1,cat\n2,dog\n")
     assert table.stdout.count("\n") == 2
     (survey / "more.ndjson.gz").write_bytes(gzip.compress(table.stdout.encode()))
     counted = process("local", "tally", "survey.json", "-", "more.ndjson.gz", stdin=piped.stdout.encode())
@@ -216,7 +216,7 @@ def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
     assert "cat" in done.stdout
     bad = cli("local", "estimate", "survey.json", "tally.json", "--level", "1.5")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert "level must be a number between 0 and 1" in bad.stderr
+    assert "--level must be a number between 0 and 1" in bad.stderr
 
 
 def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli) -> None:
@@ -248,7 +248,7 @@ def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cl
 def test_defaults_on_a_terminal_are_files(files: Path, terminal: Cli) -> None:
     for step, told in (
         (("new", "--mechanism", "k-rr", "--alphabet", "words.txt", "--epsilon", "1"), "survey.json"),
-        (("randomize", "survey.json", "values.csv", "--column", "word"), "reports.parquet"),
+        (("randomize", "survey.json", "values.csv", "--label", "word"), "reports.parquet"),
         (("tally", "survey.json", "reports.parquet"), "tally.json"),
     ):
         done = terminal("local", *step)

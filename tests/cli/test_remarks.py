@@ -46,8 +46,8 @@ def test_sketches_and_degrees_say_it_too(folder: Path, cli: Cli, capfd: pytest.C
     (folder / "edges.txt").write_text("a b\nb c\nc c\n")
     cli("sketch", "new", "--buckets", "9", "--epsilon", "1", "-o", "a.sketch")
     for arguments in (
-        ("sketch", "update", "a.sketch", "events.csv", "--column", "label"),
-        ("degrees", "edges.txt", "--privacy", "edge", "--epsilon", "1", "--simulations", "2"),
+        ("sketch", "update", "a.sketch", "events.csv", "--label", "label"),
+        ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1", "--simulations", "2"),
     ):
         assert _said(arguments, capfd) == f"{WHERE_REMARKS_ARE}\n"
 

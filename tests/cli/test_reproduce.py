@@ -55,7 +55,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_csv_and_figures_are_written_and_a_table_is_shown(cli: Cli, folder: Path) -> None:
-    done = cli("reproduce", "inspectre", "--trials", "3", "-o", "out")
+    done = cli("reproduce", "inspectre", "--repeats", "3", "-o", "out")
     assert done.returncode == 0
     assert sorted(path.name for path in (folder / "out").iterdir()) == _FILES
     rows = list(csv.DictReader((folder / "out" / "inspectre.csv").read_text().splitlines()))
@@ -98,7 +98,7 @@ def test_kairouz_writes_errors_and_figures_and_shows_both_kinds_of_alphabet(cli:
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
-    done = cli("reproduce", "kairouz", "--full", "--trials", "3", "-o", "out", "--quiet")
+    done = cli("reproduce", "kairouz", "--full", "--repeats", "3", "-o", "out", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     rows = list(csv.DictReader((folder / "out" / "kairouz.csv").read_text().splitlines()))
     assert {row["epsilon"] for row in rows if row["figure"] == "buckets"} == {"3"}
@@ -108,7 +108,7 @@ def test_all_settings_are_tried_if_asked_for(cli: Cli, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli, folder: Path) -> None:
-    done = cli("reproduce", "inspectre", "--trials", "2", "--quiet")
+    done = cli("reproduce", "inspectre", "--repeats", "2", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert sorted(path.name for path in (folder / "inspectre").iterdir()) == _FILES
 
@@ -118,22 +118,22 @@ def test_the_folder_is_named_as_the_experiment_and_nothing_need_be_said(cli: Cli
 def test_nothing_is_replaced_unless_asked_for(cli: Cli, folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "texts.png").write_text("mine")
-    done = cli("reproduce", "inspectre", "--trials", "2", "-o", "out")
+    done = cli("reproduce", "inspectre", "--repeats", "2", "-o", "out")
     assert done.returncode == 2
     assert "texts.png" in done.stderr
     assert (folder / "out" / "texts.png").read_text() == "mine"
-    assert cli("reproduce", "inspectre", "--trials", "2", "-o", "out", "--force", "--quiet").returncode == 0
+    assert cli("reproduce", "inspectre", "--repeats", "2", "-o", "out", "--force", "--quiet").returncode == 0
     assert (folder / "out" / "texts.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("inspectre", "--trials", "1"), 2, "--trials must be at least 2"),
+        (("inspectre", "--repeats", "1"), 2, "--repeats must be at least 2"),
         (("privhist",), 2, "inspectre"),
         (("inspectre", "-o", "events.csv"), 3, "is a file"),
         (("inspectre", "--full"), 2, "--full is for kairouz"),
-        (("kairouz", "--trials", "1"), 2, "--trials must be at least 2"),
+        (("kairouz", "--repeats", "1"), 2, "--repeats must be at least 2"),
     ],
 )
 def test_bad_usage_gets_one_sentence(cli: Cli, arguments: tuple[str, ...], code: int, said: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from anonhist.cli import sketch_update
+from anonhist.cli.sketch_commands import DECODER_NAMES
 from anonhist.formats import read_release, write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -35,7 +36,7 @@ def files(folder: Path) -> Path:
     """Make a list of words, a table and a sketch."""
     (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
     (folder / "pets.csv").write_text("pet,n,who\ncat,5,u\ncat,7,u\ndog,1,v\n")
-    write(DomainSketch(labels=WORDS, epsilon=1), folder / "day.sketch")
+    write(DomainSketch(alphabet=WORDS, epsilon=1), folder / "day.sketch")
     return folder
 
 
@@ -48,12 +49,12 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     (folder / "events.csv").write_text("query,n\n" + "".join(f"label {n % 300},1\n" for n in range(3000)))
     assert cli("sketch", "new", "--buckets", "1e3", "--epsilon", "20", "-o", "day1.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "day1.sketch", "-o", "day2.sketch").returncode == 0
-    done = cli("sketch", "update", "day1.sketch", "events.csv", "--column", "query")
+    done = cli("sketch", "update", "day1.sketch", "events.csv", "--label", "query")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day1.sketch.\n", "")
     done = process("sketch", "update", "day2.sketch", "-", "--format", "labels", stdin=b"another label\n" * 4000)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote day2.sketch.\n", "")
     assert cli("sketch", "merge", "day1.sketch", "day2.sketch", "-o", "week.sketch").returncode == 0
-    given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--method", "three-tap")
+    given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--decoder", "three-tap")
     done = cli(*given, "-o", "release.json", "--report", "week.html")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.match(r"Released: [\d,]+ items of [\d,]+ labels?\.\nPromise: 20-differentially private", done.stdout)
@@ -97,13 +98,13 @@ def test_keys_and_noise_are_drawn_anew(folder: Path, cli: Cli) -> None:
 
 
 def test_a_sketch_of_known_labels_is_made_as_asked(files: Path, cli: Cli) -> None:
-    assert cli("sketch", "new", "--labels", "words.txt", "--epsilon", "2", "-o", "a.sketch").returncode == 0
+    assert cli("sketch", "new", "--alphabet", "words.txt", "--epsilon", "2", "-o", "a.sketch").returncode == 0
     sketch = read_sketch(files / "a.sketch")
     assert isinstance(sketch, DomainSketch)
     # Sketches of the same labels can be merged, whoever made them.
     assert sketch.addresses == DomainAddresses.of(WORDS)
     assert sketch.addresses.key == LISTED_KEY
-    given = ("--labels", "words.txt", "--epsilon", "2", "--key", "a", "--sample-share", "0.5")
+    given = ("--alphabet", "words.txt", "--epsilon", "2", "--key", "a", "--sample-share", "0.5")
     done = cli("sketch", "new", *given, "-o", "b.sketch")
     assert read_sketch(files / "b.sketch").addresses == DomainAddresses.of(WORDS, key=b"a", sample_share="1/2")
     assert " for a sample of 4 known labels; a share of 1/2 of all labels is counted.\n" in done.stdout
@@ -111,7 +112,7 @@ def test_a_sketch_of_known_labels_is_made_as_asked(files: Path, cli: Cli) -> Non
 
 def test_a_sketch_like_another_can_be_merged_with_it(files: Path, cli: Cli) -> None:
     unit = ("--unit", "user", "--max-per-user", "3", "--relation", "substitute")
-    for what in (("--buckets", "100", "--sample-share", "1/3"), ("--labels", "words.txt", "--key", "k")):
+    for what in (("--buckets", "100", "--sample-share", "1/3"), ("--alphabet", "words.txt", "--key", "k")):
         assert cli("sketch", "new", *what, *unit, "--epsilon", "1/7", "-o", "a.sketch", "--force").returncode == 0
         assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch", "--force").returncode == 0
         one, two = (read_sketch(files / f"{name}.sketch") for name in ("a", "b"))
@@ -137,7 +138,7 @@ def test_what_is_like_a_merged_sketch_has_the_epsilon_of_its_parts(files: Path, 
 
 def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> None:
     share = ("--honest-parties", "2", "--session", "week 47")
-    done = cli("sketch", "new", "--labels", "words.txt", "--epsilon", "1", *share, "-o", "a.sketch")
+    done = cli("sketch", "new", "--alphabet", "words.txt", "--epsilon", "1", *share, "-o", "a.sketch")
     assert "Promise: none. This sketch is not private: it holds 1 of at least 3 shares" in done.stdout
     for name in ("b", "d"):
         assert cli("sketch", "new", "--like", "a.sketch", "-o", f"{name}.sketch").returncode == 0
@@ -157,7 +158,7 @@ def test_shares_of_noise_promise_something_together(files: Path, cli: Cli) -> No
 @pytest.mark.slow
 def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) -> None:
     share = ("--honest-parties", "2", "--session", "week 47", "--adversary", "outsider")
-    assert cli("sketch", "new", "--labels", "words.txt", "--epsilon", "0.1", *share, "-o", "a.sketch").returncode == 0
+    assert cli("sketch", "new", "--alphabet", "words.txt", "--epsilon", "0.1", *share, "-o", "a.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
     assert "Promise: 0.1-differentially private (δ = 0) towards outsiders when one item is added" in done.stdout
@@ -184,7 +185,7 @@ def test_shares_against_outsiders_say_what_parties_see(files: Path, cli: Cli) ->
 def test_users_may_be_in_every_sketch_unless_it_is_said(
     files: Path, cli: Cli, given: tuple[str, ...], promise: str
 ) -> None:
-    users = ("--labels", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "3", *given)
+    users = ("--alphabet", "words.txt", "--epsilon", "1", "--max-per-user", "3", *given)
     assert cli("sketch", "new", *users, "-o", "a.sketch").returncode == 0
     assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch").returncode == 0
     done = cli("sketch", "merge", "a.sketch", "b.sketch", "-o", "c.sketch")
@@ -197,22 +198,22 @@ def test_users_may_be_in_every_sketch_unless_it_is_said(
 
 def test_labels_are_counted_where_they_belong(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--quiet").stdout == ""
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", "--quiet").stdout == ""
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", "--count", "n").returncode == 0
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", "--count", "n").returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [14, 2, 0, 0]
     (files / "more.tsv").write_text("emu;7\ncat;zebra\n")
-    more = ("--column", "column0", "--no-header", "--delimiter", ";")
+    more = ("--label", "column0", "--no-header", "--delimiter", ";")
     assert cli("sketch", "update", "day.sketch", "more.tsv", *more).returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "n", "--ignore-unknown").returncode == 0
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "n", "--ignore-unknown").returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [15, 2, 1, 0]
 
 
 def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cli) -> None:
     before = _counters(files / "day.sketch")
     (files / "more.csv").write_text("pet\nemu\n")
-    given = ("sketch", "update", "day.sketch", "pets.csv", "more.csv", "--column", "pet")
+    given = ("sketch", "update", "day.sketch", "pets.csv", "more.csv", "--label", "pet")
     assert cli(*given).returncode == 0
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 1, 0]
     (files / "bad.csv").write_text("pet\nzebra\n")
@@ -226,16 +227,16 @@ def test_several_sources_are_counted_together_or_not_at_all(files: Path, cli: Cl
 def test_tables_come_through_standard_input_if_a_column_is_named(files: Path, process: Cli) -> None:
     before = _counters(files / "day.sketch")
     content = (files / "pets.csv").read_bytes()
-    done = process("sketch", "update", "day.sketch", "-", "--column", "pet", "--count", "n", stdin=content)
+    done = process("sketch", "update", "day.sketch", "-", "--label", "pet", "--count", "n", stdin=content)
     assert (done.returncode, done.stderr) == (0, "")
     assert (_counters(files / "day.sketch") - before).tolist() == [12, 1, 0, 0]
 
 
 def test_users_are_bounded(files: Path, cli: Cli) -> None:
-    given = ("--labels", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "1")
+    given = ("--alphabet", "words.txt", "--epsilon", "1", "--unit", "user", "--max-per-user", "1")
     assert cli("sketch", "new", *given, "-o", "users.sketch").returncode == 0
     before = _counters(files / "users.sketch")
-    assert cli("sketch", "update", "users.sketch", "pets.csv", "--column", "pet", "--user", "who").returncode == 0
+    assert cli("sketch", "update", "users.sketch", "pets.csv", "--label", "pet", "--user", "who").returncode == 0
     assert (_counters(files / "users.sketch") - before).tolist() == [1, 1, 0, 0]
 
 
@@ -243,7 +244,7 @@ def test_the_file_keeps_its_permissions_and_its_link(files: Path, cli: Cli) -> N
     (files / "day.sketch").chmod(0o640)
     (files / "link.sketch").symlink_to("day.sketch")
     before = _counters(files / "day.sketch")
-    assert cli("sketch", "update", "link.sketch", "pets.csv", "--column", "pet").returncode == 0
+    assert cli("sketch", "update", "link.sketch", "pets.csv", "--label", "pet").returncode == 0
     assert (files / "link.sketch").is_symlink()
     assert stat.S_IMODE((files / "day.sketch").stat().st_mode) == 0o640
     assert (_counters(files / "day.sketch") - before).tolist() == [2, 1, 0, 0]
@@ -257,7 +258,7 @@ def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pyt
             fcntl.flock(other, fcntl.LOCK_EX)
             patched.setattr(sys.stderr, "isatty", lambda answer=is_terminal: answer)
             patched.setattr(sketch_update, "_say_waiting", lambda file=other: (says(), file.close()))
-            done = cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet")
+            done = cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet")
         assert done.returncode == 0
         assert ("Another process is changing this sketch; waiting for it.\n" in done.stderr) == is_terminal
     assert (_counters(files / "day.sketch") - before).tolist() == [4, 2, 0, 0]
@@ -265,7 +266,7 @@ def test_who_waits_is_told_on_a_terminal(files: Path, cli: Cli, monkeypatch: pyt
 
 def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal: Cli) -> None:
     (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
-    done = terminal("sketch", "update", "day.sketch", "gap.csv", "--column", "pet")
+    done = terminal("sketch", "update", "day.sketch", "gap.csv", "--label", "pet")
     assert done.returncode == 0
     assert "Only for you: 2 rows counted; 1 without a label were left out.\n" in done.stdout
     assert done.stdout.endswith("Wrote day.sketch.\n")
@@ -273,7 +274,7 @@ def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal
 
 def test_info_says_nothing_of_what_was_counted(files: Path, cli: Cli) -> None:
     one = cli("sketch", "info", "day.sketch").stdout
-    assert cli("sketch", "update", "day.sketch", "pets.csv", "--column", "pet").returncode == 0
+    assert cli("sketch", "update", "day.sketch", "pets.csv", "--label", "pet").returncode == 0
     assert cli("sketch", "info", "day.sketch").stdout == one
     sketch = read_sketch(files / "day.sketch")
     assert one.splitlines() == [
@@ -309,28 +310,29 @@ def test_many_parts_of_noise_are_counted(folder: Path, cli: Cli) -> None:
 
 
 def test_a_profile_goes_down_a_pipe(files: Path, cli: Cli) -> None:
-    done = cli("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap")
+    done = cli("sketch", "profile", "day.sketch", "--simulations", "2", "--decoder", "three-tap")
     assert (done.returncode, done.stderr) == (0, "")
     assert next(csv.reader(io.StringIO(done.stdout)))[:2] == ["count", "prevalence"]
     assert not list(files.glob("release*"))
 
 
 def test_on_a_terminal_a_profile_is_a_file(files: Path, terminal: Cli) -> None:
-    done = terminal("sketch", "profile", "day.sketch", "--simulations", "2", "--method", "three-tap", width=90)
+    done = terminal("sketch", "profile", "day.sketch", "--simulations", "2", "--decoder", "three-tap", width=90)
     assert done.returncode == 0, done.stdout
     assert "Wrote release.json." in done.stdout
     assert json.loads((files / "release.json").read_text())["mechanism"]["name"] == "domain-sketch"
 
 
-def test_the_method_is_a_choice(files: Path, cli: Cli) -> None:
+def test_the_decoder_is_a_choice(files: Path, cli: Cli) -> None:
     done = cli(
-        "sketch", "profile", "day.sketch", "--method", "wu-pagh", "-o", "a.parquet", "--simulations", "2", "--quiet"
+        "sketch", "profile", "day.sketch", "--decoder", "wu-pagh", "-o", "a.parquet", "--simulations", "2", "--quiet"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert read_release(files / "a.parquet").mechanism.parameters["method"] == "wu-pagh"
-    wrong = cli("sketch", "profile", "day.sketch", "--method", "magic", "-o", "b.json")
+    wrong = cli("sketch", "profile", "day.sketch", "--decoder", "magic", "-o", "b.json")
     assert wrong.returncode == 2
     assert all(name in wrong.stderr for name in DECODERS)
+    assert tuple(DECODERS) == DECODER_NAMES
 
 
 @pytest.mark.slow
@@ -344,7 +346,7 @@ def test_the_method_is_a_choice(files: Path, cli: Cli) -> None:
 )
 def test_an_interrupt_leaves_the_sketch_as_it_was(where: str, files: Path, interrupted: Cli) -> None:
     before = {path.name: path.read_bytes() for path in files.iterdir()}
-    done = interrupted("sketch", "update", "day.sketch", "pets.csv", "--column", "pet", where=where)
+    done = interrupted("sketch", "update", "day.sketch", "pets.csv", "--label", "pet", where=where)
     assert (done.returncode, done.stderr) == (130, "anonhist: interrupted; no file was left half written.\n")
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
@@ -372,7 +374,7 @@ def test_an_interrupt_ends_a_stream(files: Path) -> None:
 def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two simulations instead of eight: what they find has tests of its own.
     monkeypatch.setattr(recommendation, "_RUNS", 2)
-    given = ("sketch", "recommend", "--expected-labels", "40", "--epsilon", "3", "--max-bytes", "320")
+    given = ("sketch", "recommend", "--labels", "40", "--epsilon", "3", "--max-bytes", "320")
     ran = cli(*given, "--quiet")
     assert ran.returncode == 0
     rows = [line.split(",") for line in ran.stdout.splitlines()]
@@ -380,6 +382,6 @@ def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.Mon
     assert [row[:3] for row in rows[1:]] == [["10", "4", "80"], ["20", "2", "160"], ["40", "1", "320"]]
     assert cli(*given, "-o", "rows.csv", "--quiet").returncode == 0
     assert (folder / "rows.csv").read_text() == ran.stdout
-    refused = cli("sketch", "recommend", "--expected-labels", "40", "--epsilon", "1", "--max-bytes", "9")
+    refused = cli("sketch", "recommend", "--labels", "40", "--epsilon", "1", "--max-bytes", "9")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "sample_share" in refused.stderr

@@ -14,18 +14,18 @@ Refusals = Callable[..., list[CompletedProcess[str]]]
 
 WORDS = ("cat", "dog", "emu")
 _BUCKETS = ("new", "--buckets", "9", "--epsilon", "1", "-o", "new.sketch")
-_LABELS = ("new", "--epsilon", "1", "-o", "new.sketch", "--labels")
+_ALPHABET = ("new", "--epsilon", "1", "-o", "new.sketch", "--alphabet")
 _LIKE = ("new", "--like", "day.sketch", "-o", "new.sketch")
 _SECRET = "zebra"  # noqa: S105  # a label
 
 
 @pytest.fixture
 def files(folder: Path) -> Path:
-    day = DomainSketch(labels=WORDS, epsilon=1)
+    day = DomainSketch(alphabet=WORDS, epsilon=1)
     write(day, folder / "day.sketch")
     write(day, folder / "copy.sketch")
-    write(DomainSketch(labels=WORDS[:2], epsilon=1), folder / "fewer.sketch")
-    write(DomainSketch(labels=WORDS, epsilon=1, unit=PrivacyUnit.user(max_items=2)), folder / "users.sketch")
+    write(DomainSketch(alphabet=WORDS[:2], epsilon=1), folder / "fewer.sketch")
+    write(DomainSketch(alphabet=WORDS, epsilon=1, unit=PrivacyUnit.user(max_items=2)), folder / "users.sketch")
     write(HashedSketch(buckets=3, epsilon=1, key=b"k"), folder / "hashed.sketch")
     day.clip(5)
     write(day, folder / "clipped.sketch")
@@ -40,8 +40,8 @@ def files(folder: Path) -> Path:
 
 
 CASES: list[tuple[tuple[str, ...], int, str]] = [
-    (("new", "-o", "new.sketch"), 2, "one of --buckets B, --labels FILE and --like SKETCH"),
-    (("new", "--buckets", "9", "--labels", "words.txt", "-o", "new.sketch"), 2, "one of --buckets B"),
+    (("new", "-o", "new.sketch"), 2, "one of --buckets B, --alphabet FILE and --like SKETCH"),
+    (("new", "--buckets", "9", "--alphabet", "words.txt", "-o", "new.sketch"), 2, "one of --buckets B"),
     (("new", "--buckets", "9", "-o", "new.sketch"), 2, "such as --epsilon 1; there is no default"),
     (("new", "--buckets", "9", "--epsilon", "1"), 2, "Missing option '-o'"),
     ((*_BUCKETS, "--buckets", "0"), 2, "--buckets must be a whole number"),
@@ -53,15 +53,14 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*_BUCKETS, "--sample-share", "2"), 2, "sample_share must be at most 1"),
     ((*_BUCKETS, "--sample-share", "half"), 2, "sample_share"),
     ((*_BUCKETS, "--unit", "user"), 2, "--max-per-user M"),
-    ((*_BUCKETS, "--max-per-user", "2"), 2, "--max-per-user belongs to --unit user"),
-    ((*_BUCKETS, "--unit", "item", "--max-per-user", "2"), 2, "--max-per-user belongs to --unit user"),
-    ((*_BUCKETS, "--unit", "user", "--max-per-user", "0"), 2, "max_items"),
+    ((*_BUCKETS, "--unit", "item", "--max-per-user", "2"), 2, "--unit item protects less"),
+    ((*_BUCKETS, "--max-per-user", "0"), 2, "--max-per-user must be a whole number from 1"),
     ((*_BUCKETS, "--unit", "label"), 2, "'label'"),
     ((*_BUCKETS, "--relation", "swap"), 2, "'swap'"),
     ((*_BUCKETS, "--honest-parties", "2"), 2, "belong together"),
     ((*_BUCKETS, "--session", "x"), 2, "belong together"),
     ((*_BUCKETS, "--adversary", "party"), 2, "--adversary belongs to --honest-parties"),
-    ((*_BUCKETS, "--users-in", "one-sketch"), 2, "--users-in belongs to --unit user"),
+    ((*_BUCKETS, "--users-in", "one-sketch"), 2, "give --max-per-user M as well"),
     ((*_BUCKETS, "--users-in", "some"), 2, "'some'"),
     ((*_BUCKETS, "--honest-parties", "1", "--session", "x"), 2, "honest"),
     ((*_BUCKETS, "--honest-parties", "some", "--session", "x"), 2, "--honest-parties must be a whole number"),
@@ -69,9 +68,9 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     ((*_BUCKETS, "-o", "new.parquet"), 2, "A sketch is written as .sketch"),
     ((*_BUCKETS, "-o", "day.sketch"), 2, "exists already"),
     ((*_BUCKETS, "-o", "nowhere/new.sketch"), 3, "does not exist"),
-    ((*_LABELS, "none.txt"), 3, "'none.txt' cannot be read"),
-    ((*_LABELS, "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
-    ((*_LABELS, "words.txt", "--sample-share", "1/1000000"), 2, "take a larger share"),
+    ((*_ALPHABET, "none.txt"), 3, "'none.txt' cannot be read"),
+    ((*_ALPHABET, "twice.txt"), 3, "Line 3 of 'twice.txt' repeats an earlier line"),
+    ((*_ALPHABET, "words.txt", "--sample-share", "1/1000000"), 2, "take a larger share"),
     ((*_LIKE, "--key", "x"), 2, "--key is taken from the sketch that --like names"),
     ((*_LIKE, "--relation", "substitute"), 2, "--relation is taken from"),
     ((*_LIKE, "--users-in", "one-sketch"), 2, "--users-in is taken from"),
@@ -85,21 +84,21 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("update", "cut.sketch", "pets.csv"), 3, "'cut.sketch' is not a sketch that can be read"),
     (("update", "text.sketch", "pets.csv"), 3, "'text.sketch' is not a sketch that can be read: it is not an Arrow"),
     (("update", "pets.csv", "pets.csv"), 2, "A sketch is read from a .sketch file"),
-    (("update", "clipped.sketch", "pets.csv", "--column", "pet"), 2, "before it is unfolded"),
+    (("update", "clipped.sketch", "pets.csv", "--label", "pet"), 2, "before it is unfolded"),
     (("update", "day.sketch", "day.sketch"), 2, "an ending that is not known"),
     (("update", "day.sketch", "none.csv"), 3, "There is no file 'none.csv'"),
-    (("update", "day.sketch", "pets.csv"), 2, "(--column); there are 3 columns (--no-header"),
-    (("update", "day.sketch", "pets.csv", "--column", "x"), 3, "no column 'x' to use as label"),
-    (("update", "day.sketch", "pets.csv", "--column", "pet", "--count", "x"), 3, "no column 'x' to use as count"),
-    (("update", "day.sketch", "pets.csv", "--column", "pet", "--user", "who"), 2, "protects single items"),
-    (("update", "users.sketch", "pets.csv", "--column", "pet"), 2, "(--user COLUMN)"),
-    (("update", "users.sketch", "pets.csv", "--column", "pet", "--user", "x"), 3, "no column 'x' to use as user"),
+    (("update", "day.sketch", "pets.csv"), 2, "(--label); there are 3 columns (--no-header"),
+    (("update", "day.sketch", "pets.csv", "--label", "x"), 3, "no column 'x' to use as label"),
+    (("update", "day.sketch", "pets.csv", "--label", "pet", "--count", "x"), 3, "no column 'x' to use as count"),
+    (("update", "day.sketch", "pets.csv", "--label", "pet", "--user", "who"), 2, "protects single items"),
+    (("update", "users.sketch", "pets.csv", "--label", "pet"), 2, "(--user COLUMN)"),
+    (("update", "users.sketch", "pets.csv", "--label", "pet", "--user", "x"), 3, "no column 'x' to use as user"),
     (("update", "users.sketch", "pets.csv", "secret.csv", "--user", "who"), 2, "might be in several sources"),
-    (("update", "day.sketch", "pets.csv", "./pets.csv", "--column", "pet"), 2, "A file is named twice"),
+    (("update", "day.sketch", "pets.csv", "./pets.csv", "--label", "pet"), 2, "A file is named twice"),
     (("update", "day.sketch", "-", "-"), 2, "A file is named twice"),
-    (("update", "day.sketch", "secret.csv", "--column", "pet"), 3, "A label is not in the sketch's domain"),
-    (("update", "day.sketch", "secret.csv", "--column", "pet", "--count", "n"), 3, "whole numbers from 1 to 2^63"),
-    (("update", "day.sketch", "pets.csv", "secret.csv", "--column", "pet"), 3, "not in the sketch's domain"),
+    (("update", "day.sketch", "secret.csv", "--label", "pet"), 3, "A label is not in the sketch's domain"),
+    (("update", "day.sketch", "secret.csv", "--label", "pet", "--count", "n"), 3, "whole numbers from 1 to 2^63"),
+    (("update", "day.sketch", "pets.csv", "secret.csv", "--label", "pet"), 3, "not in the sketch's domain"),
     (("merge", "day.sketch", "-o", "new.sketch"), 2, "Name two sketches at least"),
     (("merge", "day.sketch", "copy.sketch", "-o", "new.sketch"), 2, "share noise"),
     (("merge", "day.sketch", "day.sketch", "-o", "new.sketch"), 2, "share noise"),
@@ -114,7 +113,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("profile", "cut.sketch", "-o", "new.json"), 3, "'cut.sketch' is not a sketch that can be read"),
     (("profile", "clipped.sketch", "-o", "new.json"), 2, "before it is unfolded"),
     (("profile", "day.sketch", "--simulations", "1"), 2, "--simulations must be a whole number from 2 to 1,000"),
-    (("profile", "day.sketch", "--method", "magic", "-o", "new.json"), 2, "method must be a decoder, or one of"),
+    (("profile", "day.sketch", "--decoder", "magic", "-o", "new.json"), 2, "'magic' is not one of 'empirical-bayes'"),
     (("profile", "day.sketch", "-o", "new.html"), 2, "asked for with --report"),
     (("profile", "day.sketch", "-o", "new.txt"), 2, ".csv, .json, .parquet"),
     (("profile", "day.sketch", "-o", "new.json", "--report", "new.pdf"), 2, ".html"),

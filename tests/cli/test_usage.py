@@ -18,13 +18,13 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("plan", "--items", "9"), "--epsilon 1; there is no default"),
     (("release", "--epsilon", "1"), "SOURCE"),
     (("frobnicate",), "No such command 'frobnicate'"),
-    ((*_GOOD, "--seed", "1"), "no option --seed"),
+    ((*_GOOD, "--seed", "1"), "There is no --seed here; see"),
     ((*_GOOD, "--epsilom", "x"), "(perhaps --epsilon)"),
     ((*_GOOD, "--unit", "person"), "'person'"),
     ((*_GOOD, "--max-per-user", "many"), "--max-per-user"),
     ((*_GOOD, "--user", "label"), "--user COLUMN --max-per-user M"),
     ((*_GOOD, "--max-per-user", "2"), "--user COLUMN --max-per-user M"),
-    ((*_GOOD, "--user", "label", "--max-per-user", "0"), "at least 1"),
+    ((*_GOOD, "--user", "label", "--max-per-user", "0"), "--max-per-user must be a whole number from 1"),
     ((*_GOOD, "--unit", "user"), "--max-per-user M"),
     ((*_GOOD, "--unit", "label"), "--max-count C"),
     ((*_GOOD, "--unit", "label", "--max-count", "0"), "max_count"),
@@ -78,7 +78,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_COMPARE, "-o", "events.csv"), "--force"),
     ((*_COMPARE, "-o", "events.csv", "--force"), "is the input"),
     ((*_COMPARE, "--report", "page.pdf"), ".html"),
-    ((*_COMPARE, "--seed", "1"), "no option --seed"),
+    ((*_COMPARE, "--seed", "1"), "There is no --seed here; see"),
 ]  # fmt: skip
 _IMPOSSIBLE = ("0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e99", "1/0", "true")
 

@@ -129,7 +129,7 @@ TASKS: dict[str, Task] = {
     **{f"estimate, {name}": estimator(name) for name in ESTIMATORS},
     "degrees, one edge": graph(EdgePrivacy()),
     **{
-        f"degrees, one node, {method}": graph(NodePrivacy(max_degree=8, method=method))
+        f"degrees, one node, {method}": graph(NodePrivacy(max_degree=8, mechanism=method))
         for method in ("survival", "histogram", "partition")
     },
     "degrees, one node, flow": graph(NodePrivacy(max_degree="auto", bounding="flow")),

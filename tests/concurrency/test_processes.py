@@ -46,7 +46,7 @@ def drawn():
         found[survey.name] = columns(survey.randomize(labels * 5))
     found["rappor"] = columns(rappor.randomize_again(memory))
     found["estimates"] = [ah.private_entropy(profile, epsilon=1, method="plug-in").value for _ in range(9)]
-    for privacy in (ah.EdgePrivacy(), ah.NodePrivacy(max_degree=8, method="histogram")):
+    for privacy in (ah.EdgePrivacy(), ah.NodePrivacy(max_degree=8, mechanism="histogram")):
         found[repr(privacy)] = [
             ah.release_degrees(ring, privacy=privacy, epsilon="0.2").profile.partition().tolist() for _ in range(4)
         ]

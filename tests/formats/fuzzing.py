@@ -117,11 +117,11 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
         yield f"{name}.json", ah.release(profile, **given), ah.read_release
     yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read_release
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])
-    for privacy in (EdgePrivacy(9), NodePrivacy(candidates=(2, 4)), NodePrivacy(3, method="histogram")):
+    for privacy in (EdgePrivacy(9), NodePrivacy(candidates=(2, 4)), NodePrivacy(3, mechanism="histogram")):
         degrees = release_degrees(graph, privacy=privacy, epsilon=5, simulations=2, source=source)
         yield f"degrees-{len(repr(privacy))}.json", degrees, ah.read_release
     hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2), sample_share="1/3")
-    domain = DomainSketch(labels=["a", "b", "cc"], epsilon=2)
+    domain = DomainSketch(alphabet=["a", "b", "cc"], epsilon=2)
     for name, sketch in (("hashed", hashed), ("domain", domain)):
         yield f"{name}.sketch", sketch, ah.read_sketch
         yield f"{name}.json", sketch.reconstruct("three-tap", simulations=2), ah.read_release

@@ -18,7 +18,7 @@ from anonhist.errors import DataError
 from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import DEGREE_PREFIXES, to_document
 from anonhist.graphs import EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.node.privacy import METHODS
+from anonhist.graphs.node.privacy import MECHANISMS
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -43,10 +43,10 @@ MADE: dict[str, Made] = {
     "edge": (EdgePrivacy(), EdgePolicy(), False),
     "edge in": (EdgePrivacy(), EdgePolicy(Direction.IN), False),
     "edge counted": (EdgePrivacy(len(NODES)), COUNTED, True),
-    **{f"node {method}": (NodePrivacy(5, method=method), EdgePolicy(), True) for method in METHODS if method != "auto"},
-    "node unlisted": (NodePrivacy(5, method="histogram"), EdgePolicy(), False),
+    **{f"node {name}": (NodePrivacy(5, name), EdgePolicy(), True) for name in MECHANISMS if name != "auto"},
+    "node unlisted": (NodePrivacy(5, mechanism="histogram"), EdgePolicy(), False),
     "node chosen": (NodePrivacy(candidates=(2, 4, 8)), EdgePolicy(), True),
-    "node out flow": (NodePrivacy(3, method="survival", bounding="flow"), EdgePolicy(Direction.OUT), False),
+    "node out flow": (NodePrivacy(3, mechanism="survival", bounding="flow"), EdgePolicy(Direction.OUT), False),
 }
 
 
@@ -92,7 +92,7 @@ def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: 
 def test_these_are_all_mechanisms() -> None:
     edges = {f"edge-{name}" for name in MECHANISM_NAMES if name != "auto"}
     assert {_release(name).mechanism.name for name in MADE} == edges | {
-        f"node-{method}" for method in METHODS if method != "auto"
+        f"node-{name}" for name in MECHANISMS if name != "auto"
     }
     assert not [name for name in MECHANISM_NAMES if name.startswith(DEGREE_PREFIXES)]
 

@@ -35,7 +35,7 @@ def _of_degrees(privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, relation
 
 def _of_sketches() -> list[Release]:
     hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=USER, relation=SUBSTITUTE, sample_share="1/3")
-    listed = DomainSketch(labels=["a", "b", "c"], epsilon=2)
+    listed = DomainSketch(alphabet=["a", "b", "c"], epsilon=2)
     share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
     setting: dict[str, Any] = {"epsilon": 1, "key": b"week 47", "unit": USER, "noise_share": share}
     merged = HashedSketch(buckets=50, **setting) + HashedSketch(buckets=50, **setting)
@@ -48,8 +48,8 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     degrees = [
         _of_degrees(EdgePrivacy(12), EdgePolicy(self_loops="count", duplicates="count"), SUBSTITUTE),
         _of_degrees(NodePrivacy(candidates=(2, 4)), EdgePolicy(), SUBSTITUTE),
-        _of_degrees(NodePrivacy(3, method="histogram"), EdgePolicy(Direction.OUT), NeighboringRelation.ADD_OR_REMOVE),
-        _of_degrees(NodePrivacy(3, method="survival", bounding="flow"), EdgePolicy(), SUBSTITUTE),
+        _of_degrees(NodePrivacy(3, "histogram"), EdgePolicy(Direction.OUT), NeighboringRelation.ADD_OR_REMOVE),
+        _of_degrees(NodePrivacy(3, mechanism="survival", bounding="flow"), EdgePolicy(), SUBSTITUTE),
         _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN), NeighboringRelation.ADD_OR_REMOVE),
     ]
     banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)

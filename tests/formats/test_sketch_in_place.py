@@ -42,7 +42,7 @@ with sketch_in_place(sys.argv[1]) as sketch:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    write(DomainSketch(labels=LABELS, epsilon=1), tmp_path / "a.sketch")
+    write(DomainSketch(alphabet=LABELS, epsilon=1), tmp_path / "a.sketch")
     return tmp_path / "a.sketch"
 
 
@@ -201,7 +201,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: p
 
 
 def test_a_file_that_others_replaced_meanwhile_is_left_alone(path: Path) -> None:
-    other = DomainSketch(labels=LABELS, epsilon=2)
+    other = DomainSketch(alphabet=LABELS, epsilon=2)
     replaced = pytest.raises(OutputError, match="was replaced by another program meanwhile")
     with replaced, sketch_in_place(path):
         write(other, path, overwrite=True)

@@ -57,8 +57,8 @@ SKETCHES: dict[str, Callable[[], Sketch]] = {
     "outsiders": lambda: _outsider() + _outsider(),
     "users of one": lambda: _hashed(unit=USER, users_in=ONE) + _hashed("1/3", unit=USER, users_in=ONE),
     "sampled": lambda: _hashed(sample_share="1/3"),
-    "domain": lambda: DomainSketch(labels=LABELS, epsilon=2),
-    "sampled domain": lambda: DomainSketch(labels=LABELS, epsilon=2, sample_share="0.4"),
+    "domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2),
+    "sampled domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2, sample_share="0.4"),
 }
 
 

@@ -140,12 +140,12 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
 @pytest.mark.slow
 def test_candidates_for_which_too_little_is_spent_are_left_out() -> None:
     # Noise for profiles is not made for rates below 10^−5.
-    mechanism = mechanism_of(NodePrivacy(method="partition"), epsilon="0.1")
+    mechanism = mechanism_of(NodePrivacy(mechanism="partition"), epsilon="0.1")
     assert mechanism.choice is not None
     assert max(mechanism.choice.candidates) < 4096
     assert mechanism.choice.candidates[:3] == (1, 2, 4)
     with pytest.raises(UsageError, match="too small"):
-        release_degrees(power_law(listed=True), privacy=NodePrivacy(method="partition"), epsilon="1e-6")
+        release_degrees(power_law(listed=True), privacy=NodePrivacy(mechanism="partition"), epsilon="1e-6")
     with pytest.raises(UsageError, match="too small"):
         release_degrees(power_law(listed=True), privacy=NodePrivacy(4096, "partition"), epsilon="0.01")
 
@@ -165,7 +165,7 @@ def test_simulations_are_as_many_as_asked_for() -> None:
         {"max_degree": 0},
         {"max_degree": "all"},
         {"max_degree": 2**20 + 1},
-        {"method": "mean"},
+        {"mechanism": "mean"},
         {"bounding": "cut"},
         {"choice_share": 1},
         {"choice_share": 0},
@@ -214,8 +214,8 @@ def test_an_exchange_costs_twice() -> None:
         (EdgePrivacy(2**31, "bounded-partition"), EdgePolicy(), "1", "public_nodes is too large"),
         (NodePrivacy(), EdgePolicy(duplicates="count"), "1", "equal edges count once"),
         (NodePrivacy(), EdgePolicy(), "1/1000000000000", "too small"),
-        (NodePrivacy(method="cumulative"), EdgePolicy(), "1", "only where a list of nodes was read"),
-        (NodePrivacy(method="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
+        (NodePrivacy(mechanism="cumulative"), EdgePolicy(), "1", "only where a list of nodes was read"),
+        (NodePrivacy(mechanism="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
     ],
 )
 def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
@@ -226,7 +226,7 @@ def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
         privacy.check(policy, nodes_listed=False, epsilon=epsilon, relation=relation)
     with pytest.raises(UsageError, match=told):
         release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon)
-    NodePrivacy(method="cumulative").check(EdgePolicy(), nodes_listed=True, epsilon=1, relation=relation)
+    NodePrivacy(mechanism="cumulative").check(EdgePolicy(), nodes_listed=True, epsilon=1, relation=relation)
     EdgePrivacy(9, "relaxed-partition").check(EdgePolicy(), nodes_listed=False, epsilon=1, relation=relation)
 
 

@@ -165,7 +165,7 @@ def released(name: str) -> Release:
     privacy: dict[str, tuple[EdgePrivacy | NodePrivacy, int]] = {
         "edges": (EdgePrivacy(mechanism="partition"), 2),
         "public": (EdgePrivacy(public_nodes=90, mechanism="partition"), 2),
-        "nodes": (NodePrivacy(max_degree=4, method="cumulative"), 4),
+        "nodes": (NodePrivacy(max_degree=4, mechanism="cumulative"), 4),
     }
     how, epsilon = privacy[name]
     return release_degrees(graph_of(80), privacy=how, epsilon=epsilon, simulations=8, source=SeededSource(7))

@@ -70,13 +70,13 @@ def test_rows_are_events_unless_they_are_said_to_be_counted(tmp_path: Path) -> N
 
 def test_keys_must_be_said(tmp_path: Path) -> None:
     source = _written(tmp_path, [{"hunter2": "a"}])
-    sketch = DomainSketch(labels=["a"], epsilon=1)
+    sketch = DomainSketch(alphabet=["a"], epsilon=1)
     for read, option in (
         (lambda: read_profile(source), "labels (--label)"),
         (lambda: read_profile(tmp_path / "*.jsonl"), "labels (--label)"),
         (lambda: read_profile("https://example.org/a.ndjson.gz?x=1"), "labels (--label)"),
-        (lambda: update_sketch(sketch, source), "labels (--column)"),
-        (lambda: opened_values(str(source), None).__enter__(), "values (--column)"),
+        (lambda: update_sketch(sketch, source), "labels (--label)"),
+        (lambda: opened_values(str(source), None).__enter__(), "labels (--label)"),
         (lambda: read_edges(source), "sources (--source)"),
         (lambda: read_degrees(source, origin="hunter2"), "targets (--target)"),
     ):
@@ -166,9 +166,9 @@ def test_nodes_keep_their_names_when_a_row_lacks_an_end(tmp_path: Path) -> None:
     one_more = read_edges(_written(tmp_path, [*floats, {"a": None, "b": 3}]), origin="a", target="b")
     assert sorted(one_more.identities) == sorted(whole.identities)
     assert one_more.num_edges == 50
-    sketch, other = (DomainSketch(labels=list(map(str, range(50))), epsilon=20, source=SeededSource(1)) for _ in "ab")
-    update_sketch(sketch, _written(tmp_path, edges), column="a")
-    update_sketch(other, _written(tmp_path, [*floats, {"a": None}]), column="a")
+    sketch, other = (DomainSketch(alphabet=list(map(str, range(50))), epsilon=20, source=SeededSource(1)) for _ in "ab")
+    update_sketch(sketch, _written(tmp_path, edges), label="a")
+    update_sketch(other, _written(tmp_path, [*floats, {"a": None}]), label="a")
     assert (sketch.counters == other.counters).all()
 
 

@@ -14,7 +14,7 @@ import contextlib
 from anonhist.ingest.sketches import update_sketch
 ah.read_profile('log.csv', label='label', user='user', max_per_user=1, notify=str)
 ah.read_edges('log.csv', origin='label', target='user')
-update_sketch(ah.sketches.HashedSketch(buckets=9, epsilon=1, key=b'k'), 'log.csv', column='label')
+update_sketch(ah.sketches.HashedSketch(buckets=9, epsilon=1, key=b'k'), 'log.csv', label='label')
 with contextlib.suppress(ah.DataError):
     ah.read_profile('log.csv', label='nowhere')
 """,

@@ -49,7 +49,7 @@ _OPENED: dict[str, Any] = {"table": None, "format": None, "delimiter": None, "he
 
 def counted(source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = None, **options: Any) -> dict[str, int]:
     """Return how often a sketch counted each label."""
-    sketch = DomainSketch(labels=labels, epsilon=1, unit=unit or PrivacyUnit.item())
+    sketch = DomainSketch(alphabet=labels, epsilon=1, unit=unit or PrivacyUnit.item())
     before = sketch.counters.copy()
     update_sketch(sketch, source, **options)
     return {label: n for label, n in zip(labels, (sketch.counters - before).tolist(), strict=True) if n}
@@ -112,14 +112,14 @@ def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(held: Held) ->
     labels = ("7", "10", "7.0", "10.0")
     table: Table = {"pet": [7.0, 10.0, None, 7.0], "who": [1.0, 1.0, 3.0, 7.5], "n": [1, 2, 3, 4]}
     with held(table) as (source, said):
-        assert counted(source, labels, column="pet", **said) == {"7": 2, "10": 1}
-        assert counted(source, labels, column="pet", count="n", **said) == {"7": 5, "10": 2}
+        assert counted(source, labels, label="pet", **said) == {"7": 2, "10": 1}
+        assert counted(source, labels, label="pet", count="n", **said) == {"7": 5, "10": 2}
         users = PrivacyUnit.user(max_items=1)
         bounded = {"unit": users, "user": "who", "order_key": "0" * 32}
-        assert counted(source, labels, column="pet", **bounded, **said) == {"7": 1, "10": 1}
+        assert counted(source, labels, label="pet", **bounded, **said) == {"7": 1, "10": 1}
     with held({"pet": [7.0, 7.25], "who": [1, 1], "n": [1, 1]}) as (source, said):
         for given in ({}, {"count": "n"}, {"user": "who", "unit": users}):
-            options: dict[str, Any] = {"column": "pet", **given, **said}
+            options: dict[str, Any] = {"label": "pet", **given, **said}
             with pytest.raises(DataError, match="whole numbers or text before"):
                 counted(source, labels, **options)
 

@@ -178,7 +178,7 @@ def test_one_user_changes_a_sketch_by_the_bound(held: Held) -> None:
 
         def counters(source: Any, sketch: HashedSketch = sketch, **said: Any) -> list[int]:
             before = sketch.counters.copy()
-            update_sketch(sketch, source, column="what", user="who", order_key=KEY, **said)
+            update_sketch(sketch, source, label="what", user="who", order_key=KEY, **said)
             counted: list[int] = (sketch.counters - before).tolist()
             return counted
 

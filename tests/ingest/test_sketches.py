@@ -36,7 +36,7 @@ TABLE = pa.table({"pet": LABELS, "n": list(range(1, 71)), "who": ["u", "v"] * 35
 
 
 def _sketch(**given: Any) -> DomainSketch:
-    return DomainSketch(labels=DOMAIN, epsilon=1, **given)
+    return DomainSketch(alphabet=DOMAIN, epsilon=1, **given)
 
 
 def _counted(source: Any, *, sketch: Sketch | None = None, **options: Any) -> dict[str, int]:
@@ -82,19 +82,19 @@ def _file(folder: Path, name: str) -> str:
 def test_files_are_counted(tmp_path: Path, name: str) -> None:
     given = {"table": "pets"} if "d" in name[2:4] else {}
     source = _file(tmp_path, name)
-    assert _counted(source, column="pet", **given) == Counter(LABELS)
+    assert _counted(source, label="pet", **given) == Counter(LABELS)
     totals: Counter[str] = Counter()
     for label, n in zip(LABELS, range(1, 71), strict=True):
         totals[label] += n
-    assert _counted(source, column="pet", count="n", **given) == totals
+    assert _counted(source, label="pet", count="n", **given) == totals
 
 
 @each_of(
     "make", [lambda: TABLE, TABLE.to_pandas, lambda: pl.from_arrow(TABLE), lambda: pl.from_arrow(TABLE).lazy()]  # type: ignore[union-attr]
 )  # fmt: skip
 def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
-    assert _counted(make(), column="pet") == Counter(LABELS)
-    assert _counted(make(), column="n", ignore_unknown=True) == {"1": 1}
+    assert _counted(make(), label="pet") == Counter(LABELS)
+    assert _counted(make(), label="n", ignore_unknown=True) == {"1": 1}
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.zst", "a.parquet", "a.duckdb", "table"])
@@ -108,7 +108,7 @@ def test_no_engine_of_ours_may_spill_what_a_sketch_counts(
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda *args, **options: asked.append(options) or connect(*args, **options))
     sketch = _sketch(unit=PrivacyUnit.user(max_items=100))
-    assert _counted(source, sketch=sketch, column="pet", user="who", **given) == Counter(LABELS)
+    assert _counted(source, sketch=sketch, label="pet", user="who", **given) == Counter(LABELS)
     assert [options["config"]["temp_directory"] for options in asked] == [""]
 
 
@@ -121,7 +121,7 @@ def test_sqlite_keeps_its_temporary_tables_in_memory(tmp_path: Path, monkeypatch
         return batches(query, rows)
 
     monkeypatch.setattr(module, "record_batches", spied)
-    assert _counted(_file(tmp_path, "a.db"), column="pet", table="pets") == Counter(LABELS)
+    assert _counted(_file(tmp_path, "a.db"), label="pet", table="pets") == Counter(LABELS)
     assert kept == [2]
 
 
@@ -156,8 +156,8 @@ def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
     pq.write_table(table, tmp_path / "a.parquet")
     told: list[str] = []
-    assert _counted(tmp_path / "a.parquet", column="pet", notify=told.append) == {"cat": 1, "dog": 1}
-    assert _counted(tmp_path / "a.parquet", column="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
+    assert _counted(tmp_path / "a.parquet", label="pet", notify=told.append) == {"cat": 1, "dog": 1}
+    assert _counted(tmp_path / "a.parquet", label="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
     assert told == 2 * ["2 rows counted; 2 without a label were left out."]
     assert _counted(pa.table({"pet": pa.array([], pa.string())})) == {}
     assert _counted(pa.table({"pet": pa.array([None, None], pa.string())})) == {}
@@ -177,17 +177,17 @@ def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
 
 def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
-    for given in ({}, {"column": "label"}, {"column": "label", "count": "count"}, {"count": "count"}):
+    for given in ({}, {"label": "label"}, {"label": "label", "count": "count"}, {"count": "count"}):
         assert _counted(table, **given) == {"cat": 8, "dog": 4}
-    assert _counted(table.rename_columns(["pet", "count"]), column="pet") == {"cat": 2, "dog": 1}
-    assert _counted(table.append_column("x", table.column(0)), column="label") == {"cat": 2, "dog": 1}
+    assert _counted(table.rename_columns(["pet", "count"]), label="pet") == {"cat": 2, "dog": 1}
+    assert _counted(table.append_column("x", table.column(0)), label="label") == {"cat": 2, "dog": 1}
 
 
 @each_of("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
 def test_what_is_no_count_is_refused(tmp_path: Path, bad: str) -> None:
     (tmp_path / "a.csv").write_text(f"pet,n\ncat,5\ndog,{bad}\n")
     with pytest.raises(DataError, match="'n' must hold whole numbers from 1") as caught:
-        _counted(tmp_path / "a.csv", column="pet", count="n")
+        _counted(tmp_path / "a.csv", label="pet", count="n")
     assert not bad or bad not in str(caught.value)
 
 
@@ -221,7 +221,7 @@ def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name:
     # Who has no name is nobody.
     rows = [(who, pet, None) for pet, who in zip(*table.to_pydict().values(), strict=True)]
     for bound, num_kept in ((1, 3), (2, 5), (9, 6)):
-        kept = _counted(source, sketch=_users(bound), column="pet", user="who", order_key=KEY)
+        kept = _counted(source, sketch=_users(bound), label="pet", user="who", order_key=KEY)
         assert kept == kept_items(rows, bound=bound, key=KEY)
         assert sum(kept.values()) == num_kept
 
@@ -235,7 +235,7 @@ def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
         for user in range(40):
             rows = [(str(user), DOMAIN[each], None) for each in labels[users == user]]
             expected.update(kept_items(rows, bound=bound, key=KEY))
-        assert _counted(table, sketch=_users(bound), column="pet", user="who", order_key=KEY) == expected
+        assert _counted(table, sketch=_users(bound), label="pet", user="who", order_key=KEY) == expected
 
 
 def test_users_are_bounded_whatever_their_column_is_called() -> None:
@@ -250,7 +250,7 @@ def test_users_and_units_belong_together() -> None:
         ({"user": "who", "count": "n"}, _users(2), "users cannot be bounded"),
     ):
         with pytest.raises(UsageError, match=reason):
-            _counted(TABLE, sketch=sketch, column="pet", **given)
+            _counted(TABLE, sketch=sketch, label="pet", **given)
     check_sources(_users(2), ["*.csv"])
     with pytest.raises(UsageError, match="who might be in several sources"):
         check_sources(_users(2), ["a.csv", "b.csv"])
@@ -268,20 +268,20 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
 @each_of(
     ("source", "given", "kind", "reason"),
     [
-        (TABLE, {}, UsageError, r"which column holds the labels \(--column\); the columns are 'pet', 'n', 'who'"),
-        (TABLE, {"column": "x"}, DataError, "no column 'x' to use as label"),
-        (TABLE, {"column": "pet", "count": "x"}, DataError, "no column 'x' to use as count"),
+        (TABLE, {}, UsageError, r"which column holds the labels \(--label\); the columns are 'pet', 'n', 'who'"),
+        (TABLE, {"label": "x"}, DataError, "no column 'x' to use as label"),
+        (TABLE, {"label": "pet", "count": "x"}, DataError, "no column 'x' to use as count"),
         (["cat"], {}, UsageError, "give labels that are in memory to sketch.update"),
         (np.array(["cat"]), {}, UsageError, "give labels that are in memory to sketch.update"),
         ({"cat": 1}, {}, UsageError, "give labels that are in memory to sketch.update"),
         (object(), {}, UsageError, "Only files and tables"),
         ("nowhere.csv", {}, DataError, "no file 'nowhere.csv'"),
-        ("-", {}, UsageError, r"\(--format labels\), or CSV with a header line, .* \(--column COLUMN\)"),
+        ("-", {}, UsageError, r"\(--format labels\), or CSV with a header line, .* \(--label COLUMN\)"),
         ("-", {"count": "n"}, UsageError, "Say what standard input holds"),
         ("-", {"table": "t", "format": "labels"}, UsageError, "there are no columns"),
         ("-", {"delimiter": ";", "format": "labels"}, UsageError, "there are no columns"),
-        ("-", {"column": "pet", "format": "labels"}, UsageError, "there are no columns"),
-        ("-", {"column": "pet", "format": "counts"}, UsageError, "columns label and count"),
+        ("-", {"label": "pet", "format": "labels"}, UsageError, "there are no columns"),
+        ("-", {"label": "pet", "format": "counts"}, UsageError, "columns label and count"),
         ("-", {"format": "prevalences"}, UsageError, "format must be one of events, labels, counts"),
         (Counter(cat=1), {}, UsageError, "Say what the mapping holds"),
         (pd.Series(["cat"]).value_counts(), {}, UsageError, "This pandas Series"),

@@ -67,9 +67,9 @@ def test_every_reader_reads_every_file_once(tree: Path, ending: str) -> None:
     assert sorted(node_names(source).to_pylist()) == ["a", "b", "c"]
     if ending == "txt":
         return
-    sketch = DomainSketch(labels=["a", "b", "c"], epsilon=1)
+    sketch = DomainSketch(alphabet=["a", "b", "c"], epsilon=1)
     rows: list[int] = []
-    update_sketch(sketch, source, column="label", counted=rows.append)
+    update_sketch(sketch, source, label="label", counted=rows.append)
     assert rows[-1] == 4
     with opened_values(source, "label") as batches:
         assert sorted(value for batch in batches for value in batch) == ["a", "a", "b", "c"]
@@ -89,7 +89,7 @@ def test_reports_are_tallied_once(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_named_twice_is_refused(tree: Path) -> None:
-    sketch = DomainSketch(labels=["a"], epsilon=1)
+    sketch = DomainSketch(alphabet=["a"], epsilon=1)
     for other in ("soft1.csv", "hard1.csv", "../link/1.csv", "1.csv"):
         with pytest.raises(UsageError, match="named twice"):
             check_sources(sketch, [str(tree / "x/y/1.csv"), str(tree / "x/y" / other)])

@@ -337,7 +337,7 @@ def edges_released(profile: Profile, *, epsilon: int = 2, public_nodes: int | No
 def nodes_released() -> Release:
     ends = np.minimum(np.random.default_rng(5).zipf(1.9, size=(240, 2)), 80)
     graph = as_graph([(int(u), int(v)) for u, v in ends], nodes=range(1, 81))
-    privacy = NodePrivacy(max_degree=6, method="cumulative")
+    privacy = NodePrivacy(max_degree=6, mechanism="cumulative")
     return release_degrees(graph, privacy=privacy, epsilon=4, simulations=4, source=SeededSource(7))
 
 
@@ -350,7 +350,7 @@ DEGREES: dict[str, Callable[[], Release]] = {
     "one": lambda: edges_released(Profile([1], [2], unit=EDGE), epsilon=12),
     "huge": lambda: edges_released(Profile([1, 2, 10**15, 2**61], [10**6, 10**3, 2, 1], unit=EDGE)),
 }
-DEGREES_COMMAND = "anonhist degrees 'a <b> & \"c\".txt' --privacy edge --epsilon 1"
+DEGREES_COMMAND = "anonhist degrees 'a <b> & \"c\".txt' --unit edge --epsilon 1"
 
 
 @cache

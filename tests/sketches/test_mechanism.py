@@ -88,7 +88,7 @@ def test_a_sample_of_a_domain_is_one_without_replacement() -> None:
 def test_a_sample_of_labels_that_all_occur_has_all_labels_of_the_domain() -> None:
     # 52 labels are sampled of 150, which is not what the share says: each stands for 150/52.
     labels = [str(number) for number in range(150)]
-    sketch = DomainSketch(labels=labels, epsilon=50, sample_share="1/3", source=SeededSource(7))
+    sketch = DomainSketch(alphabet=labels, epsilon=50, sample_share="1/3", source=SeededSource(7))
     sketch.update(labels)
     assert sketch.addresses.size != 50
     release = sketch.reconstruct("three-tap", simulations=2)

@@ -27,7 +27,7 @@ def made(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShar
     if kind == "hashed":
         sketch = HashedSketch(buckets=5, key=b"k", **settings)
     else:
-        sketch = DomainSketch(labels=["a", "b", "c"], **settings)
+        sketch = DomainSketch(alphabet=["a", "b", "c"], **settings)
     sketch.update(labels)
     return sketch
 
@@ -91,7 +91,7 @@ OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
     "key": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"l"), "one domain, or with one key"),
     "buckets": (lambda: HashedSketch(buckets=6, epsilon=1, key=b"k"), "one domain, or with one key"),
     "sample": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", sample_share="1/2"), "one domain, or with one key"),
-    "kind": (lambda: DomainSketch(labels=list("abcde"), epsilon=1, key=b"k"), "one domain, or with one key"),
+    "kind": (lambda: DomainSketch(alphabet=list("abcde"), epsilon=1, key=b"k"), "one domain, or with one key"),
     "unit": (
         lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", unit=PrivacyUnit.user(max_items=2)),
         "protect the same unit",
@@ -114,7 +114,7 @@ def test_what_does_not_belong_together_is_refused(name: str) -> None:
 
 def test_domains_must_have_their_labels_in_one_order() -> None:
     with pytest.raises(UsageError, match="one domain"):
-        _ = made("listed", "1", [], 1) + DomainSketch(labels=["b", "a", "c"], epsilon=1)
+        _ = made("listed", "1", [], 1) + DomainSketch(alphabet=["b", "a", "c"], epsilon=1)
 
 
 def test_only_a_sketch_can_be_added() -> None:

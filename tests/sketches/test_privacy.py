@@ -80,7 +80,7 @@ def neighbours(data: list[Counts], unit: PrivacyUnit, relation: NeighboringRelat
 
 def counted(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, epsilon: str) -> Sketch:
     labels = ["a", "b", "c"][: len(counts)]
-    sketch = DomainSketch(labels=labels, epsilon=epsilon, unit=unit, relation=relation)
+    sketch = DomainSketch(alphabet=labels, epsilon=epsilon, unit=unit, relation=relation)
     sketch.update([label for label, often in zip(labels, counts, strict=True) for _ in range(often)])
     return sketch
 

@@ -1,4 +1,4 @@
-"""From a sketch to a release: by which method, of what, and what it says of itself."""
+"""From a sketch to a release: by which decoder, of what, and what it says of itself."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _hashed(**given: Any) -> HashedSketch:
 
 
 def _listed(**given: Any) -> DomainSketch:
-    return DomainSketch(**{"labels": LABELS, "epsilon": 2, "source": SeededSource(7), **given})
+    return DomainSketch(**{"alphabet": LABELS, "epsilon": 2, "source": SeededSource(7), **given})
 
 
 @pytest.mark.parametrize(
@@ -32,25 +32,25 @@ def _listed(**given: Any) -> DomainSketch:
         (_listed(), EmpiricalBayes(), "Each counter is one label's"),
     ],
 )
-def test_each_kind_of_sketch_has_its_default_method(sketch: Sketch, default: object, told: str) -> None:
+def test_each_kind_of_sketch_has_its_default_decoder(sketch: Sketch, default: object, told: str) -> None:
     sketch.update(LABELS)
     release = sketch.reconstruct(simulations=7)
     assert isinstance(release.mechanism, SketchMechanism)
     assert release.mechanism.decoder == default
-    assert release.reason == f"{told} (method {release.mechanism.decoder.name}, the default)."
+    assert release.reason == f"{told} (decoder {release.mechanism.decoder.name}, the default)."
     assert (release.simulations, release.library_version) == (7, anonhist.__version__)
     assert release.profile == sketch.reconstruct(release.mechanism.decoder.name).profile
 
 
-def test_a_method_is_a_name_or_a_decoder() -> None:
+def test_a_decoder_is_given_or_named() -> None:
     sketch = _hashed()
     one, other = sketch.reconstruct("wu-pagh"), sketch.reconstruct(WuPagh(norm="1"))
     assert [each.mechanism.parameters["norm"] for each in (one, other)] == ["2", "1"]
     # Read label by label, though labels share buckets; by no default.
-    told = "Counters were read as labels: labels that share one were not told apart (method wu-pagh)."
+    told = "Counters were read as labels: labels that share one were not told apart (decoder wu-pagh)."
     assert one.reason == other.reason == told
     for wrong in ("guess", WuPagh, 5):
-        with pytest.raises(UsageError, match="method must be a decoder, or one of empirical-bayes, "):
+        with pytest.raises(UsageError, match="decoder must be one of empirical-bayes, "):
             sketch.reconstruct(wrong)  # type: ignore[arg-type]
 
 
@@ -78,35 +78,35 @@ def test_what_cannot_be_read_is_refused() -> None:
         clipped.reconstruct()
     with pytest.raises(UsageError, match="not private: it holds 1 of at least 3 shares"):
         _hashed(noise_share=NoiseShare(honest=2, session="s")).reconstruct()
-    for method in OF_SHARED_COUNTERS:
-        for given in (method, DECODERS[method]()):
-            with pytest.raises(UsageError, match=f"{method} is for hashed sketches"):
+    for decoder in OF_SHARED_COUNTERS:
+        for given in (decoder, DECODERS[decoder]()):
+            with pytest.raises(UsageError, match=f"{decoder} is for hashed sketches"):
                 _listed().reconstruct(given)
 
 
-def _rare_and_huge(buckets: int, rare: int, huge: int, seed: int, method: str) -> Profile:
+def _rare_and_huge(buckets: int, rare: int, huge: int, seed: int, decoder: str) -> Profile:
     """Read a sketch of labels that occur once, and of some beyond all windows."""
     sketch = HashedSketch(buckets=buckets, epsilon=20, key=b"%d" % seed, source=SeededSource(seed))
     sketch.update([f"rare {number}" for number in range(rare)])
     sketch.update([f"huge {number}" for number in range(huge)], counts=10**6 + 1000 * np.arange(huge))
-    return sketch.reconstruct(method, simulations=2).profile
+    return sketch.reconstruct(decoder, simulations=2).profile
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "buckets", "rare", "huge", "runs"), [("decompounding", 50, 60, 15, 3), ("fourier", 4000, 2000, 2000, 1)]
+    ("decoder", "buckets", "rare", "huge", "runs"), [("decompounding", 50, 60, 15, 3), ("fourier", 4000, 2000, 2000, 1)]
 )
 def test_labels_in_buckets_with_huge_ones_are_not_lost(
-    method: str, buckets: int, rare: int, huge: int, runs: int
+    decoder: str, buckets: int, rare: int, huge: int, runs: int
 ) -> None:
-    found = [_rare_and_huge(buckets, rare, huge, seed, method) for seed in range(runs)]
+    found = [_rare_and_huge(buckets, rare, huge, seed, decoder) for seed in range(runs)]
     # A quarter of the rare labels and more are in a bucket with a huge one; standard errors are at most 4 and 8 %.
     assert np.mean([each.k_plus(1) - each.k_plus(1000) for each in found]) == pytest.approx(rare, rel=0.15)
     assert np.mean([each.k_plus(1000) for each in found]) == pytest.approx(huge, rel=0.15)
 
 
-@pytest.mark.parametrize("method", OF_SHARED_COUNTERS)
-def test_buckets_that_are_all_huge_are_read_as_if_half_a_bucket_were_not(method: str) -> None:
-    found = _rare_and_huge(4, 0, 60, 7, method)
+@pytest.mark.parametrize("decoder", OF_SHARED_COUNTERS)
+def test_buckets_that_are_all_huge_are_read_as_if_half_a_bucket_were_not(decoder: str) -> None:
+    found = _rare_and_huge(4, 0, 60, 7, decoder)
     # With T of B buckets −ln(1 − T/B)·B/T labels in each, here as if T were 3.5 of 4: never fewer than one.
     assert found.num_labels == found.k_plus(10**6) == round(4 * np.log(8) * 4 / 3.5)

@@ -41,7 +41,7 @@ def test_the_counters_of_a_sum_have_the_noise_of_one_sketch_and_those_of_a_party
 def test_a_sketch_remembers_its_share() -> None:
     share = NoiseShare(honest=3, session="week 47")
     sketch = DomainSketch(
-        labels=["a"], epsilon=1, unit=PrivacyUnit.user(max_items=4), noise_share=share, source=SeededSource(1)
+        alphabet=["a"], epsilon=1, unit=PrivacyUnit.user(max_items=4), noise_share=share, source=SeededSource(1)
     )
     (part,) = sketch.noise
     assert (part.gamma, part.shape, part.session) == (Fraction(1, 4), Fraction(1, 3), "week 47")

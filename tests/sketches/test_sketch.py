@@ -33,7 +33,7 @@ def hashed(**settings: Any) -> HashedSketch:
 
 
 def listed(**settings: Any) -> DomainSketch:
-    return DomainSketch(**{"labels": DOMAIN, "epsilon": 1, "source": SeededSource(7), **settings})
+    return DomainSketch(**{"alphabet": DOMAIN, "epsilon": 1, "source": SeededSource(7), **settings})
 
 
 def buffer_of(labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +113,7 @@ def test_labels_outside_of_the_domain_are_refused_unless_they_are_ignored() -> N
 @MAKERS
 def test_a_sample_leaves_out_what_is_not_in_it_without_a_word(make: Callable[..., Sketch]) -> None:
     labels = [f"label {number}" for number in range(400)]
-    settings = {"key": b"k", "sample_share": "1/4", **({"labels": labels} if make is listed else {})}
+    settings = {"key": b"k", "sample_share": "1/4", **({"alphabet": labels} if make is listed else {})}
     sketch, untouched = make(**settings), make(**settings)
     sketch.update(labels)
     kept = int((keyed_hash(labels, key=b"k")[:, 1] < np.uint64(2**62)).sum())
@@ -214,7 +214,7 @@ def test_a_stream_takes_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None
 def test_counting_makes_no_array_as_long_as_the_counters(make: Callable[..., Sketch]) -> None:
     """Otherwise counts without noise could be in it."""
     labels = [f"label {number}" for number in range(100_000)]
-    sketch = make(**({"labels": labels} if make is listed else {"buckets": 100_000}))
+    sketch = make(**({"alphabet": labels} if make is listed else {"buckets": 100_000}))
     sketch.update(["label 1"])
     tracemalloc.start()
     sketch.update(["label 1", "label 7"] * 10)

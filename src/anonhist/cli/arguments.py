@@ -19,7 +19,15 @@ _OPTION = re.compile(r"--[a-z-]+=|-[a-z](?=.)", re.DOTALL)
 
 
 def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int | None) -> PrivacyUnit | None:
-    """Return the unit that the options name, or None where they leave it to the data."""
+    """Return the unit that the options name, or None where they leave it to the data.
+
+    Who says how many items of a user count need not say that users are protected.
+
+    Examples
+    --------
+    >>> print(privacy_unit(None, max_per_user=5, max_count=None))
+    one user with at most 5 items
+    """
     if max_count is not None and unit != "label":
         raise UsageError("--max-count belongs to --unit label.")
     if unit == "label":
@@ -28,10 +36,15 @@ def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int |
         if max_per_user is not None:
             raise UsageError("--unit label protects labels, --max-per-user bounds users: choose one of the two.")
         return PrivacyUnit.label(max_count=max_count)
+    if max_per_user is not None:
+        if unit == "item":
+            raise UsageError("--max-per-user M protects users, --unit item protects less: say --unit user, or none.")
+        try:
+            return PrivacyUnit.user(max_items=max_per_user)
+        except UsageError as error:
+            raise UsageError(str(error).replace("max_items", "--max-per-user")) from None
     if unit == "user":
-        if max_per_user is None:
-            raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
-        return PrivacyUnit.user(max_items=max_per_user)
+        raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
     return PrivacyUnit.item() if unit == "item" else None
 
 

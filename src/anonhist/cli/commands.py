@@ -13,11 +13,14 @@ from anonhist.cli.options import (
     PUBLIC_NUMBERS,
     READING,
     force_option,
+    level_option,
+    max_per_user_option,
     planned_unit_options,
     promise_options,
     public_number_options,
     reading_options,
     shares_option,
+    simulations_option,
 )
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.sketch_commands import sketch
@@ -73,7 +76,7 @@ PROPERTY_NAMES = (
 )
 
 _ESTIMATE_SECTIONS = {
-    "What to estimate": ("method", "alphabet_size", "draws", "order", "guesses", "share", "base", "interval"),
+    "What to estimate": ("method", "alphabet_size", "draws", "order", "guesses", "share", "base", "level"),
     "What to read": READING,
     "What to promise, for a private estimate": (
         "epsilon",
@@ -88,14 +91,14 @@ _ESTIMATE_SECTIONS = {
 
 _ESTIMATE_EXAMPLES = """
 anonhist estimate entropy data.parquet --label query
-anonhist estimate support-size data.csv --label species --method chao1 --interval 0.95
+anonhist estimate support-size data.csv --label species --method chao1 --level 0.99
 anonhist estimate support-coverage data.csv --label word --draws 200000
 anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
 anonhist estimate all release.json
 """
 
 _CURVE_SECTIONS = {
-    "What to draw": ("draws", "points", "orders", "bootstraps", "interval"),
+    "What to draw": ("draws", "points", "order", "bootstraps", "level"),
     "What to read": (*READING, "max_per_user"),
     "What to write": ("output", "report", "force", "quiet"),
 }
@@ -103,7 +106,7 @@ _CURVE_SECTIONS = {
 _CURVE_EXAMPLES = """
 anonhist curve rarefaction data/bci_trees.csv --report trees.html
 anonhist curve guessing data.csv --label password --report curves.html
-anonhist curve hill data/bci_trees.csv --orders 0:2:0.5 -o hill.csv
+anonhist curve hill data/bci_trees.csv --order 0:2:0.5 -o hill.csv
 anonhist curve rarefaction release.json --draws 1e6
 """
 
@@ -165,14 +168,7 @@ anonhist.add_command(sketch)
     metavar="N",
     help="About how many items there are, such as 1e9, if that is public; helps auto to pick for huge data.",
 )
-@click.option(
-    "--simulations",
-    type=int,
-    default=32,
-    show_default=True,
-    metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
-)
+@simulations_option
 @click.option(
     "-o",
     "--output",
@@ -257,14 +253,7 @@ def compare(**options: Any) -> None:
 @click.option("--guesses", metavar="B", help="For guessing-success: how many guesses.")
 @click.option("--share", type=float, metavar="A", help="For work-factor and guesswork: the share to break.")
 @click.option("--base", metavar="B", help="Base of logarithms: 2 for bits, e for nats.  [default: e]")
-@click.option(
-    "--interval",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="P",
-    help="Probability with which the interval is meant to hold the truth.",
-)
+@level_option("Probability with which the interval is meant to hold the truth.")
 @click.option(
     "--epsilon",
     metavar="E",
@@ -324,7 +313,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
     help="For rarefaction and guessing: at how many places to compute.  [default: 100]",
 )
 @click.option(
-    "--orders",
+    "--order",
     metavar="Q,Q,…",
     help="For hill: which orders, from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
 )
@@ -335,16 +324,9 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
     show_default=True,
     help="How many samples are drawn for the band, at least 3.",
 )
-@click.option(
-    "--interval",
-    type=float,
-    default=0.95,
-    show_default=True,
-    metavar="P",
-    help="Probability with which the band is meant to hold the truth, at each place.",
-)
+@level_option("Probability with which the band is meant to hold the truth, at each place.")
 @reading_options
-@click.option("--max-per-user", type=int, metavar="M", help="With --user: how many items of one user count.")
+@max_per_user_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
 @click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
 @click.option("--report", metavar="FILE.html", help="Also write a page with the curve and how to read it.")
@@ -386,7 +368,7 @@ def curve(**options: Any) -> None:
 @click.option("--like", metavar="RELEASE", help="Take size and shape of a released .json or .parquet file instead.")
 @planned_unit_options
 @click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")
-@click.option("--force", is_flag=True, help="Replace an output that exists already.")
+@force_option
 def plan(**options: Any) -> None:
     """Say how accurate a release would be, before touching any data.
 
@@ -400,7 +382,7 @@ def plan(**options: Any) -> None:
 
 @anonhist.command()
 @click.argument("experiment", type=click.Choice(("inspectre", "kairouz")))
-@click.option("--trials", type=int, metavar="T", help="How many runs of each kind; by default 100, of kairouz 2.")
+@click.option("--repeats", type=int, metavar="R", help="How many runs of each kind; by default 100, of kairouz 2.")
 @click.option("--full", is_flag=True, help="Try all settings of kairouz, always with 10^6 people: 10 minutes a run.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where to write; by default a folder named as the experiment.")
 @force_option

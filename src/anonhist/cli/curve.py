@@ -31,6 +31,8 @@ _MOST = 10_000
 # On a figure more cannot be told apart, and 40, as in iNEXT, show corners.
 _POINTS = 100
 _OWN = {"rarefaction": ("draws", "points"), "guessing": ("points",), "hill": ("orders",)}
+# One option, of one number or several.
+_TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 
 
 def run_curve(
@@ -39,9 +41,9 @@ def run_curve(
     source: str,
     draws: str | None,
     points: str | None,
-    orders: str | None,
+    order: str | None,
     bootstraps: str,
-    interval: float,
+    level: float,
     output: str | None,
     report: str | None,
     force: bool,
@@ -50,8 +52,8 @@ def run_curve(
 ) -> None:
     """Check everything that can be checked, then read, compute, print and write."""
     options: dict[str, Any] = {"points": _POINTS} if "points" in _OWN[kind] else {}
-    options |= _options(kind, draws=draws, points=points, orders=orders)
-    options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": interval}
+    options |= _options(kind, draws=draws, points=points, orders=order)
+    options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": level}
     unit = privacy_unit(None, max_per_user=reading["max_per_user"], max_count=None)
     target = csv_target(source, output, what="A curve is", force=force)
     if report is not None:
@@ -88,10 +90,10 @@ def _options(kind: str, **given: str | None) -> dict[str, Any]:
             continue
         if name not in _OWN[kind]:
             owners = " and ".join(owner for owner, names in _OWN.items() if name in names)
-            message = f"--{name} belongs to {owners}, not to {kind}; leave it out."
+            message = f"{_TYPED[name]} belongs to {owners}, not to {kind}; leave it out."
             raise UsageError(message)
         readers = {"draws": lambda text: whole_number(text, name="--draws"), "orders": _orders}
-        options[name] = readers[name](text) if name in readers else _number(text, f"--{name}")
+        options[name] = readers[name](text) if name in readers else _number(text, _TYPED[name])
     return options
 
 
@@ -121,16 +123,16 @@ def _orders(text: str) -> tuple[float, ...]:
         or not all(number.is_finite() and abs(number) < _MOST for number in numbers)
         or (is_range and len(numbers) != 3)
     ):
-        message = f"--orders must be numbers such as 0,1,2, or FIRST:LAST:STEP such as 0:3:0.1, not {text!r:.80}."
+        message = f"--order must be numbers such as 0,1,2, or FIRST:LAST:STEP such as 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
     if not is_range:
         return tuple(map(float, numbers))
     first, last, step = numbers
     if step <= 0 or last < first:
-        message = f"--orders FIRST:LAST:STEP must go up, such as 0:3:0.1, not {text!r:.80}."
+        message = f"--order FIRST:LAST:STEP must go up, such as 0:3:0.1, not {text!r:.80}."
         raise UsageError(message)
     if last - first >= _MOST * step:
-        message = f"--orders must be at most {_MOST:,}: take a larger step."
+        message = f"--order must be at most {_MOST:,}: take a larger step."
         raise UsageError(message)
     return tuple(float(first + step * times) for times in range(int((last - first) / step) + 1))
 
@@ -153,8 +155,8 @@ def _as_typed() -> Iterator[None]:
         yield
     except UsageError as error:
         option, must, rest = str(error).partition(" must ")
-        typed = {name: f"--{name}" for name in ("draws", "points", "bootstraps", "orders")}
-        typed["order"] = "Each of --orders"
+        typed = _TYPED | {"bootstraps": "--bootstraps"}
+        typed["order"] = "Each of --order"
         raise UsageError(typed.get(option, option) + must + rest) from None
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not leave the house."
-_OF_EDGES = ("public_nodes", "mechanism")
-_OF_NODES = ("max_degree", "choice_share", "method", "bounding")
+_OF_EDGES = ("public_nodes",)
+_OF_NODES = ("max_degree", "choice_share", "bounding")
 
 
 def run_degrees(
@@ -33,7 +33,7 @@ def run_degrees(
     directed: str | None,
     self_loops: str,
     duplicates: str,
-    privacy: str,
+    unit: str,
     epsilon: str,
     relation: str,
     simulations: int,
@@ -56,11 +56,11 @@ def run_degrees(
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
     with _as_typed(options["mechanism"]):
-        asked = _privacy(privacy, options)
+        asked = _privacy(unit, options)
         asked.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, relation=NeighboringRelation(relation))
-    if nodes is not None and privacy == "edge" and options["public_nodes"] is None:
+    if nodes is not None and unit == "edge" and options["public_nodes"] is None:
         raise UsageError(
-            "--nodes says nothing with --privacy edge unless everybody knows how many nodes there are: add "
+            "--nodes says nothing with --unit edge unless everybody knows how many nodes there are: add "
             "--public-nodes N, or leave --nodes out."
         )
     if not_private_truth:
@@ -71,7 +71,7 @@ def run_degrees(
 
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
-        graph = _read(privacy, edges, nodes, policy, options, remarks=None if quiet else remarks, bars=bars)
+        graph = _read(unit, edges, nodes, policy, options, remarks=None if quiet else remarks, bars=bars)
         with _as_typed(options["mechanism"]):
             released = release_degrees(
                 graph,
@@ -87,27 +87,27 @@ def run_degrees(
     write_outputs(released, target, report, force=force, quiet=quiet, not_private_truth=truth)
 
 
-def _privacy(privacy: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy:
-    """Return whom to protect and how, or refuse options that belong to the other privacy."""
+def _privacy(unit: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy:
+    """Return whom to protect and how, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge.privacy import EdgePrivacy
     from anonhist.graphs.node.privacy import NodePrivacy
 
-    own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if privacy == "edge" else (_OF_NODES, _OF_EDGES, "edge")
+    own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if unit == "edge" else (_OF_NODES, _OF_EDGES, "edge")
     for name in foreign:
         if options[name] is not None:
-            message = f"{_typed(name)} belongs to --privacy {other}; leave it out."
+            message = f"{_typed(name)} belongs to --unit {other}; leave it out."
             raise UsageError(message)
-    given: dict[str, Any] = {name: options[name] for name in own if options[name] is not None}
+    given: dict[str, Any] = {name: options[name] for name in (*own, "mechanism") if options[name] is not None}
     for name in ("public_nodes", "max_degree"):
         if name in given and given[name] != "auto":
             given[name] = whole_number(given[name], name=_typed(name))
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
         raise UsageError("--choice-share belongs to --max-degree auto: a largest degree that is given costs nothing.")
-    return EdgePrivacy(**given) if privacy == "edge" else NodePrivacy(**given)
+    return EdgePrivacy(**given) if unit == "edge" else NodePrivacy(**given)
 
 
 def _read(
-    privacy: str,
+    unit: str,
     edges: str,
     nodes: str | None,
     policy: EdgePolicy,
@@ -119,7 +119,7 @@ def _read(
     """Read edges for node privacy; for edge privacy no more than how many nodes have which degree."""
     from anonhist.ingest.edges import read_degrees, read_edges
 
-    read = read_degrees if privacy == "edge" else read_edges
+    read = read_degrees if unit == "edge" else read_edges
     return read(
         edges,
         origin=options["origin"],
@@ -145,6 +145,7 @@ def _as_typed(mechanism: str | None) -> Iterator[None]:
     """Let errors speak of options as they are typed."""
     typed = {name: _typed(name) for name in ("public_nodes", "max_degree", "choice_share")} | {
         f"mechanism={mechanism!r}": f"--mechanism {mechanism}",
+        "mechanism must be": "--mechanism must be",
         "nodes=, --nodes": "--nodes",
         "self_loops='drop' and duplicates='merge'": "--self-loops drop and --duplicates merge",
         "leave bounding out": "leave --bounding out",

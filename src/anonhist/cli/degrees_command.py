@@ -6,22 +6,30 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import force_option, relation_option
+from anonhist.cli.options import (
+    delimiter_option,
+    force_option,
+    no_header_option,
+    relation_option,
+    simulations_option,
+    table_option,
+)
 from anonhist.cli.sections import SectionedCommand
 
 _SECTIONS = {
     "What to read": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
     "What an edge is": ("directed", "self_loops", "duplicates"),
-    "What to promise": ("privacy", "epsilon", "relation"),
-    "How to release, with --privacy edge": ("public_nodes", "mechanism"),
-    "How to release, with --privacy node": ("max_degree", "choice_share", "method", "bounding"),
-    "What to write": ("output", "report", "not_private_truth", "simulations", "force", "quiet"),
+    "What to promise": ("unit", "epsilon", "relation"),
+    "How to release": ("mechanism", "simulations"),
+    "How to release, with --unit edge": ("public_nodes",),
+    "How to release, with --unit node": ("max_degree", "choice_share", "bounding"),
+    "What to write": ("output", "report", "not_private_truth", "force", "quiet"),
 }
 
 _EXAMPLES = """
-anonhist degrees edges.txt.gz --privacy edge --epsilon 1 -o release.json --report degrees.html
-anonhist degrees edges.parquet --source from --target to --directed in --privacy node --max-degree auto --epsilon 2
-anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --epsilon 1
+anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report degrees.html
+anonhist degrees edges.parquet --source from --target to --directed in --unit node --max-degree auto --epsilon 2
+anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --epsilon 1
 """
 
 
@@ -33,14 +41,12 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
     "--nodes",
     metavar="FILE",
     help="All nodes, with edges or without: one name a line, or a table with a column 'node'. Without it a node is "
-    "there only because of its edges. With --privacy node, a node must be listed whichever others there are; if the "
+    "there only because of its edges. With --unit node, a node must be listed whichever others there are; if the "
     "list is public, add --relation substitute.",
 )
-@click.option("--table", metavar="NAME", help="Which table of a database to read.")
-@click.option(
-    "--delimiter", metavar="CHAR", help="What separates columns, such as ';' or '\\t'; by default the ending decides."
-)
-@click.option("--no-header", is_flag=True, help="The first line is data already; columns are column0, column1, ….")
+@table_option
+@delimiter_option
+@no_header_option
 @click.option(
     "--directed",
     type=click.Choice(("in", "out")),
@@ -61,7 +67,7 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
     help="Whether equal edges are one, or each row counts.",
 )
 @click.option(
-    "--privacy",
+    "--unit",
     required=True,
     type=click.Choice(("edge", "node")),
     help="Whom to protect: every single edge, or every node with all its edges, which costs far more. No default.",
@@ -82,8 +88,10 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
 @click.option(
     "--mechanism",
     metavar="NAME",
-    help="How noise is added: auto, which picks what errs least and says why, or frobenius, partition, privhist, and "
-    "with --public-nodes isotonic, cumulative, prevalence, bounded-partition, relaxed-partition.  [default: auto]",
+    help="How noise is added: auto, which picks what errs least and says why. With --unit edge: frobenius, partition, "
+    "privhist, and with --public-nodes isotonic, cumulative, prevalence, bounded-partition, relaxed-partition. With "
+    "--unit node: to how many nodes have at most each degree (cumulative, with --nodes), at least (survival), exactly "
+    "(histogram), or to the list of degrees (partition).  [default: auto]",
 )
 @click.option(
     "--max-degree",
@@ -93,12 +101,6 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
 )
 @click.option(
     "--choice-share", metavar="S", help="Which share of epsilon the choice of --max-degree auto spends.  [default: 1/4]"
-)
-@click.option(
-    "--method",
-    type=click.Choice(("auto", "cumulative", "survival", "histogram", "partition")),
-    help="What gets noise: how many nodes have at most each degree (cumulative, with --nodes), at least (survival), "
-    "exactly (histogram), or the list of degrees (partition).  [default: auto, what errs least]",
 )
 @click.option(
     "--bounding",
@@ -117,14 +119,7 @@ anonhist degrees edges.csv --nodes members.txt --privacy node --max-degree 32 --
     is_flag=True,
     help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not leave the house then.",
 )
-@click.option(
-    "--simulations",
-    type=int,
-    default=32,
-    show_default=True,
-    metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
-)
+@simulations_option
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a page is not private.")
 def degrees(**options: Any) -> None:

@@ -20,7 +20,7 @@ DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 # What is asked for where the name of an option alone would not say it.
 _MISSING = {
     "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
-    "privacy": "Say whom to protect, --privacy edge or --privacy node; there is no default",
+    "unit": "Say whom to protect, --unit edge or --unit node; there is no default",
 }
 
 
@@ -108,12 +108,13 @@ def _for_reader(error: AnonhistError) -> str:
 
 def _as_sentence(error: click.ClickException) -> str:
     told = error.format_message()
-    if isinstance(error, click.NoSuchOption):
-        near = " or ".join(error.possibilities or ())
-        told = f"There is no option {error.option_name}" + (f" (perhaps {near})" if near else "")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        from anonhist.cli.hints import no_such_option
+
+        told = no_such_option(error.option_name, context)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         told = _MISSING.get(error.param.name or "", told)
-    context = error.ctx if isinstance(error, click.UsageError) else None
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."
 

@@ -39,10 +39,7 @@ _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its f
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
 # Some keywords are words of English too: they are meant where a sentence says what they must be.
-_KEYWORD = re.compile(
-    r"\b(alphabet_size|public_items|(draws|guesses|order|share|base|method)(?= does not| must|:))"
-    r"|The level of an interval"
-)
+_KEYWORD = re.compile(r"\b(alphabet_size|public_items|(draws|guesses|order|share|base|method)(?= does not| must|:))")
 
 
 def run_estimate(
@@ -50,7 +47,7 @@ def run_estimate(
     property_: str,
     source: str,
     epsilon: str | None,
-    interval: float,
+    level: float,
     public_items: str | None,
     output: str | None,
     force: bool,
@@ -65,12 +62,12 @@ def run_estimate(
     options = _own_options(others)
     if epsilon is None:
         _check_not_private(unit, relation, public_items)
-        ask = _question(property_, options, interval)
+        ask = _question(property_, options, level)
     else:
         promise = {"epsilon": epsilon, "relation": NeighboringRelation(relation)}
         if public_items is not None:
             promise["public_items"] = whole_number(public_items, name="--public-items")
-        ask = _private_question(property_, options, interval, promise)
+        ask = _private_question(property_, options, level, promise)
     target = csv_target(source, output, what="Estimates are", force=force)
 
     from anonhist.cli.estimate_display import write_estimates
@@ -184,7 +181,7 @@ def _in_options() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1] or "interval"), str(error))) from None
+        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1]), str(error))) from None
 
 
 def _typed(name: str) -> str:

@@ -25,8 +25,9 @@ DEFAULT_REPORTS, DEFAULT_TALLY = "reports.parquet", "tally.json"
 def run_randomize(
     *,
     survey: str,
-    values: str,
-    column: str | None,
+    source: str,
+    label: str | None,
+    format_: str | None,
     delimiter: str | None,
     no_header: bool,
     output: str | None,
@@ -43,14 +44,19 @@ def run_randomize(
 
     ending = ".ndjson" if target == STDOUT else check_ending(target, endings=ENDINGS, what="Reports are")
     if target != STDOUT:
-        check_target(values, target, force=force)
+        check_target(source, target, force=force)
         check_target(survey, target, force=force)
     made_by = read_survey(survey)
     users = 0
     with (
         progress_bar("Randomizing", shown=not quiet and target != STDOUT) as bar,
         opened_values(
-            values, column, delimiter=one_character(delimiter), header=not no_header, progress=bar
+            source,
+            label,
+            format=format_,
+            delimiter=one_character(delimiter),
+            header=not no_header,
+            progress=bar,
         ) as batches,
         _file(target, force=force) as file,
     ):

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import all_options, force_option
+from anonhist.cli.options import (
+    all_options,
+    delimiter_option,
+    force_option,
+    label_option,
+    level_option,
+    no_header_option,
+)
 from anonhist.cli.sections import SectionedCommand
 
 # Written out, so that help needs no more than this; tests hold them to what there is.
@@ -41,9 +48,13 @@ anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1
 anonhist local new --mechanism k-rr --alphabet-size 10 --epsilon 2 -o survey.json
 anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsilon 4 -o survey.json
 """
+_RANDOMIZE_SECTIONS = {
+    "What to read": ("label", "format_", "delimiter", "no_header"),
+    "What to write": ("output", "force", "quiet"),
+}
 _RANDOMIZE_EXAMPLES = """
-anonhist local randomize survey.json values.csv --column word -o reports.parquet
-cat values.txt | anonhist local randomize survey.json - -o - | gzip > reports.ndjson.gz
+anonhist local randomize survey.json values.csv --label word -o reports.parquet
+cat values.txt | anonhist local randomize survey.json - --format labels -o - | gzip > reports.ndjson.gz
 """
 _TALLY_EXAMPLES = """
 anonhist local tally survey.json reports-1.parquet reports-2.csv.gz -o tally.json
@@ -63,14 +74,7 @@ _decoding_options = all_options(
         metavar="NAME",
         help="For testing many values at once: holm, bonferroni or benjamini-hochberg.  [default: holm]",
     ),
-    click.option(
-        "--level",
-        type=float,
-        default=0.95,
-        show_default=True,
-        metavar="P",
-        help="Probability with which intervals are meant to hold, and tests not to err.",
-    ),
+    level_option("Probability with which intervals are meant to hold, and tests not to err."),
 )
 _estimate_outputs = all_options(
     click.option("--top", default="20", show_default=True, metavar="N", help="How many values to show on a terminal."),
@@ -129,7 +133,7 @@ def local() -> None:
 @click.option("--alphabet", metavar="FILE", help="File of all values there can be, one a line.")
 @click.option("--alphabet-size", metavar="K", help="Instead: values are the whole numbers from 0 to K - 1.")
 @click.option("--other", metavar="LABEL", help="What stands for every value outside of --alphabet; else it is refused.")
-@click.option("--buckets", metavar="K", help="For hashed values: into how many buckets.")
+@click.option("--buckets", metavar="B", help="For hashed values: into how many buckets.")
 @click.option(
     "--cohorts",
     metavar="C",
@@ -141,7 +145,7 @@ def local() -> None:
 )
 @click.option("--blocks", metavar="B", help="For hadamard-response and hybrid-projective-geometry: how many blocks.")
 @click.option("--field", metavar="F", help="For the geometries: size of the field, a prime; the best one by default.")
-@click.option("--max-bytes", metavar="L", help="For heavy-hitters: how long a value may be.")
+@click.option("--max-bytes", metavar="B", help="For heavy-hitters: how long a value may be.")
 @click.option("--key", metavar="TEXT", help="For hashed values: public text from which the hashes are made.")
 @click.option("--characters", metavar="TEXT", help="For heavy-hitters: the characters that a value can consist of.")
 @click.option("--permanent", metavar="F", help="For rappor: how likely a bit is remembered at random, such as 1/2.")
@@ -166,16 +170,19 @@ def new(**options: Any) -> None:
     run_new(**options)
 
 
-@local.command(cls=SectionedCommand, sections={}, epilog=_RANDOMIZE_EXAMPLES)
+@local.command(cls=SectionedCommand, sections=_RANDOMIZE_SECTIONS, epilog=_RANDOMIZE_EXAMPLES)
 @click.argument("survey")
-@click.argument("values")
+@click.argument("source")
+@label_option
 @click.option(
-    "--column",
-    metavar="COLUMN",
-    help="Column (or key of JSON lines) of values; not needed where there is only one column.",
+    "--format",
+    "format_",
+    type=click.Choice(("events", "labels")),
+    help="What a row is: an event, or a label and nothing else. By default events. Of standard input say this (labels: "
+    "one a line), or --label for CSV.",
 )
-@click.option("--delimiter", metavar="CHAR", help="What separates columns; by default the ending decides.")
-@click.option("--no-header", is_flag=True, help="The first line is data already; columns are column0, column1, ….")
+@delimiter_option
+@no_header_option
 @click.option(
     "-o",
     "--output",
@@ -190,8 +197,9 @@ def randomize(**options: Any) -> None:
 
     For simulations and tests: where values lie together in one file, somebody was trusted with them already.
 
-    SURVEY is a file that 'anonhist local new' wrote. VALUES has a row a person: a file (.csv, .tsv, .jsonl or
-    .parquet; .gz and .zst too), a pattern, or - for standard input, one value a line.
+    SURVEY is a file that 'anonhist local new' wrote. SOURCE has a row a person, of which the label is randomised: a
+    file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input, of which say what it
+    holds: --format labels, or --label COLUMN of CSV.
     """
     from anonhist.cli.local_collect import run_randomize
 
@@ -218,8 +226,8 @@ def randomize(**options: Any) -> None:
 def tally(**options: Any) -> None:
     """Count reports: all that an estimate needs, and less to keep.
 
-    REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and .zst too), patterns, - for standard
-    input, or tallies (.json) of the same survey, which are added.
+    REPORTS are any number of files (.parquet, .csv, .ndjson, .jsonl; .gz and .zst too), patterns, - for JSON lines or
+    CSV on standard input, or tallies (.json) of the same survey, which are added.
     """
     from anonhist.cli.local_collect import run_tally
 

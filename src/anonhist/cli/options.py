@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,12 +25,21 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
+label_option = click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
+)
+table_option = click.option("--table", metavar="NAME", help="Which table of a database to read.")
+delimiter_option = click.option(
+    "--delimiter", metavar="CHAR", help="What separates columns, such as ';' or '\\t'; by default the ending decides."
+)
+no_header_option = click.option(
+    "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
+)
+
 reading_options = all_options(
-    click.option(
-        "--label",
-        metavar="COLUMN",
-        help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
-    ),
+    label_option,
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(
         "--order-by",
@@ -42,7 +53,7 @@ reading_options = all_options(
         help="With --user: key of the random order of a user's items, to keep the same as another release, whose file "
         "has it.  [default: drawn anew]",
     ),
-    click.option("--table", metavar="NAME", help="Which table of a database to read."),
+    table_option,
     click.option(
         "--format",
         "format_",
@@ -51,14 +62,8 @@ reading_options = all_options(
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
         "events), and JSON lines are events. Of standard input say this (labels: one a line), or --label for CSV.",
     ),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        help="What separates columns, such as ';' or '\\t'; by default the ending decides.",
-    ),
-    click.option(
-        "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
-    ),
+    delimiter_option,
+    no_header_option,
     click.option(
         "--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out."
     ),
@@ -77,6 +82,13 @@ relation_option = click.option(
     "(twice the noise).",
 )
 
+max_per_user_option = click.option(
+    "--max-per-user",
+    type=int,
+    metavar="M",
+    help="How many items of one user count. Users are protected then, not single items.",
+)
+
 promise_options = all_options(
     click.option(
         "--unit",
@@ -84,21 +96,19 @@ promise_options = all_options(
         help="Whom to protect: one item (a row), one user with all items that count, or one label with all its items. "
         "By default users where --max-per-user limits them, else items.",
     ),
-    click.option(
-        "--max-per-user",
-        type=int,
-        metavar="M",
-        help="With --user: how many items of one user count. Users are protected then, not single items.",
-    ),
+    max_per_user_option,
     max_count_option,
     relation_option,
 )
 
 planned_unit_options = all_options(
     click.option(
-        "--unit", type=click.Choice(_UNITS), help="Whom to protect; by default whom --like protects, else single items."
+        "--unit",
+        type=click.Choice(_UNITS),
+        help="Whom to protect; by default users where --max-per-user limits them, else whom --like protects, else "
+        "items.",
     ),
-    click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count."),
+    max_per_user_option,
     max_count_option,
     relation_option,
 )
@@ -127,5 +137,27 @@ shares_option = click.option(
     metavar="A,B,C",
     help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
 )
+
+simulations_option = click.option(
+    "--simulations",
+    type=int,
+    default=32,
+    show_default=True,
+    metavar="R",
+    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
+)
+
+
+def _level(_: click.Context, __: click.Parameter, level: float) -> float:
+    if not 0 < level < 1:
+        message = f"--level must be a number between 0 and 1, such as 0.95, not {level}."
+        raise UsageError(message)
+    return level
+
+
+def level_option(told: str) -> Callable[[Any], Any]:
+    """Return the option of how likely intervals are to hold, explained so."""
+    return click.option("--level", type=float, default=0.95, show_default=True, metavar="P", callback=_level, help=told)
+
 
 force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")

@@ -40,10 +40,6 @@ def run_plan(
         raise UsageError("Say how many items to plan for (--items 1e9), or give a released file (--like).")
     if like is not None and shape is not None:
         raise UsageError("--like and --shape both name a shape: give one of the two.")
-    if max_per_user is not None and unit is None:
-        unit = "user"
-    if max_per_user is not None and unit == "item":
-        raise UsageError("--max-per-user belongs to --unit user.")
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     if output not in (None, "-"):
         from anonhist.formats.atomic import check_free

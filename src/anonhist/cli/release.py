@@ -52,8 +52,7 @@ def run_release(
     check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     options = mechanism_options(bounds, shares=shares, delta=delta)
-    unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
-    check_mechanism(mechanism, epsilon, protected or unit_read, NeighboringRelation(relation), options)
+    check_mechanism(mechanism, epsilon, protected or PrivacyUnit.item(), NeighboringRelation(relation), options)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import release

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def run_reproduce(
-    *, experiment: str, trials: int | None, full: bool, output: str | None, force: bool, quiet: bool
+    *, experiment: str, repeats: int | None, full: bool, output: str | None, force: bool, quiet: bool
 ) -> None:
     """Run the experiments, and write their errors as CSV and their figures."""
     chosen = _experiment(experiment, full=full)
-    runs = chosen.usual_trials if trials is None else trials
+    runs = chosen.usual_trials if repeats is None else repeats
     if runs < 2:
-        message = f"--trials must be at least 2, not {runs}."
+        message = f"--repeats must be at least 2, not {runs}."
         raise UsageError(message)
     folder = Path(output or experiment)
     targets = [folder / f"{experiment}.csv", *(folder / f"{figure}.png" for figure in chosen.figures)]
@@ -50,7 +50,7 @@ def _experiment(name: str, *, full: bool) -> Experiment:
 
         return Kairouz(full=full)
     if full:
-        message = f"--full is for kairouz alone; {name} has one size, and --trials makes it more exact."
+        message = f"--full is for kairouz alone; {name} has one size, and --repeats makes it more exact."
         raise UsageError(message)
     from anonhist.cli.reproduce_inspectre import Inspectre
 

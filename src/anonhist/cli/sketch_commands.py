@@ -6,11 +6,31 @@ from typing import Any
 
 import click
 
-from anonhist.cli.options import force_option, relation_option
+from anonhist.cli.options import (
+    delimiter_option,
+    force_option,
+    label_option,
+    max_per_user_option,
+    no_header_option,
+    relation_option,
+    simulations_option,
+    table_option,
+)
 from anonhist.cli.sections import SectionedCommand
 
+# Written out, so that help needs no more than this; tests hold them to what there is.
+DECODER_NAMES = (
+    "empirical-bayes",
+    "decompounding",
+    "maximum-likelihood",
+    "isotonic",
+    "three-tap",
+    "wu-pagh",
+    "fourier",
+)
+
 _NEW_SECTIONS = {
-    "What to count": ("buckets", "labels", "sample_share", "key", "like"),
+    "What to count": ("buckets", "alphabet", "sample_share", "key", "like"),
     "What to promise": (
         *("epsilon", "unit", "max_per_user", "users_in", "relation"),
         *("honest_parties", "session", "adversary"),
@@ -20,35 +40,41 @@ _NEW_SECTIONS = {
 _NEW_EXAMPLES = """
 anonhist sketch new --buckets 1e6 --epsilon 1 -o day1.sketch
 anonhist sketch new --like day1.sketch -o day2.sketch
-anonhist sketch new --labels domain.txt --epsilon 0.5 --unit user --max-per-user 5 -o users.sketch
+anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users.sketch
 """
 _UPDATE_SECTIONS = {
-    "What to read": ("column", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+    "What to read": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
     "What to say": ("quiet",),
 }
 _UPDATE_EXAMPLES = """
-anonhist sketch update day1.sketch events.parquet --column query
-anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --column query
+anonhist sketch update day1.sketch events.parquet --label query
+anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --label query
 cut -f3 access.log | anonhist sketch update day1.sketch - --format labels
-anonhist sketch update users.sketch log.parquet --column query --user account
+anonhist sketch update users.sketch log.parquet --label query --user account
 """
 _MERGE_EXAMPLES = """
 anonhist sketch merge day1.sketch day2.sketch -o week.sketch
 """
 _PROFILE_SECTIONS = {
-    "How to read it": ("method", "simulations"),
+    "How to read it": ("decoder", "simulations"),
     "What to write": ("output", "report", "force", "quiet"),
 }
 _PROFILE_EXAMPLES = """
 anonhist sketch profile week.sketch -o release.json --report week.html
-anonhist sketch profile week.sketch --method wu-pagh -o - | head
+anonhist sketch profile week.sketch --decoder wu-pagh -o - | head
 """
 
 _RECOMMEND_EXAMPLES = """
-anonhist sketch recommend --expected-labels 1e6 --epsilon 1
-anonhist sketch recommend --expected-labels 1e7 --epsilon 0.5 --max-bytes 1e7
+anonhist sketch recommend --labels 1e6 --epsilon 1
+anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
 """
 
+_unit_option = click.option(
+    "--unit",
+    type=click.Choice(("item", "user")),
+    help="Whom to protect: one item (a row), or one user. By default users where --max-per-user limits them, else "
+    "items.",
+)
 _quiet_option = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 
 
@@ -63,7 +89,7 @@ def sketch() -> None:
 
 @sketch.command(cls=SectionedCommand, sections=_NEW_SECTIONS, epilog=_NEW_EXAMPLES)
 @click.option("--buckets", metavar="B", help="Labels are not known: how many counters to throw them into, such as 1e6.")
-@click.option("--labels", metavar="FILE", help="Labels are known: file of all there can be, one a line.")
+@click.option("--alphabet", metavar="FILE", help="Labels are known: file of all there can be, one a line.")
 @click.option(
     "--like",
     metavar="SKETCH",
@@ -80,17 +106,13 @@ def sketch() -> None:
     help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
 )
 @click.option("--epsilon", metavar="E", help="What the sketch may cost in all, such as 1; no default.")
-@click.option(
-    "--unit",
-    type=click.Choice(("item", "user")),
-    help="Whom to protect: one item (a row), or one user.  [default: item]",
-)
-@click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count.")
+@_unit_option
+@max_per_user_option
 @click.option(
     "--users-in",
     type=click.Choice(("every-sketch", "one-sketch")),
-    help="With --unit user: a user may have M items in every sketch that is merged, so that budgets add up, or, as "
-    "everybody knows, is in one of them only.  [default: every-sketch]",
+    help="With --max-per-user: a user may have as many items in every sketch that is merged, so that budgets add up, "
+    "or, as everybody knows, is in one of them only.  [default: every-sketch]",
 )
 @click.option(
     "--relation",
@@ -117,7 +139,7 @@ def sketch() -> None:
 def new(**options: Any) -> None:
     """Make a sketch of no data yet, with all its noise.
 
-    Give one of --buckets, --labels and --like.
+    Give one of --buckets, --alphabet and --like.
     """
     from anonhist.cli.sketch_new import run_new
 
@@ -127,11 +149,7 @@ def new(**options: Any) -> None:
 @sketch.command(cls=SectionedCommand, sections=_UPDATE_SECTIONS, epilog=_UPDATE_EXAMPLES)
 @click.argument("path", metavar="SKETCH")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
-@click.option(
-    "--column",
-    metavar="COLUMN",
-    help="Column (or key of JSON lines) of labels; not needed where there is only one column.",
-)
+@label_option
 @click.option("--count", metavar="COLUMN", help="Column that says how many items a row stands for; else each is one.")
 @click.option(
     "--user",
@@ -139,22 +157,23 @@ def new(**options: Any) -> None:
     help="Column of users, for a sketch that protects users: of each, no more rows are counted than it says.",
 )
 @click.option("--ignore-unknown", is_flag=True, help="Leave out labels that the sketch does not list; else it refuses.")
-@click.option("--table", metavar="NAME", help="Which table of a database to read.")
+@table_option
 @click.option(
     "--format",
     "format_",
     type=click.Choice(("events", "labels", "counts")),
     help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
-    "(label,count is known), and JSON lines are events. Of standard input say this (labels: one a line), or --column.",
+    "(label,count is known), and JSON lines are events. Of standard input say this (labels: one a line), or --label "
+    "for CSV.",
 )
-@click.option("--delimiter", metavar="CHAR", help="What separates columns; by default the ending decides.")
-@click.option("--no-header", is_flag=True, help="The first line is data already; columns are column0, column1, ….")
+@delimiter_option
+@no_header_option
 @_quiet_option
 def update(**options: Any) -> None:
     """Count labels in a sketch: its file changes, all at once or not at all.
 
     SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
-    with --format labels a stream of any length, or CSV of which a --column is named.
+    with --format labels a stream of any length, or CSV of which the --label is named.
 
     Updates of one file wait for each other. With --user, a user's rows must all come in one call. Whoever sees the
     sketch, or a profile made of it, before an update and again after it, can learn what was counted in between.
@@ -184,18 +203,12 @@ def merge(**options: Any) -> None:
 @sketch.command(cls=SectionedCommand, sections=_PROFILE_SECTIONS, epilog=_PROFILE_EXAMPLES)
 @click.argument("path", metavar="SKETCH")
 @click.option(
-    "--method",
+    "--decoder",
+    type=click.Choice(DECODER_NAMES),
     metavar="NAME",
     help="How to read the profile from the counters; by default what errs least. A wrong name lists them.",
 )
-@click.option(
-    "--simulations",
-    type=int,
-    default=32,
-    show_default=True,
-    metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
-)
+@simulations_option
 @click.option(
     "-o",
     "--output",
@@ -220,14 +233,14 @@ def profile(**options: Any) -> None:
 
 @sketch.command(cls=SectionedCommand, sections={}, epilog=_RECOMMEND_EXAMPLES)
 @click.option(
-    "--expected-labels",
+    "--labels",
     required=True,
     metavar="M",
     help="About how many different labels there will be, such as 1e6: a guess that says nothing of the data.",
 )
 @click.option("--epsilon", required=True, metavar="E", help="What the sketch may cost in all, such as 1; no default.")
-@click.option("--unit", type=click.Choice(("item", "user")), help="Whom to protect.  [default: item]")
-@click.option("--max-per-user", type=int, metavar="M", help="With --unit user: how many items of one user count.")
+@_unit_option
+@max_per_user_option
 @relation_option
 @click.option("--max-bytes", metavar="B", help="How large the counters may be, such as 8e6.")
 @click.option("-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output.")

@@ -11,7 +11,6 @@ from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from anonhist.privacy import PrivacyUnit
     from anonhist.sketches import Sketch
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
     from anonhist.sketches.shares import NoiseShare
@@ -26,7 +25,7 @@ _TAKEN = (
 def run_new(
     *,
     buckets: str | None,
-    labels: str | None,
+    alphabet: str | None,
     like: str | None,
     sample_share: str | None,
     key: str | None,
@@ -43,8 +42,8 @@ def run_new(
     quiet: bool,
 ) -> None:
     """Check everything that can be checked, then draw the noise and write."""
-    if sum(each is not None for each in (buckets, labels, like)) != 1:
-        raise UsageError("Say what to count: one of --buckets B, --labels FILE and --like SKETCH.")
+    if sum(each is not None for each in (buckets, alphabet, like)) != 1:
+        raise UsageError("Say what to count: one of --buckets B, --alphabet FILE and --like SKETCH.")
     from anonhist.cli.targets import check_target
     from anonhist.formats import write
     from anonhist.formats.writing import check_ending
@@ -52,7 +51,7 @@ def run_new(
     from anonhist.sketches import Sketch, UsersIn
 
     check_ending(output, endings=(".sketch",), what="A sketch is")
-    for source in (labels, like):
+    for source in (alphabet, like):
         if source is not None:
             check_target(source, output, force=force)
     if like is not None:
@@ -61,12 +60,12 @@ def run_new(
     else:
         if epsilon is None:
             raise UsageError("Say what the sketch may cost, such as --epsilon 1; there is no default.")
-        if users_in is not None and unit != "user":
-            raise UsageError("--users-in belongs to --unit user.")
-        protected = _unit(unit, max_per_user)
+        protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
+        if users_in is not None and max_per_user is None:
+            raise UsageError("--users-in is for sketches that protect users: give --max-per-user M as well.")
         share = _noise_share(honest_parties, session, adversary)
         made = Sketch(
-            _addresses(buckets, labels, key, sample_share),
+            _addresses(buckets, alphabet, key, sample_share),
             epsilon=epsilon,
             unit=protected,
             relation=NeighboringRelation(relation or "add-or-remove"),
@@ -80,12 +79,6 @@ def run_new(
 
         say(made)
         click.echo(f"Wrote {output}.")
-
-
-def _unit(unit: str | None, max_per_user: int | None) -> PrivacyUnit | None:
-    if max_per_user is not None and unit != "user":
-        raise UsageError("--max-per-user belongs to --unit user.")
-    return privacy_unit(unit, max_per_user=max_per_user, max_count=None)
 
 
 def _noise_share(honest_parties: str | None, session: str | None, adversary: str | None) -> NoiseShare | None:
@@ -103,7 +96,7 @@ def _noise_share(honest_parties: str | None, session: str | None, adversary: str
 
 
 def _addresses(
-    buckets: str | None, labels: str | None, key: str | None, sample_share: str | None
+    buckets: str | None, alphabet: str | None, key: str | None, sample_share: str | None
 ) -> HashedAddresses | DomainAddresses:
     """Return which counter a label has, as the options say."""
     from anonhist.privacy import parse_epsilon
@@ -113,8 +106,8 @@ def _addresses(
     share = parse_epsilon("1" if sample_share is None else sample_share, name="sample_share")
     size = whole_number(buckets, name="--buckets")
     given = None if key is None else key.encode()
-    if labels is not None:
-        listed = labels_in(labels, what="the labels there can be")
+    if alphabet is not None:
+        listed = labels_in(alphabet, what="the labels there can be")
         return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sample_share=share)
     assert size is not None  # noqa: S101  # one of both was given
     # Nobody knows it before it is drawn, so no data can have been made for it.

@@ -9,7 +9,14 @@ from anonhist.privacy import parse_simulations
 
 
 def run_profile(
-    *, path: str, method: str | None, simulations: int, output: str | None, report: str | None, force: bool, quiet: bool
+    *,
+    path: str,
+    decoder: str | None,
+    simulations: int,
+    output: str | None,
+    report: str | None,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Check everything that can be checked, then read the profile, estimate errors, and write."""
     parse_simulations(simulations, name="--simulations")
@@ -22,7 +29,7 @@ def run_profile(
 
     sketch = read_sketch(path)
     with progress_bar("Estimating errors", shown=not quiet) as bar:
-        released = sketch.reconstruct(method, simulations=simulations).with_error(progress=bar)
+        released = sketch.reconstruct(decoder, simulations=simulations).with_error(progress=bar)
     write_outputs(released, target, report, force=force, quiet=quiet)
 
 

@@ -21,7 +21,7 @@ HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prev
 
 def run_recommend(
     *,
-    expected_labels: str,
+    labels: str,
     epsilon: str,
     unit: str | None,
     max_per_user: int | None,
@@ -32,7 +32,7 @@ def run_recommend(
     quiet: bool,
 ) -> None:
     """Simulate, print and write."""
-    labels = whole_number(expected_labels, name="--expected-labels") or 0
+    number = whole_number(labels, name="--labels") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)
     target = csv_target("-", output, what="A recommendation is", force=force)
@@ -41,7 +41,7 @@ def run_recommend(
 
     with progress_bars("Simulating", shown=not quiet) as bars:
         found = recommend_buckets(
-            labels=labels,
+            labels=number,
             epsilon=epsilon,
             unit=protected,
             relation=NeighboringRelation(relation),

@@ -17,7 +17,7 @@ def run_update(
     *,
     path: str,
     sources: tuple[str, ...],
-    column: str | None,
+    label: str | None,
     count: str | None,
     user: str | None,
     ignore_unknown: bool,
@@ -45,7 +45,7 @@ def run_update(
                 update_sketch(
                     sketch,
                     source,
-                    column=column,
+                    label=label,
                     count=count,
                     user=user,
                     table=table,

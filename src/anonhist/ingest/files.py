@@ -75,7 +75,7 @@ def file_relation(
     return delimited_relation(connection, patterns, lines, delimiter, header=header)
 
 
-def stdin_format(format: str | None, label: str | None, *, option: str = "--label") -> str:  # noqa: A002
+def stdin_format(format: str | None, label: str | None) -> str:  # noqa: A002
     """Return what standard input holds: what was said, or CSV with a header where a column of labels is named.
 
     Its first line may be a row of data, so nothing is guessed from it.
@@ -93,7 +93,7 @@ def stdin_format(format: str | None, label: str | None, *, option: str = "--labe
     if format is None and label is None:
         message = (
             "Say what standard input holds: one label per line (--format labels), or CSV with a header line, of which "
-            f"name the column of labels ({option} COLUMN)."
+            "name the column of labels (--label COLUMN)."
         )
         raise UsageError(message)
     return format or "events"

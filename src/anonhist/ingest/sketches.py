@@ -35,7 +35,7 @@ def update_sketch(
     sketch: Sketch,
     source: Any,
     *,
-    column: str | None = None,
+    label: str | None = None,
     count: str | None = None,
     user: str | None = None,
     order_key: str | None = None,
@@ -56,7 +56,7 @@ def update_sketch(
         What to count in; it is changed.
     source
         As for :func:`read_profile`, but for lists of labels, which ``sketch.update`` takes.
-    column
+    label
         Column of labels, or key of JSON lines; may be left out where there is only one. Labels are compared as text, as
         written. Labels that are numbers must be whole: 7.0 in a column of floats is the label 7, and fractions and
         floats of 2^53 and more are refused. Rows without a label are left out, and so are empty lines.
@@ -71,7 +71,7 @@ def update_sketch(
         As for :func:`read_profile`.
     format
         ``"events"``, ``"labels"`` (one label per line) or ``"counts"`` (columns label, count). By default the schema
-        decides, as for :func:`read_profile`; on standard input say this or ``column``.
+        decides, as for :func:`read_profile`; on standard input say this or ``label``.
     ignore_unknown
         Leave out labels that are not in the sketch's domain; else they are refused.
     notify
@@ -94,8 +94,8 @@ def update_sketch(
     --------
     >>> import pyarrow as pa
     >>> from anonhist.sketches import DomainSketch
-    >>> sketch = DomainSketch(labels=["cat", "dog"], epsilon=20)
-    >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), column="pet")
+    >>> sketch = DomainSketch(alphabet=["cat", "dog"], epsilon=20)
+    >>> update_sketch(sketch, pa.table({"pet": ["dog", "cat", "dog"]}), label="pet")
     """
     _check_user(sketch, user, count)
     key = key_of_order(user, order_key)
@@ -105,17 +105,17 @@ def update_sketch(
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     is_stdin = isinstance(source, str) and source == "-"
     if is_stdin:
-        format = stdin_format(format, column, option="--column")  # noqa: A001
-    _check_format(format, column, count, user, no_columns=table is None and delimiter is None)
+        format = stdin_format(format, label)  # noqa: A001
+    _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
     source = counted_table(source, format)
     if is_stdin and format == "labels":
         for data, offsets in label_blocks(_standard_input()):
             counting.add_lines(data, offsets)
     else:
         if format == "counts":
-            column, count = "label", "count"
+            label, count = "label", "count"
         follow = followed(progress)
-        keys = (required_key(column, option="--column"), count, user) if is_json(source, format=format) else ()
+        keys = (required_key(label), count, user) if is_json(source, format=format) else ()
         opening = opened(
             source,
             table=table,
@@ -130,10 +130,10 @@ def update_sketch(
         with opening as opened_table, follow:
             first_line = names_are_a_line(source, format=format, header=header)
             names = opened_table.collect_schema().names()
-            if format is None and names == ["label", "count"] and column in (None, "label") and user is None:
-                column, count = "label", "count"
+            if format is None and names == ["label", "count"] and label in (None, "label") and user is None:
+                label, count = "label", "count"
             columns = Columns(
-                label=_labels_in(names, column, count, user, first_line=first_line),
+                label=_labels_in(names, label, count, user, first_line=first_line),
                 user=user,
                 max_per_user=None if user is None else sketch.unit.bound,
                 order_key=key or "",
@@ -221,7 +221,7 @@ def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
 
 def _check_format(
     format: str | None,  # noqa: A002
-    column: str | None,
+    label: str | None,
     count: str | None,
     user: str | None,
     *,
@@ -231,7 +231,7 @@ def _check_format(
     if format not in (None, *FORMATS):
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
-    named = (column, count, user)
+    named = (label, count, user)
     if format == "labels" and not (named == (None, None, None) and no_columns):
         raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
     if format == "counts" and named not in ((None, None, None), ("label", "count", None)):
@@ -239,14 +239,14 @@ def _check_format(
 
 
 def _labels_in(
-    names: Sequence[str], column: str | None, count: str | None, user: str | None, *, first_line: bool
+    names: Sequence[str], label: str | None, count: str | None, user: str | None, *, first_line: bool
 ) -> str:
     """Return the column of labels, having refused columns that are not there."""
     for wanted, role in ((count, "count"), (user, "user")):
         if wanted is not None:
             require(names, wanted, role=role, first_line=first_line)
     others = [name for name in names if name not in (count, user)]
-    return label_column(others if column is None else names, column, first_line=first_line, option="--column")
+    return label_column(others if label is None else names, label, first_line=first_line)
 
 
 def _standard_input() -> Any:

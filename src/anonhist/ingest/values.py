@@ -1,14 +1,14 @@
-"""The values of one column, to be randomised: a row a person."""
+"""The labels of one column, to be randomised: a row a person."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import label_column, required_key
 from anonhist.ingest.failures import translated
-from anonhist.ingest.files import file_relation, is_json, names_are_a_line
+from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stdin_format
 from anonhist.ingest.naming import as_text, check_batch, named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
@@ -23,8 +23,9 @@ _ROWS = 1 << 17
 @contextmanager
 def opened_values(
     source: str,
-    column: str | None,
+    label: str | None,
     *,
+    format: str | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -34,10 +35,11 @@ def opened_values(
     Parameters
     ----------
     source
-        As for :func:`read_profile`, but for databases. Standard input is one value per line, or CSV if a column of it
-        is named.
-    column
-        Or key of JSON lines; may be left out where there is only one column.
+        As for :func:`read_profile`, but for databases.
+    label
+        Column of labels, or key of JSON lines; may be left out where there is only one column.
+    format
+        ``"events"`` or ``"labels"`` (one label per line); by default events. On standard input say this or ``label``.
     delimiter, header
         Of delimited text.
     progress
@@ -47,19 +49,24 @@ def opened_values(
     ------
     DataError
         If the data cannot be used, or a row has no value; the message holds no value.
+    UsageError
+        If the call contradicts itself.
     """
     import narwhals as nw
 
-    kind = None if source != "-" else "labels" if column is None else "events"
+    if source == "-":
+        format = stdin_format(format, label)  # noqa: A001
+    if format == "labels" and (label is not None or delimiter is not None):
+        raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
     follow = followed(progress)
     with connected(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
         with translated("The input", path=source):
             follow.attach(connection)
-            keys = [required_key(column, role="value", option="--column")] if is_json(source, format=kind) else []
-            relation = file_relation(connection, source, format=kind, delimiter=delimiter, header=header, keys=keys)
-            first_line = names_are_a_line(source, format=kind, header=header)
-            name = label_column(relation.columns, column, first_line=first_line, role="value", option="--column")
+            keys = [required_key(label)] if is_json(source, format=format) else []
+            relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
+            first_line = names_are_a_line(source, format=format, header=header)
+            name = label_column(relation.columns, label, first_line=first_line)
             table = nw.from_native(relation)
             query = table.select(value=as_text(table, name), **named(table, {name: False})).to_native()
         with follow:

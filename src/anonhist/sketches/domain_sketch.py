@@ -22,9 +22,9 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
 
     Parameters
     ----------
-    labels
-        The domain: public, chosen before the data, all different. Other labels are refused, or left out, when it is
-        updated.
+    alphabet
+        All labels there can be, the domain of the sketch: public, chosen before the data, all different. Other labels
+        are refused, or left out, when it is updated.
     epsilon
         What the sketch may cost in all, > 0, read exactly.
     key
@@ -57,7 +57,7 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
 
     Examples
     --------
-    >>> sketch = DomainSketch(labels=["cats", "dogs", "pets"], epsilon=1)
+    >>> sketch = DomainSketch(alphabet=["cats", "dogs", "pets"], epsilon=1)
     >>> sketch.update(["pets", "cats", "birds", "pets"], ignore_unknown=True)
     >>> sketch.counters.shape
     (3,)
@@ -66,7 +66,7 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
     def __init__(
         self,
         *,
-        labels: Iterable[str],
+        alphabet: Iterable[str],
         epsilon: EpsilonLike,
         key: bytes = LISTED_KEY,
         sample_share: EpsilonLike = 1,
@@ -76,7 +76,7 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        addresses = DomainAddresses.of(labels, key=key, sample_share=sample_share)
+        addresses = DomainAddresses.of(alphabet, key=key, sample_share=sample_share)
         super().__init__(
             addresses,
             epsilon=epsilon,

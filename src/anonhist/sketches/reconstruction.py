@@ -33,43 +33,43 @@ def reconstruct(
     *,
     guarantee: Guarantee,
     shared: tuple[SharedNoise, ...],
-    method: str | Decoder | None,
+    decoder: str | Decoder | None,
     simulations: int,
 ) -> Release:
     """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
     from anonhist import __version__
 
     setting = Setting(law, is_hashed=isinstance(addresses, HashedAddresses))
-    decoder = _decoder(method, setting)
+    used = _decoder(decoder, setting)
     mechanism = SketchMechanism(
         counters=addresses.size,
         domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
         sample_share=addresses.sample_share,
         setting=setting,
-        decoder=decoder,
+        decoder=used,
         guarantee=guarantee,
         shared=shared,
     )
-    told = _SHARED if decoder.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
+    told = _SHARED if used.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
     profile, evidence = mechanism.read_with_evidence(Observed.of(counters))
     return Release(
         profile=profile,
         guarantee=guarantee,
         mechanism=mechanism,
-        reason=f"{told} (method {decoder.name}{', the default' if method is None else ''}).",
+        reason=f"{told} (decoder {used.name}{', the default' if decoder is None else ''}).",
         library_version=__version__,
         simulations=simulations,
         evidence=evidence,
     )
 
 
-def _decoder(method: str | Decoder | None, setting: Setting) -> Decoder:
-    if method is None:
+def _decoder(decoder: str | Decoder | None, setting: Setting) -> Decoder:
+    if decoder is None:
         return default_decoder(setting)
-    if isinstance(method, str) and method in DECODERS:
-        return DECODERS[method]()
+    if isinstance(decoder, str) and decoder in DECODERS:
+        return DECODERS[decoder]()
     # A class has all that its objects have.
-    if isinstance(method, str | type) or not isinstance(method, Decoder):
-        message = f"method must be a decoder, or one of {', '.join(DECODERS)}, not {method!r:.80}."
+    if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
+        message = f"decoder must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}."
         raise UsageError(message)
-    return method
+    return decoder

@@ -437,12 +437,12 @@ class Sketch:
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfolded(self.counters, self.clipped, gamma, source=entropy), None
 
-    def reconstruct(self, method: str | Decoder | None = None, *, simulations: int = DEFAULT_SIMULATIONS) -> Release:
+    def reconstruct(self, decoder: str | Decoder | None = None, *, simulations: int = DEFAULT_SIMULATIONS) -> Release:
         """Return the profile of what was counted, as a release: post-processing, as often as one likes.
 
         Parameters
         ----------
-        method
+        decoder
             A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
         simulations
             How often it is run again for intervals, from 2 to 1,000.
@@ -450,7 +450,7 @@ class Sketch:
         Raises
         ------
         UsageError
-            If the sketch is clipped, shares of its noise are missing, or no method has that name.
+            If the sketch is clipped, shares of its noise are missing, or no decoder has that name.
         """
         from anonhist.sketches.reconstruction import reconstruct
 
@@ -461,7 +461,7 @@ class Sketch:
             counters, law, guarantee = self.counters, self.law, self.guarantee
             shared = shared_noise(self.noise)
         return reconstruct(
-            counters, self.addresses, law, guarantee=guarantee, shared=shared, method=method, simulations=runs
+            counters, self.addresses, law, guarantee=guarantee, shared=shared, decoder=decoder, simulations=runs
         )
 
     def __eq__(self, other: object) -> bool:

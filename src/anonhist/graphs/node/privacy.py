@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 
-METHODS = ("auto", "cumulative", "survival", "histogram", "partition")
+MECHANISMS = ("auto", "cumulative", "survival", "histogram", "partition")
 # Of the budget, what a choice of the largest degree spends.
 CHOICE_SHARE = Fraction(1, 4)
 
@@ -44,9 +44,9 @@ class NodePrivacy:
     max_degree
         θ: edges are left out until no node has more. A public number from 1 to 2^20, or ``"auto"``: chosen from
         ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
-    method
-        ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``, or ``"auto"``: what
-        is predicted to err least for this θ and this epsilon.
+    mechanism
+        How noise is added: ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``,
+        or ``"auto"``: what is predicted to err least for this θ and this epsilon.
     bounding
         How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
         takes longer.
@@ -67,7 +67,7 @@ class NodePrivacy:
     """
 
     max_degree: int | str = "auto"
-    method: str = "auto"
+    mechanism: str = "auto"
     bounding: str = "projection"
     choice_share: Fraction = CHOICE_SHARE
     candidates: tuple[int, ...] = CANDIDATES
@@ -79,8 +79,8 @@ class NodePrivacy:
                 raise UsageError(message)
             bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
             object.__setattr__(self, "max_degree", bound)
-        if self.method not in METHODS:
-            message = f"method must be one of {', '.join(METHODS)}, not {self.method!r:.80}."
+        if self.mechanism not in MECHANISMS:
+            message = f"mechanism must be one of {', '.join(MECHANISMS)}, not {self.mechanism!r:.80}."
             raise UsageError(message)
         named_bounding(self.bounding)
         share = parse_epsilon(self.choice_share, name="choice_share")
@@ -129,7 +129,7 @@ class NodePrivacy:
                 "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
                 "with self_loops='drop' and duplicates='merge'."
             )
-        if self.method == "cumulative" and not nodes_listed:
+        if self.mechanism == "cumulative" and not nodes_listed:
             raise UsageError(NEEDS_NODES)
         budget, direction = parse_epsilon(epsilon), policy.direction
         if isinstance(self.max_degree, int):
@@ -138,7 +138,7 @@ class NodePrivacy:
         ready: dict[int, NodeMechanism] = {}
         refusals: list[UsageError] = []
         for bound in self.candidates:
-            # Some are beyond what a method can do with so little: that is as public as the budget.
+            # Some are beyond what a mechanism can do with so little: that is as public as the budget.
             try:
                 ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
             except UsageError as error:
@@ -162,20 +162,20 @@ class NodePrivacy:
         UsageError
             If so little is to be spent on so large a degree that none can be made.
         """
-        methods: dict[str, Callable[..., NodeMechanism]] = {
+        mechanisms: dict[str, Callable[..., NodeMechanism]] = {
             "survival": SurvivalDegrees,
             "cumulative": CumulativeDegrees,
             "partition": PartitionDegrees,
             "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
         }
         if not nodes_listed:
-            del methods["cumulative"]
+            del mechanisms["cumulative"]
         bounding = named_bounding(self.bounding)
         made: list[NodeMechanism] = []
         refusals: list[UsageError] = []
-        for method in methods.values() if self.method == "auto" else [methods[self.method]]:
+        for make in mechanisms.values() if self.mechanism == "auto" else [mechanisms[self.mechanism]]:
             try:
-                made.append(method(epsilon, max_degree, direction, relation, bounding=bounding))
+                made.append(make(epsilon, max_degree, direction, relation, bounding=bounding))
             except UsageError as error:
                 refusals.append(error)
         if not made:
@@ -186,5 +186,7 @@ class NodePrivacy:
         edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
         bound = f"No node keeps more than {edges}"
         picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
-        why = "predicted to err least" if self.method == "auto" else "asked for"
-        return f"{bound}{picked}: errors are those of noise, not of edges left out. Method {mechanism.method}, {why}."
+        why = "predicted to err least" if self.mechanism == "auto" else "asked for"
+        return (
+            f"{bound}{picked}: errors are those of noise, not of edges left out. Mechanism {mechanism.method}, {why}."
+        )

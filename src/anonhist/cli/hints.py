@@ -1,0 +1,117 @@
+"""What is said of an option that a command does not have: the word for the thing here, or which command has it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+# Words of other commands and of other programs, and what they may mean. A command is asked for the first that it has;
+# which those are, and what they take, comes from the commands.
+MEANT: Mapping[str, tuple[str, ...]] = {
+    "--column": ("--label",),
+    "--labels": ("--alphabet",),
+    "--domain": ("--alphabet",),
+    "--interval": ("--level",),
+    "--confidence": ("--level",),
+    "--privacy": ("--unit",),
+    "--method": ("--decoder", "--mechanism"),
+    "--decoder": ("--method",),
+    "--orders": ("--order",),
+    "--trials": ("--repeats", "--simulations", "--bootstraps"),
+    "--runs": ("--repeats", "--simulations", "--bootstraps"),
+    "--repeats": ("--simulations", "--bootstraps"),
+    "--simulations": ("--repeats", "--bootstraps"),
+    "--bootstraps": ("--simulations", "--repeats"),
+    "--items": ("--expected-items",),
+    "--expected-items": ("--items",),
+    "--expected-labels": ("--labels",),
+    "--users": ("--shuffled-users",),
+    "--separator": ("--delimiter",),
+    "--sep": ("--delimiter",),
+    "--budget": ("--epsilon",),
+    "--overwrite": ("--force",),
+}
+_MOST = 3
+
+
+def no_such_option(word: str, context: click.Context) -> str:
+    """Return what is said of a word that is none of a command's options, without a full stop.
+
+    Examples
+    --------
+    >>> @click.command()
+    ... @click.option("--label", metavar="COLUMN")
+    ... def release(label: str) -> None: ...
+    >>> no_such_option("--column", click.Context(release))
+    'There is no --column here: say --label COLUMN'
+    """
+    told = f"There is no {word} here"
+    own = options_of(context.command)
+    meant = {said: name for said, names in MEANT.items() for name in reversed(names) if name in own}
+    if word in meant:
+        return f"{told}: say {_typed(own[meant[word]], context)}"
+    others = {path: options_of(command) for path, command in commands_of(context.find_root().command)}
+    owners = [path for path, options in others.items() if word in options]
+    # Who types an option of another command means it, unless one of this command is but a letter away.
+    known = _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
+    near = list(dict.fromkeys(meant.get(name, name) for name in known))
+    perhaps = f" (perhaps {' or '.join(near)})" if near else ""
+    if owners:
+        return f"{told}{perhaps}: {_belongs(word, owners)}"
+    if near:
+        return told + perhaps
+    elsewhere = _near(word, sorted({name for options in others.values() for name in options}))
+    if not elsewhere:
+        return told
+    owners = [path for path, options in others.items() if elsewhere[0] in options]
+    return f"{told}: {_belongs(elsewhere[0], owners)}"
+
+
+def commands_of(command: click.Command, *above: str) -> Iterator[tuple[str, click.Command]]:
+    """Give every command below a group, with the words that call it."""
+    if not isinstance(command, click.Group):
+        yield " ".join(above), command
+        return
+    for name, one in sorted(command.commands.items()):
+        yield from commands_of(one, *above, name)
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command by the words that call them, but for hidden ones."""
+    return {
+        word: param
+        for param in command.params
+        if isinstance(param, click.Option) and not param.hidden
+        for word in (*param.opts, *param.secondary_opts)
+    }
+
+
+def _near(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
+    """Return the words that are written nearly so; the dashes, which all have, make none nearer."""
+    bare = {name.lstrip("-"): name for name in known}
+    return [bare[name] for name in get_close_matches(word.lstrip("-"), bare, cutoff=cutoff)]
+
+
+def _typed(option: click.Option, context: click.Context) -> str:
+    """Return an option as it is typed, with what it takes."""
+    word = max(option.opts, key=len)
+    if option.is_flag:
+        return word
+    kind = option.type
+    if option.metavar is None and isinstance(kind, click.Choice):
+        return " or ".join(f"{word} {choice}" for choice in kind.choices)
+    return f"{word} {option.make_metavar(context)}"
+
+
+def _belongs(word: str, owners: list[str]) -> str:
+    named = [f"'anonhist {path}'" for path in owners[:_MOST]]
+    more = len(owners) - len(named)
+    if more:
+        named.append("one more command" if more == 1 else f"{more} more commands")
+    *first, last = named
+    return f"{word} is an option of " + (f"{', '.join(first)} and {last}" if first else last)
