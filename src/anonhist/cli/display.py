@@ -107,6 +107,10 @@ def _table(release: Release, console: Console) -> None:
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))
+    if release.excess is not None:
+        bound, cap = release.excess.bound, release.excess.cap
+        rows.append((f"users with more than {_many(bound, 'item')}", release.excess.users))
+        rows.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
     for name, estimate in rows:
         table.add_row(name, f"{estimate.value:,.0f}", interval(*estimate.interval))
     console.print(table)

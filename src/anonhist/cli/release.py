@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.excess import excess_options, left_of
 from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
@@ -41,19 +42,23 @@ def run_release(
     relation: str,
     unit: str | None,
     max_count: int | None,
+    excess_share: str | None,
+    excess_cap: str | None,
     **reading: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
     parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
+    excess = excess_options(epsilon, excess_share, excess_cap, reading["max_per_user"], NeighboringRelation(relation))
+    reading["count_users"] = bool(excess)
     parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     options = mechanism_options(bounds, shares=shares, delta=delta)
     unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
-    check_mechanism(mechanism, epsilon, protected or unit_read, NeighboringRelation(relation), options)
+    check_mechanism(mechanism, left_of(epsilon, excess), protected or unit_read, NeighboringRelation(relation), options)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import release
@@ -72,6 +77,7 @@ def run_release(
                 expected_items=expected,
                 simulations=simulations,
                 **options,
+                **excess,
             )
         del profile
         released = released.with_error(progress=bars.working)
