@@ -12,6 +12,7 @@ from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation
+    from anonhist.releases import Release
 
 EXCESS = ("excess_share", "excess_cap")
 
@@ -74,3 +75,11 @@ def left_of(epsilon: str, excess: dict[str, Any]) -> str:
     from anonhist.privacy import parse_epsilon
 
     return str(parse_epsilon(epsilon) * (1 - excess["excess_share"])) if excess else epsilon
+
+
+def tell_of_excess(released: Release) -> None:
+    """Say on standard error what the bound left out, where nothing else says it; it is released."""
+    if released.excess is not None:
+        from anonhist.report.wording import left_out
+
+        click.echo(f"Bound: {left_out(released.excess)}", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.excess import excess_options, left_of
+from anonhist.cli.excess import excess_options, left_of, tell_of_excess
 from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
@@ -55,6 +55,8 @@ def run_release(
     parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
+    if excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
+        raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     options = mechanism_options(bounds, shares=shares, delta=delta)
     unit_read = PrivacyUnit.user(max_items=reading["max_per_user"]) if reading["max_per_user"] else PrivacyUnit.item()
@@ -107,6 +109,7 @@ def write_outputs(
             say(released, sys.stderr)
         elif not quiet:
             tell_of_epsilon(released.guarantee)
+            tell_of_excess(released)
         print_whole(csv_text(released))
         return
     from anonhist.formats import write

@@ -72,12 +72,12 @@ def _main(release: Release, command: str | None) -> str:
         "guessing_runs": str(guessing.runs),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
-        "bounded": what_a_bound_costs(release),
         "version": release.library_version,
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
+        bounded=f"<p>{escape(told)}</p>" if (told := what_a_bound_costs(release)) else "",
         not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),
