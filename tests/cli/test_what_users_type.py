@@ -16,7 +16,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
-from anonhist.report.wording import left_out
+from anonhist.report.bound_wording import left_out
 
 Cli = Callable[..., CompletedProcess[str]]
 

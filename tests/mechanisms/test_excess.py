@@ -225,7 +225,9 @@ def test_the_share_comes_out_of_epsilon() -> None:
         ({"excess_share": 0.1, "epsilon": None}, "give epsilon"),
         ({"excess_share": 0.1, "epsilon": None, "mechanism": FrobeniusMechanism(1)}, "by its name"),
         ({"excess_share": 0.1, "counted": False}, "count_users=True"),
-        ({"excess_share": 0.1, "unit": PrivacyUnit.item()}, "is less"),
+        ({"excess_share": 0.1, "unit": PrivacyUnit.item()}, "belongs to releases for users"),
+        ({"excess_share": 0.1, "unit": PrivacyUnit.user(max_items=1)}, "users with at least 2 items"),
+        ({"excess_share": 0.1, "unit": "user"}, "unit must be a PrivacyUnit"),
     ],
 )
 def test_what_cannot_be_divided_is_refused_before_anything_is_spent(options: dict, says: str) -> None:  # type: ignore[type-arg]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
+from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
     interval,
     promise_lines,
     share_of_items,
-    what_a_bound_costs,
     words_of,
 )
 

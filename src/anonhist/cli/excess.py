@@ -80,6 +80,6 @@ def left_of(epsilon: str, excess: dict[str, Any]) -> str:
 def tell_of_excess(released: Release) -> None:
     """Say on standard error what the bound left out, where nothing else says it; it is released."""
     if released.excess is not None:
-        from anonhist.report.wording import left_out
+        from anonhist.report.bound_wording import left_out
 
         click.echo(f"Bound: {left_out(released.excess)}", err=True)

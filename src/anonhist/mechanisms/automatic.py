@@ -181,7 +181,9 @@ def release(
         raise UsageError("excess_cap belongs to excess_share: give a share of epsilon, such as 0.05, or leave it out.")
     beyond = None
     if share:
-        beyond, epsilon = _divided(profile, epsilon, share, excess_cap, relation, mechanism)
+        beyond, epsilon = _divided(
+            profile, epsilon, share, excess_cap, profile.unit if unit is None else unit, relation, mechanism
+        )
     given: dict[str, object] = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     given |= {"shares": shares, "member": member, "delta": delta}
     options = {name: option for name, option in given.items() if option is not None}
@@ -215,6 +217,7 @@ def _divided(
     epsilon: EpsilonLike | None,
     share: Fraction,
     cap: int | None,
+    unit: PrivacyUnit,
     relation: NeighboringRelation,
     mechanism: object,
 ) -> tuple[ExcessMechanism, Fraction]:
@@ -226,6 +229,10 @@ def _divided(
             "excess_share needs to know how many items each user has: read the profile with user, max_per_user and "
             "count_users=True."
         )
+    check_unit(unit)
+    if unit.kind != "user" or unit.bound < profile.users.bound:
+        message = f"excess_share belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
+        raise UsageError(message)
     whole = parse_epsilon(epsilon)
     return ExcessMechanism(whole * share, profile.users.bound, cap, relation), whole * (1 - share)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from anonhist.privacy import short_decimal, warning
 from anonhist.releases.error import NORMAL_95, whole_interval
+from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
@@ -21,7 +22,6 @@ from anonhist.report.wording import (
     not_covered,
     promise,
     share_of_items,
-    what_a_bound_costs,
 )
 from anonhist.sketches.mechanism import SketchMechanism
 
