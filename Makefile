@@ -59,6 +59,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/estimators.py --accuracy
 	$(BIN)/python bench/intervals.py
 	$(BIN)/python bench/property_intervals.py
+	$(BIN)/python bench/excess.py
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/inspectre.py --plots docs/images
 	$(BIN)/python bench/local_speed.py

@@ -285,8 +285,10 @@ def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, d
 def test_private_estimates_protect_users_too(cli: Cli, folder: Path) -> None:
     (folder / "log.csv").write_text("label,user\n" + "".join(f"zebra{i % 7},u{i}\n" * 3 for i in range(40)))
     given = ("estimate", "entropy", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2")
-    (row,) = rows(cli(*given, "--epsilon", "1", "--public-items", "80").stdout)
+    done = cli(*given, "--epsilon", "1", "--public-items", "80")
+    (row,) = rows(done.stdout)
     assert "one user with at most 2 items" in row["guarantee"]
+    assert "Note: at most 2 of each user's items count. The interval does not hold what that left out;" in done.stderr
     # Without --epsilon the same data are read the same way.
     done = cli(*given, "--method", "plug-in")
     assert (done.returncode, done.stderr) == (0, WARNING)

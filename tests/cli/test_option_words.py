@@ -41,6 +41,8 @@ WORDS = {
     "--draws": ("how many draws to count labels in", "M"),
     "--duplicates": ("whether equal edges are one", "choice"),
     "--epsilon": ("how much privacy to spend", "E or E,E,…"),
+    "--excess-cap": ("how many items beyond the bound count of each user", "C"),
+    "--excess-share": ("which share of epsilon pays for what a bound left out", "S"),
     "--expected-items": ("about how many items the source has, if that is public", "N"),
     "--field": ("the size of a finite field", "F"),
     "--force": ("whether outputs may be replaced", "flag"),

@@ -232,3 +232,28 @@ def test_a_number_of_items_released_on_its_own_is_told(cli: Cli) -> None:
     shown = cli("show", "out.json")
     assert f"released on its own: {told}." in shown.stdout
     assert "on its own" not in cli("release", "events.csv", "--epsilon", "20", "-o", "other.json").stdout
+
+
+@pytest.mark.slow
+def test_what_a_bound_left_out_is_told_beside_csv(cli: Cli, folder: Path) -> None:
+    (folder / "log.csv").write_text("label,user\n" + "zebra,1\n" * 900)
+    given = (
+        "release",
+        "log.csv",
+        "--label",
+        "label",
+        "--user",
+        "user",
+        "--max-per-user",
+        "1",
+        "--epsilon",
+        "8",
+        "-o",
+        "-",
+    )
+    done = cli(*given, "--excess-share", "0.9", "--excess-cap", "3")
+    assert done.stdout.startswith("count,prevalence")
+    assert re.search(r"^Bound: .*the bound of 1 item per user left out", done.stderr, re.MULTILINE | re.IGNORECASE)
+    # Not one more word of the 899 rows that went.
+    assert "899" not in done.stderr
+    assert "Bound:" not in cli(*given).stderr

@@ -14,6 +14,10 @@ Cli = Callable[..., CompletedProcess[str]]
 _LOG = "label,user\n" + "zebra,1\n" * 641 + ",2\n" * 59 + "heron,\n" * 83
 
 
+# Of a bound of 3 items, with 5 % of an epsilon of 1, one user exchanged for another.
+_EXCESS = Path(__file__).parent.parent / "formats" / "golden" / "release-4-excess.json"
+
+
 def _shown(text: str) -> str:
     """Return what stays on the screen: bars are taken away again."""
     return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
@@ -38,6 +42,14 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     assert screen.count("•") > 20
     assert screen.rstrip().endswith("Wrote release.json.")
     assert max(map(len, screen.splitlines())) <= width
+
+
+def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> None:
+    (folder / "r.json").write_text(_EXCESS.read_text(encoding="utf-8"), encoding="utf-8")
+    screen = " ".join(_shown(terminal("show", "r.json").stdout).split())
+    assert "users with more than 3 items 2,000 1,521 to 2,479" in screen
+    assert "items left out of them, up to 30 each 0 0 to 4,789" in screen
+    assert "left out at least 1,521 items (95 % confidence), of 1,521 to 2,479 users" in screen
 
 
 def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:

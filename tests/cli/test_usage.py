@@ -12,6 +12,7 @@ Refusals = Callable[..., list[CompletedProcess[str]]]
 _GOOD = ("release", "events.csv", "--epsilon", "1")
 _COMPARE = ("compare", "events.csv", "--epsilon", "1")
 
+_USERS = ("--user", "label", "--max-per-user", "2")
 
 _WRONG: list[tuple[tuple[str, ...], str]] = [
     (("release", "events.csv"), "--epsilon 1; there is no default"),
@@ -33,6 +34,14 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
     ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
     ((*_GOOD, "--order-by", "label"), "needs user"),
+    ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on the items of users left out"),
+    ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be below 1"),
+    ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
+    ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give it a larger share, or a smaller cap"),
+    ((*_GOOD, *_USERS, "--excess-share", "0.05", "--quiet", "-o", "-"), "CSV has no place for the excess"),
+    ((*_GOOD, *_USERS, "--excess-cap", "9"), "--excess-cap belongs to --excess-share"),
+    ((*_GOOD, *_USERS, "--excess-share", "0.05", "--excess-cap", "0"), "--excess-cap must be a whole number"),
+    ((*_GOOD, *_USERS, "--excess-share", "0.05", "--max-per-user", "0"), "--max-per-user must be"),
     ((*_GOOD, "--relation", "swap"), "'swap'"),
     ((*_GOOD, "--mechanism", "magic"), "auto, partition, frobenius, privhist"),
     ((*_GOOD, "--mechanism", "prevalence"), "label"),

@@ -5,6 +5,7 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
@@ -15,6 +16,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
+from anonhist.report.bound_wording import left_out
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -92,12 +94,24 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     # What the bound left out is in no interval, which is said wherever intervals are.
     told = (
         f"At most 1 item of each user count, chosen with the order key {key}. Errors and intervals hold the noise, not "
-        "what that left out."
+        "what that left out. "
     )
-    assert f"Bound: {told}\n" in done.stdout == cli("show", "r.json").stdout + "Wrote r.json.\nWrote out.html.\n"
-    assert told in (sources / "out.html").read_text(encoding="utf-8")
-    again = cli(*shlex.split(typed), "--force", "--order-key", key)
-    assert told in again.stdout
+    how_to_ask = (
+        "A release made with --excess-share 0.05 (in Python, excess_share) estimates that, for 5 % of its epsilon."
+    )
+    assert (
+        f"Bound: {told}{how_to_ask}\n"
+        in done.stdout
+        == cli("show", "r.json").stdout + "Wrote r.json.\nWrote out.html.\n"
+    )
+    assert told + how_to_ask in (sources / "out.html").read_text(encoding="utf-8")
+    again = cli(*shlex.split(typed), "--force", "--order-key", key, "--excess-share", "0.2", "--excess-cap", "5")
+    found = ah.read_release(sources / "r.json")
+    assert found.excess is not None
+    assert (found.excess.bound, found.excess.cap, found.excess.epsilon) == (1, 5, Fraction(1, 10))
+    assert found.guarantee.epsilon == Fraction(1, 2)
+    assert f"Bound: {told}{left_out(found.excess)}\n" in again.stdout
+    assert told + left_out(found.excess) in (sources / "out.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from anonhist.errors import AnonhistError
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.ingest.sources import _CONFIG
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import BoundedUsers, Profile
 from anonhist.sketches import DomainSketch, HashedSketch
 from anonhist.testing.sources import SeededSource
 
@@ -115,6 +115,10 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
     for name, option in options.items():
         given = {"mechanism": name, "epsilon": 2, "simulations": 2, "source": source, **option}
         yield f"{name}.json", ah.release(profile, **given), ah.read_release
+    users = BoundedUsers(2, Profile.from_counts([1, 2, 9]))
+    bounded = Profile([1, 3], [2, 1], unit=PrivacyUnit.user(max_items=2), users=users)
+    given = {"epsilon": 2, "excess_share": "1/4", "simulations": 2, "source": source}
+    yield "excess.json", ah.release(bounded, **given), ah.read_release
     yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read_release
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])
     for privacy in (EdgePrivacy(9), NodePrivacy(candidates=(2, 4)), NodePrivacy(3, mechanism="histogram")):

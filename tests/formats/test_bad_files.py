@@ -24,7 +24,8 @@ BAD = [
     ("format", ["anonhist.release"], "format"),
     ("version", 2, "the guarantee by exactly the fields"),  # it has more in version 2
     ("version", 3, "the guarantee by exactly the fields"),
-    ("version", 4, "version"),
+    ("version", 4, "the guarantee by exactly the fields"),
+    ("version", 5, "version"),
     ("version", 0, "version"),
     ("version", 1.0, "version"),
     ("version", True, "version"),
@@ -349,6 +350,7 @@ BAD_PROMISES = [
     ("privhist", "items", 10**4000, "items must be a whole number"),
     ("privhist", "extra", 1, "exactly the fields"),
     ("frobenius", "items", 5, "items belong to a release of PrivHist"),
+    ("frobenius", "excess", {"bound": 5}, "it must describe the excess by exactly the fields"),
     ("isotonic", "order_key", "0" * 32, "Only a release for users has an order key"),
     ("isotonic", "items", 5, "items belong to a release of PrivHist"),
     ("empty", "items", 0, "items belong to a release of PrivHist"),

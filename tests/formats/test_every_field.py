@@ -15,7 +15,7 @@ from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases import Release
+from anonhist.releases import Excess, Release
 from anonhist.sketches import Adversary, DomainSketch, HashedSketch, NoiseShare
 from anonhist.testing.sources import SeededSource
 
@@ -55,6 +55,9 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)
     made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]
     made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2))
+    excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
+    whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
+    made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.added_to(whole.guarantee)))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 
@@ -104,6 +107,7 @@ def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Rel
     assert {name for name, has_own in seen.items() if not has_own} == BY_DEFAULT
     assert {
         "Release.zeros",
+        "Release.excess",
         "Guarantee.spending",
         "ReleaseError.zeros_error",
         "ReleaseError.band",

@@ -134,13 +134,21 @@ def test_one_user_changes_a_profile_by_the_bound(held: Held) -> None:
 
         def read(order: dict[str, str], source: Any, **said: Any) -> Profile:
             options: dict[str, Any] = {"label": "what", "user": "who", "keep_null": True, "order_key": KEY}
-            return read_profile(source, max_per_user=BOUND, **options, **order, **said)
+            return read_profile(source, max_per_user=BOUND, count_users=True, **options, **order, **said)
 
         # In the order of chance users are named, which is hardest for numbers.
         for order in ({}, {"order_by": "when"}) if kinds[0] in ("floats", "large") else ({"order_by": "when"},):
             found = _both(held, made, partial(read, order), ("who", "what"), only_whole=False)
             if found is not None:
                 assert sorted_l1(*found) <= (min(BOUND, made.num_added) if made.has_user else 0)
+                own = [made.num_added] if made.has_user else []
+                assert sorted(_items_of_users(found[1])) == sorted([*_items_of_users(found[0]), *own])
+
+
+def _items_of_users(profile: Profile) -> list[int]:
+    assert profile.users is not None
+    items: list[int] = profile.users.items.partition().tolist()
+    return items
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.ingest.files import names_are_a_line
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import Profile, sorted_l1
+from anonhist.profiles import BoundedUsers, Profile, sorted_l1
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
-from anonhist.testing.user_bound import kept_items
+from anonhist.testing.user_bound import items_of_users, kept_items
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -63,8 +63,16 @@ def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_n
 @few
 def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: str | None, keep_null: bool) -> None:  # noqa: FBT001
     options: dict[str, Any] = {"order_by": order_by, "keep_null": keep_null}
-    profile = engine(table(rows), label="what", user="who", max_per_user=bound, order_key=KEY, **options)
-    assert profile == expected(rows, bound=bound, **options)
+    options |= {"order_key": KEY, "count_users": True}
+    profile = engine(table(rows), label="what", user="who", max_per_user=bound, **options)
+    assert profile == expected(rows, bound=bound, order_by=order_by, keep_null=keep_null)
+    assert profile.users == users_of(rows, bound=bound, keep_null=keep_null)
+
+
+def users_of(rows: list[Row], *, bound: int, keep_null: bool = False) -> BoundedUsers:
+    """Count the users of ``table(rows)`` by how many items they have."""
+    items = items_of_users([*rows, ("typed", None, "x")], keep_null=keep_null)
+    return BoundedUsers(bound, Profile.from_counts(items.values()))
 
 
 OWN = st.lists(st.tuples(LABELS, st.sampled_from("xyz")), min_size=1)
@@ -182,6 +190,16 @@ def test_only_distinct_counts_are_fetched(engine: Read, fetched: list[int]) -> N
     profile = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=5)
     assert (profile.n, profile.num_labels, len(profile)) == (99, 50, 3)
     assert fetched == [3]
+    # Nothing more is asked for, unless it was said: a row for each number of items that a user has.
+    read_again = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=1, count_users=True)
+    assert fetched == [3, 1, 3]
+    assert read_again.users is not None
+    assert (profile.users, read_again.users.above, read_again.users.excess(1), read_again.users.excess(9)) == (
+        None,
+        33,
+        33,
+        49,
+    )
 
 
 @a_few_engines
@@ -206,6 +224,7 @@ def test_the_unit_comes_with_the_bound(engine: Read) -> None:
         ({"user": "u", "max_per_user": np.float64(2)}, "whole number"),
         ({"order_by": "t"}, "needs user"),
         ({"order_key": KEY}, "needs user"),
+        ({"count_users": True}, "needs user"),
         ({"user": "u", "max_per_user": 2, "order_key": "0x1"}, "32 hexadecimal digits"),
         ({"user": "u", "max_per_user": 2, "order_key": 7}, "32 hexadecimal digits"),
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.item()}, "protects less"),
@@ -298,6 +317,23 @@ def test_plain_labels_have_no_users(refused: Refused) -> None:
     assert "no columns" in refused(UsageError, ["a"], user="u", max_per_user=1)
 
 
+@a_few_engines
+def test_the_users_are_in_no_text_of_a_profile(engine: Read, capfd: pytest.CaptureFixture[str]) -> None:
+    rows: list[Row] = [("u", "a", "x")] * 771 + [("v", "a", "x")]
+    notes: list[str] = []
+    options: dict[str, Any] = {"label": "what", "user": "who", "max_per_user": 1, "order_key": KEY}
+    counted, plain = (engine(table(rows), count_users=each, notify=notes.append, **options) for each in (True, False))
+    assert counted.users is not None
+    assert (counted.users.within, counted.users.above, counted.users.excess(1000)) == (1, 1, 770)
+    assert repr(counted.users) == str(counted.users) == "BoundedUsers(bound=1)"
+    assert repr(counted) == repr(plain)
+    assert counted == plain
+    # The operator is told what was always told.
+    assert len(notes) == 2
+    assert notes[0] == notes[1]
+    assert capfd.readouterr() == ("", "")
+
+
 def test_ties_are_cut_without_looking_at_other_users() -> None:
     import polars as pl
 
@@ -318,6 +354,14 @@ def test_the_key_is_drawn_anew_and_kept() -> None:
     assert given.with_unit(PrivacyUnit.user(max_items=2)).order_key == "a" * 32
     assert pickle.loads(pickle.dumps(given)).order_key == "a" * 32  # noqa: S301  # made here
     assert read_profile(frame, label="label").order_key is None
+
+
+def test_the_users_go_along_with_the_profile() -> None:
+    frame = pa.table({"user": ["u", "u"], "label": ["a", "a"]})
+    profile = read_profile(frame, label="label", user="user", max_per_user=1, count_users=True)
+    assert profile.users == BoundedUsers(1, Profile([2], [1]))
+    assert profile.with_unit(PrivacyUnit.user(max_items=2)).users == profile.users
+    assert pickle.loads(pickle.dumps(profile)).users == profile.users  # noqa: S301  # made here
 
 
 @pytest.mark.slow

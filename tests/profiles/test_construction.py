@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import FrobeniusCoordinates, Profile
+from anonhist.profiles import BoundedUsers, FrobeniusCoordinates, Profile
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import partitions_up_to
 from anonhist.testing.strategies import partitions, profiles, repeatable, units
@@ -405,3 +405,10 @@ def test_the_limit_is_exact_where_floats_are_not(steps: int) -> None:
 def test_integers_beside_floats_are_not_rounded() -> None:
     assert as_dict(Profile([1.0, 2**53 + 1], [2.0, 3])) == {1: 2, 2**53 + 1: 3}
     assert as_dict(Profile.from_counts([2**62 + 1, 5.0])) == {5: 1, 2**62 + 1: 1}
+
+
+@each_of("wrong", [3, Profile([1], [1]), BoundedUsers(3, {4: 44_771})])  # type: ignore[arg-type]
+def test_users_are_refused_without_a_word_of_them(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="users must be BoundedUsers") as caught:
+        Profile([1], [1], users=wrong)
+    assert "44" not in str(caught.value)

@@ -148,7 +148,7 @@ def test_a_class_that_extends_profile_is_kept() -> None:
 
 
 def test_a_damaged_pickle_is_refused() -> None:
-    rebuild, (kind, counts, prevalences, unit, _) = EXAMPLE.__reduce__()  # type: ignore[misc]  # always a pair
+    rebuild, (kind, counts, prevalences, unit, *_) = EXAMPLE.__reduce__()  # type: ignore[misc]  # always a pair
     assert rebuild(kind, counts, prevalences, unit) == EXAMPLE
     for bad in (-prevalences, prevalences * 2**62, prevalences / 3, prevalences[:1]):
         with pytest.raises(DataError):

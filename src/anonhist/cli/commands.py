@@ -8,6 +8,7 @@ import click
 
 from anonhist import __version__
 from anonhist.cli.degrees_command import degrees
+from anonhist.cli.excess import EXCESS, excess_share_options
 from anonhist.cli.local_commands import local
 from anonhist.cli.options import (
     PUBLIC_NUMBERS,
@@ -30,7 +31,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _RELEASE_SECTIONS = {
     "What to read": READING,
-    "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
+    "What to promise": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
     "How to release": ("mechanism", *PUBLIC_NUMBERS, "shares", "delta", "expected_items", "simulations"),
     "What to write": ("output", "report", "force", "quiet"),
 }
@@ -148,6 +149,7 @@ anonhist.add_command(sketch)
 )
 @reading_options
 @promise_options
+@excess_share_options
 @click.option(
     "--mechanism",
     default="auto",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
+from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
     interval,
     promise_lines,
     share_of_items,
-    what_a_bound_costs,
     words_of,
 )
 
@@ -107,6 +107,10 @@ def _table(release: Release, console: Console) -> None:
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))
+    if release.excess is not None:
+        bound, cap = release.excess.bound, release.excess.cap
+        rows.append((f"users with more than {_many(bound, 'item')}", release.excess.users))
+        rows.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
     for name, estimate in rows:
         table.add_row(name, f"{estimate.value:,.0f}", interval(*estimate.interval))
     console.print(table)

@@ -35,6 +35,10 @@ _BY_RELEASE = (
     "  anonhist release {source} --epsilon {epsilon} -o release.json\n"
     "  anonhist estimate {name} release.json"
 )
+_BOUNDED = (
+    "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
+    "estimates it (--excess-share)."
+)
 _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
@@ -92,6 +96,8 @@ def run_estimate(
             found = ask(data, bars.working)
     tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
+    if epsilon is not None and not quiet and others["max_per_user"] is not None:
+        click.echo(_BOUNDED.format(bound=others["max_per_user"]), err=True)
     if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
         click.echo(_BY_RELEASE.format(source=shlex.quote(source), epsilon=epsilon, name=property_), err=True)
 

@@ -45,6 +45,7 @@ def profile_of_source(
         max_per_user=options["max_per_user"],
         order_by=options["order_by"],
         order_key=options["order_key"],
+        count_users=options.get("count_users", False),
         table=options["table"],
         format=options["format_"],
         delimiter=one_character(options["delimiter"]),

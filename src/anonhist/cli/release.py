@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.excess import excess_options, left_of, tell_of_excess
 from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
@@ -41,18 +42,26 @@ def run_release(
     relation: str,
     unit: str | None,
     max_count: int | None,
+    excess_share: str | None,
+    excess_cap: str | None,
     **reading: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
     parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
+    excess = excess_options(epsilon, excess_share, excess_cap, reading["max_per_user"], NeighboringRelation(relation))
+    reading["count_users"] = bool(excess)
     parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
+    if excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
+        raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     options = mechanism_options(bounds, shares=shares, delta=delta)
-    check_mechanism(mechanism, epsilon, protected or PrivacyUnit.item(), NeighboringRelation(relation), options)
+    check_mechanism(
+        mechanism, left_of(epsilon, excess), protected or PrivacyUnit.item(), NeighboringRelation(relation), options
+    )
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import release
@@ -71,6 +80,7 @@ def run_release(
                 expected_items=expected,
                 simulations=simulations,
                 **options,
+                **excess,
             )
         del profile
         released = released.with_error(progress=bars.working)
@@ -100,6 +110,7 @@ def write_outputs(
             say(released, sys.stderr)
         elif not quiet:
             tell_of_epsilon(released.guarantee)
+            tell_of_excess(released)
         print_whole(csv_text(released))
         return
     from anonhist.formats import write

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
+    from anonhist.releases import Excess
 
 
 def central_mechanism(name: str, parameters: Mapping[str, object], guarantee: Guarantee) -> CentralMechanism:
@@ -29,6 +30,20 @@ def central_mechanism(name: str, parameters: Mapping[str, object], guarantee: Gu
     # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
     if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
         raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
+    return mechanism
+
+
+def with_excess(name: str, parameters: Mapping[str, object], guarantee: Guarantee, excess: Excess) -> CentralMechanism:
+    """Make a mechanism again that had what an excess left of the budget.
+
+    Raises
+    ------
+    DataError
+        As for :func:`central_mechanism`.
+    """
+    mechanism = from_parameters(name, parameters)
+    if excess.added_to(mechanism.guarantee) != guarantee:
+        raise DataError("the guarantee is not that of the mechanism and the excess together")
     return mechanism
 
 

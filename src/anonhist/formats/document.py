@@ -3,7 +3,8 @@
 Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
 privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
 holds towards a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
-smoothed, for φ_r and φ_0; and the key of the order in which items of users were kept.
+smoothed, for φ_r and φ_0; and the key of the order in which items of users were kept. Version 4
+brought the excess: what the bound on items of users left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import central_mechanism, check_no_items, check_no_zeros, check_profile
+from anonhist.formats.central_releases import (
+    central_mechanism,
+    check_no_items,
+    check_no_zeros,
+    check_profile,
+    with_excess,
+)
+from anonhist.formats.excess_fields import excess_document, excess_from
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
@@ -27,16 +35,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from anonhist.mechanisms import CentralMechanism
-    from anonhist.releases import Mechanism
+    from anonhist.releases import Excess, Mechanism
 
     _Check = Callable[[Profile, int | None, int | None], None]
 
-FORMAT, VERSION = "anonhist.release", 3
+FORMAT, VERSION = "anonhist.release", 4
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 NODE_PREFIX = "node-"
 DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_OWN_FIELDS = {"items", "zeros", "order_key"}
+_OWN_FIELDS = {"items", "zeros", "order_key", "excess"}
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
@@ -71,6 +79,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
         **({} if release.order_key is None else {"order_key": release.order_key}),
+        **({} if release.excess is None else {"excess": excess_document(release.excess)}),
         **({} if release.items is None else {"items": release.items}),
         **({} if release.zeros is None else {"zeros": release.zeros}),
         "error": {
@@ -89,8 +98,10 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> int:
-    if release.error.band is not None or release.order_key is not None:
+    if release.excess is not None:
         return VERSION
+    if release.error.band is not None or release.order_key is not None:
+        return 3
     return 2 if _has_version_2(release.mechanism.name) else 1
 
 
@@ -128,6 +139,9 @@ def from_document(document: object) -> Release:
     if version < 3 and release.order_key is not None:
         message = f"a release of version {version} has no order key"
         raise DataError(message)
+    if version < 4 and release.excess is not None:
+        message = f"a release of version {version} has no excess"
+        raise DataError(message)
     return release
 
 
@@ -137,7 +151,8 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
     guarantee = _guarantee(top["guarantee"], version)
-    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version)
+    excess = excess_from(top["excess"], guarantee) if "excess" in top else None
+    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version, excess)
     if version == 2 and not _has_version_2(name):
         raise DataError("only releases from sketches and with node privacy are of version 2")
     if top["guarantee"]["sentence"] != guarantee.sentence:
@@ -164,15 +179,19 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         simulations=error.simulations,
         recorded_error=error,
         order_key=text(top["order_key"], "the order key") if "order_key" in top else None,
+        excess=excess,
         items=items,
         zeros=zeros,
     )
 
 
 def _mechanism(
-    name: str, parameters: Mapping[str, Any], guarantee: Guarantee, version: int
+    name: str, parameters: Mapping[str, Any], guarantee: Guarantee, version: int, excess: Excess | None
 ) -> tuple[Mechanism, _Check]:
     """Return the mechanism, and what refuses a profile, items and zeros that it does not release."""
+    if excess is not None:
+        made = with_excess(name, parameters, guarantee, excess)
+        return made, partial(_check_central, made)
     # Each kind is loaded for those alone who read such releases.
     if name in SKETCH_NAMES:
         from anonhist.formats.sketch_releases import sketch_mechanism

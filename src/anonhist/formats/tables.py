@@ -62,8 +62,8 @@ def csv_text(release: Release) -> str:
     """Return the table of a release as CSV text: a header line, then a line per released count, ascending.
 
     Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals, and
-    empty where none was kept. It does not carry the guarantee, nor :attr:`Release.items`: CSV has no place for them
-    that other programs would leave alone.
+    empty where none was kept. It does not carry the guarantee, nor :attr:`Release.items` and :attr:`Release.excess`:
+    CSV has no place for them that other programs would leave alone.
 
     Examples
     --------

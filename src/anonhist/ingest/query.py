@@ -76,14 +76,33 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
         selected["rank_by"] = order_of(table, columns.order_by)
     # SQLite reads no more than so many questions inside of questions, so each is asked where one is asked already.
     rows = table.select(**selected, **flags, one=nw.lit(1))
-    counts = ~nw.col("user").is_null() if columns.keep_null else ~(nw.col("user").is_null() | nw.col("label").is_null())
     number = nw.col("one").cum_sum()
     by = "label" if columns.order_by is None else "rank_by"
-    rows = rows.filter(counts).with_columns(occurrence=number.over("user", "label", order_by=by).cast(nw.Int64))
+    rows = rows.filter(_counts(columns)).with_columns(
+        occurrence=number.over("user", "label", order_by=by).cast(nw.Int64)
+    )
     rows = hashed(rows, columns.order_key)
     order = [name for name in ("rank_by", NAMED, HASH, "label") if name in (*selected, *flags, HASH)]
     rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
     return rows.select("label", *flags)
+
+
+def users_query(table: Any, columns: Columns) -> Any:
+    """Return the lazy query (items, users): how many users have so many rows that count, before any bound."""
+    import narwhals as nw
+
+    label = as_text(table, columns.label, only_whole=columns.only_whole)
+    rows = table.select(label=label, user=identity_of(table, str(columns.user))).filter(_counts(columns))
+    return rows.group_by("user").agg(items=nw.len()).group_by("items").agg(users=nw.len()).select("items", "users")
+
+
+def _counts(columns: Columns) -> Any:
+    """Return whether a row (user, label) is an item of a user."""
+    import narwhals as nw
+
+    if columns.keep_null:
+        return ~nw.col("user").is_null()
+    return ~(nw.col("user").is_null() | nw.col("label").is_null())
 
 
 def counted_rows(table: Any, *, label: str, count: str) -> Any:
@@ -221,7 +240,7 @@ def profile_pairs(
     return kept
 
 
-def check_users(user: str | None, max_per_user: Any, order_by: str | None) -> int | None:
+def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, count_users: bool) -> int | None:
     """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
@@ -237,4 +256,6 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None) -> in
         raise UsageError(message)
     if order_by is not None and user is None:
         raise UsageError("order_by chooses which items of a user count, so it needs user and max_per_user.")
+    if count_users and user is None:
+        raise UsageError("count_users counts what a user bound leaves out, so it needs user and max_per_user.")
     return bound

@@ -23,12 +23,13 @@ from anonhist.ingest.query import (
     fetch,
     prevalences_query,
     profile_pairs,
+    users_query,
 )
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.sources import as_path, opened, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
-from anonhist.profiles import Profile
+from anonhist.profiles import BoundedUsers, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,7 @@ def read_profile(
     max_per_user: int | None = None,
     order_by: str | None = None,
     order_key: str | None = None,
+    count_users: bool = False,
     table: str | None = None,
     format: str | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
@@ -79,6 +81,9 @@ def read_profile(
         With ``user``: key of the random order, 32 hexadecimal digits, to keep the same items as an earlier reading. The
         profile and its release have it as ``order_key``. By default it is drawn anew. It may be told to everybody, but
         must be chosen independently of the data.
+    count_users
+        With ``user``: also count how many items each user has, into :attr:`Profile.users`, which
+        ``release(…, excess_share=…)`` needs. The source is asked once more for it.
     table
         Table of a database.
     format
@@ -124,7 +129,7 @@ def read_profile(
     >>> read_profile(["a", "b", "a"])
     Profile(n=3, num_labels=2, {1: 1, 2: 1})
     """
-    max_per_user = check_users(user, max_per_user, order_by)
+    max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
         message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
@@ -158,7 +163,7 @@ def read_profile(
             delimiter=delimiter,
             header=header,
             keys=keys,
-            twice=user is not None and notify is not None,
+            twice=count_users or (user is not None and notify is not None),
             attach=follow.attach,
         ) as opened_table,
         follow,
@@ -176,8 +181,10 @@ def read_profile(
             pairs = _counts(opened_table, keep_null=keep_null, notify=notify)
         else:
             pairs = _events(opened_table, columns, notify)
+        # Last, so that what is refused was refused for what it shows to every reading.
+        users = _users(opened_table, columns) if count_users else None
     read = Profile.from_prevalences(pairs, unit=unit)
-    return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key)
+    return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
 
 
 def _recognised(names: list[str], label: str | None, user: str | None) -> str:
@@ -220,6 +227,13 @@ def _events(table: Any, columns: Columns, notify: Callable[[str], None] | None) 
                 f" others without a label or beyond {columns.max_per_user} of their user."
             )
     return pairs
+
+
+def _users(table: Any, columns: Columns) -> BoundedUsers:
+    """Return how many items each user has, of a table in which all values have names."""
+    rows = fetch(users_query(table, columns))
+    items = Profile.from_prevalences([(int(each), int(users)) for each, users in rows])
+    return BoundedUsers(columns.max_per_user or 1, items)
 
 
 def _prevalences(table: Any, notify: Callable[[str], None] | None) -> list[tuple[int, int]]:

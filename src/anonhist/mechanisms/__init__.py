@@ -7,6 +7,7 @@ from anonhist.mechanisms.comparison import check_compared, compare
 from anonhist.mechanisms.comparison_entrants import known_numbers
 from anonhist.mechanisms.comparison_rows import NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.cumulative import CumulativeMechanism
+from anonhist.mechanisms.excess import ExcessMechanism
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.isotonic import IsotonicMechanism
 from anonhist.mechanisms.metrics import METRICS, Metric
@@ -34,6 +35,7 @@ __all__ = [
     "Comparison",
     "ComparisonRow",
     "CumulativeMechanism",
+    "ExcessMechanism",
     "FamilyParameters",
     "FrobeniusMechanism",
     "IsotonicMechanism",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
+from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name, check_options, named_mechanism
 from anonhist.mechanisms.partition import PartitionMechanism
@@ -105,6 +106,8 @@ def release(
     shares: BudgetShares | str | None = None,
     member: FamilyParameters | None = None,
     delta: EpsilonLike | None = None,
+    excess_share: EpsilonLike | None = None,
+    excess_cap: int | None = None,
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
@@ -136,6 +139,13 @@ def release(
         Which member (c, z) of its family ``"partition"`` draws from; by default the sharpest.
     delta
         δ of ``"relaxed-partition"``; 10^−9 by default.
+    excess_share
+        Of a profile read with ``count_users=True``: the share of epsilon, at least 0 and below 1, that goes to an
+        estimate of what the bound on the items of each user left out, :attr:`Release.excess`; none by default. It is
+        taken from the mechanism: ``epsilon`` stays the whole.
+    excess_cap
+        With ``excess_share``: how many items beyond the bound m count of each user, ≥ 1; 10·m by default. A public
+        number: the noise grows with it, and beyond it nothing is seen.
     simulations
         How many runs :attr:`Release.error` will rest on, from 2 to 1,000; 32 by default.
     source
@@ -151,7 +161,7 @@ def release(
     UsageError
         If epsilon is missing or impossible, the unit protects less than the profile's, the name is unknown, or a
         mechanism is given together with a promise of its own. Nothing is spent then.
-        Also if the data exceed a public number.
+        Also if the data exceed a public number, or the profile does not know what ``excess_share`` asks for.
     DataError
         If the profile is beyond what the mechanism can hold.
 
@@ -166,6 +176,14 @@ def release(
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
     runs = None if simulations is None else parse_simulations(simulations)
+    share = parse_excess_share(excess_share)
+    if excess_cap is not None and not share:
+        raise UsageError("excess_cap belongs to excess_share: give a share of epsilon, such as 0.05, or leave it out.")
+    beyond = None
+    if share:
+        beyond, epsilon = _divided(
+            profile, epsilon, share, excess_cap, profile.unit if unit is None else unit, relation, mechanism
+        )
     given: dict[str, object] = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     given |= {"shares": shares, "member": member, "delta": delta}
     options = {name: option for name, option in given.items() if option is not None}
@@ -185,10 +203,38 @@ def release(
         message = f"mechanism must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
         raise UsageError(message)
     released = chosen.release(profile, source=source, reason=reason)
+    if beyond is not None and profile.users is not None:
+        excess = beyond.release(profile.users, source=source)
+        released = replace(released, excess=excess, guarantee=excess.added_to(released.guarantee))
     if profile.order_key is not None:
         # Drawn independently of the data, so it may be told.
         released = replace(released, order_key=profile.order_key)
     return released if runs is None else replace(released, simulations=runs)
+
+
+def _divided(
+    profile: Profile,
+    epsilon: EpsilonLike | None,
+    share: Fraction,
+    cap: int | None,
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    mechanism: object,
+) -> tuple[ExcessMechanism, Fraction]:
+    """Return what releases the excess of users, and what is left of epsilon for the profile."""
+    if epsilon is None or not isinstance(mechanism, str):
+        raise UsageError("excess_share divides epsilon: give epsilon, and the mechanism by its name.")
+    if profile.users is None:
+        raise UsageError(
+            "excess_share needs to know how many items each user has: read the profile with user, max_per_user and "
+            "count_users=True."
+        )
+    check_unit(unit)
+    if unit.kind != "user" or unit.bound < profile.users.bound:
+        message = f"excess_share belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
+        raise UsageError(message)
+    whole = parse_epsilon(epsilon)
+    return ExcessMechanism(whole * share, profile.users.bound, cap, relation), whole * (1 - share)
 
 
 def _named(

@@ -245,7 +245,8 @@ def make_release(
 ) -> Release:
     """Put a released profile, its guarantee and its mechanism together, and what else is released or known of it."""
     return Release(
-        profile=profile.with_unit(mechanism.guarantee.unit),
+        # Made anew of what was released: nothing else goes along.
+        profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,
         reason=reason or "The mechanism was chosen by name.",

@@ -1,10 +1,12 @@
 """Profiles: sparse, exact, immutable; their coordinates and distances."""
 
+from anonhist.profiles.bounded_users import BoundedUsers
 from anonhist.profiles.distances import sorted_l1, sorted_l2, sorted_l2_squared, sorted_linf
 from anonhist.profiles.frobenius import FrobeniusCoordinates
 from anonhist.profiles.profile import Profile
 
 __all__ = [
+    "BoundedUsers",
     "FrobeniusCoordinates",
     "Profile",
     "sorted_l1",

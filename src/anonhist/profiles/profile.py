@@ -13,6 +13,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.value_name import is_missing
 from anonhist.privacy import PrivacyUnit, parse_order_key
+from anonhist.profiles.bounded_users import BoundedUsers
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels, whole_numbers
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Profile:
         Whom a release of this profile protects at least; one item by default.
     order_key
         The key of the random order in which items of each user were kept, 32 hexadecimal digits, if they were.
+    users
+        How many items each user had before only some of each were kept, if that was counted.
 
     Attributes
     ----------
@@ -57,13 +60,15 @@ class Profile:
         Whom a release of this profile protects unless it is told to protect more.
     order_key : str or None
         As given. It was drawn independently of the data, so a release may tell it. Equal profiles may differ in it.
+    users : BoundedUsers or None
+        As given; as private as the counts. Released profiles have none. Equal profiles may differ in it.
 
     Raises
     ------
     DataError
         If the numbers are not whole, not positive or not ascending, or n would pass 2^63 − 1.
     UsageError
-        If the unit or the key is none.
+        If the unit, the key or the users are none.
 
     Examples
     --------
@@ -74,7 +79,7 @@ class Profile:
     (2, 3)
     """
 
-    __slots__ = ("_cumulative", "counts", "n", "num_labels", "order_key", "prevalences", "unit")
+    __slots__ = ("_cumulative", "counts", "n", "num_labels", "order_key", "prevalences", "unit", "users")
 
     counts: NDArray[np.int64]
     prevalences: NDArray[np.int64]
@@ -82,6 +87,7 @@ class Profile:
     num_labels: int
     unit: PrivacyUnit
     order_key: str | None
+    users: BoundedUsers | None
     _cumulative: NDArray[np.int64]
 
     def __init__(
@@ -91,10 +97,17 @@ class Profile:
         *,
         unit: PrivacyUnit | None = None,
         order_key: str | None = None,
+        users: BoundedUsers | None = None,
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
             message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+            raise UsageError(message)
+        if users is not None and not (isinstance(users, BoundedUsers) and isinstance(users.items, Profile)):
+            message = (
+                "users must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
+                f"them, not a {type(users).__name__}."
+            )
             raise UsageError(message)
         count = whole_numbers(counts, name="count")
         prevalence = whole_numbers(prevalences, name="prevalence")
@@ -118,6 +131,7 @@ class Profile:
         freeze(self, "num_labels", int(cumulative[0]))
         freeze(self, "unit", unit or _ITEM)
         freeze(self, "order_key", None if order_key is None else parse_order_key(order_key))
+        freeze(self, "users", users)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a profile is a value."""
@@ -245,7 +259,7 @@ class Profile:
 
     def with_unit(self, unit: PrivacyUnit) -> Self:
         """Return the same profile, carrying another privacy unit."""
-        return type(self)(self.counts, self.prevalences, unit=unit, order_key=self.order_key)
+        return type(self)(self.counts, self.prevalences, unit=unit, order_key=self.order_key, users=self.users)
 
     def partition(self) -> NDArray[np.int64]:
         """Return the counts in descending order, one per label: the long form, O(num_labels) memory.
@@ -339,7 +353,7 @@ class Profile:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle through the constructor, so that a damaged pickle is refused like any other bad data."""
-        return _rebuild, (type(self), self.counts, self.prevalences, self.unit, self.order_key)
+        return _rebuild, (type(self), self.counts, self.prevalences, self.unit, self.order_key, self.users)
 
     def __repr__(self) -> str:
         """Show n, the number of labels and up to six prevalences."""
@@ -354,8 +368,9 @@ def _rebuild(
     prevalences: NDArray[np.int64],
     unit: PrivacyUnit,
     order_key: str | None = None,
+    users: BoundedUsers | None = None,
 ) -> Profile:
-    return made_by(counts, prevalences, unit=unit, order_key=order_key)
+    return made_by(counts, prevalences, unit=unit, order_key=order_key, users=users)
 
 
 def _items(counts: NDArray[np.int64], prevalences: NDArray[np.int64]) -> int:

@@ -2,6 +2,7 @@
 
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
+from anonhist.releases.excess import Excess
 from anonhist.releases.mechanism import CountsZeros, Mechanism
 from anonhist.releases.release import DEFAULT_SIMULATIONS, Release
 
@@ -9,6 +10,7 @@ __all__ = [
     "DEFAULT_SIMULATIONS",
     "CountsZeros",
     "Evidence",
+    "Excess",
     "KPlusBand",
     "Mechanism",
     "PrevalenceBand",

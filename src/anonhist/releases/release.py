@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties import Estimate
     from anonhist.releases.evidence import Evidence
+    from anonhist.releases.excess import Excess
     from anonhist.releases.mechanism import Mechanism
 
     _Simulated = TypeVar("_Simulated")
@@ -51,6 +52,8 @@ class Release:
     order_key
         Of a release for users, the key of the random order in which items of each were kept, 32 hexadecimal digits, if
         they were; ``read_profile(…, order_key=…)`` keeps the same ones again.
+    excess
+        Of a release for users, what the bound on their items left out, if a share of the budget was given for it.
     items
         n, where the mechanism released it in a step of its own: a whole number ≥ 0; see :attr:`n`.
     zeros
@@ -63,7 +66,8 @@ class Release:
     ------
     UsageError
         If ``simulations`` is not a whole number from 2 to 1,000, ``items`` or ``zeros`` not one from 0 to 2^63 − 1, or
-        ``order_key`` is none or not for users.
+        ``order_key`` is none or not for users; if the profile holds what is private of its users, or the guarantee does
+        not say what ``excess`` spent.
     """
 
     profile: Profile
@@ -74,6 +78,7 @@ class Release:
     simulations: int = DEFAULT_SIMULATIONS
     recorded_error: ReleaseError | None = field(default=None, repr=False)
     order_key: str | None = None
+    excess: Excess | None = None
     items: int | None = None
     zeros: int | None = None
     evidence: Evidence | None = field(default=None, repr=False)
@@ -84,6 +89,10 @@ class Release:
             object.__setattr__(self, "order_key", parse_order_key(self.order_key))
             if self.guarantee.unit.kind != "user":
                 raise UsageError("Only a release for users has an order key.")
+        if self.profile.users is not None:
+            raise UsageError("A released profile must not hold how many items its users had: that is private.")
+        if self.excess is not None and not self.excess.is_of(self.guarantee):
+            raise UsageError("The guarantee must say what the excess spent, as Excess.added_to does.")
         for name in ("items", "zeros"):
             number = getattr(self, name)
             if number is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from anonhist.privacy import short_decimal, warning
 from anonhist.releases.error import NORMAL_95, whole_interval
+from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
@@ -21,7 +22,6 @@ from anonhist.report.wording import (
     not_covered,
     promise,
     share_of_items,
-    what_a_bound_costs,
 )
 from anonhist.sketches.mechanism import SketchMechanism
 
@@ -72,12 +72,12 @@ def _main(release: Release, command: str | None) -> str:
         "guessing_runs": str(guessing.runs),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
-        "bounded": what_a_bound_costs(release),
         "version": release.library_version,
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
+        bounded=f"<p>{escape(told)}</p>" if (told := what_a_bound_costs(release)) else "",
         not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),

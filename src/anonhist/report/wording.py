@@ -213,26 +213,6 @@ def not_covered(unit: PrivacyUnit) -> list[str]:
     ]
 
 
-def what_a_bound_costs(release: Release) -> str:
-    """Say what errors and intervals leave out where items of users were left out: nothing for other units.
-
-    Examples
-    --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
-    >>> from anonhist.profiles import Profile
-    >>> made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=5)).release(Profile.from_counts([20, 10]))
-    >>> what_a_bound_costs(made)
-    'At most 5 items of each user count. Errors and intervals hold the noise, not what that left out.'
-    """
-    unit = release.guarantee.unit
-    if unit.kind != "user":
-        return ""
-    many = f"At most {unit.bound:,} item{'s' if unit.bound > 1 else ''} of each user count"
-    where = "" if unit.sketches == 1 else " in each sketch"
-    chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
-    return f"{many}{where}{chosen}. Errors and intervals hold the noise, not what that left out."
-
-
 def with_error(value: float, error: float) -> str:
     """Write a number and its standard error, both cut where the error has two digits.
 

@@ -1,4 +1,4 @@
-"""Which items of each user are kept, in plain Python: an oracle for every engine that bounds users."""
+"""Which items of each user are kept, and how many there were: an oracle for every engine that bounds users."""
 
 from __future__ import annotations
 
@@ -45,3 +45,16 @@ def kept_items(
             ranked.append((by, md5(text.encode(), usedforsecurity=False).hexdigest(), label))
         kept.update(label for *_, label in sorted(ranked, key=lambda row: row[:2])[:bound])
     return kept
+
+
+def items_of_users(
+    rows: Iterable[tuple[str | None, str | None, str | None]], *, keep_null: bool = False
+) -> Counter[str]:
+    """Return how many items each user has before any bound, of rows as above; users without an item are not there.
+
+    Examples
+    --------
+    >>> items_of_users([("u", "a", None), ("u", None, None), ("v", None, None), (None, "b", None)])
+    Counter({'u': 1})
+    """
+    return Counter(user for user, label, _ in rows if user is not None and (keep_null or label is not None))

@@ -1,0 +1,132 @@
+"""A private estimate of what a bound on the items of each user left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.noise import exact_noise
+from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.releases.excess import Excess, noise_rates
+
+if TYPE_CHECKING:
+    from anonhist.mechanisms.noise import Noise
+    from anonhist.privacy import EpsilonLike
+    from anonhist.profiles import BoundedUsers
+    from anonhist.randomness import RandomSource
+
+# Of its budget. The number of items needs more: one user changes it by up to C.
+_USERS_PART = Fraction(1, 4)
+_CAP_OF_BOUND = 10
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class ExcessMechanism:
+    """Release how many users had more than m items, and how many items were left out for that, capped per user.
+
+    Parameters
+    ----------
+    epsilon
+        The budget, > 0: a quarter for the users, three quarters for the items.
+    bound
+        m, how many items of each user are kept, from 1 to 2^62.
+    cap
+        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number: choose it
+        without looking at the data. The noise on the items grows with it.
+    relation
+        What neighbouring means.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range, or the budget so small that the noise cannot be drawn.
+
+    Guarantees
+    ----------
+    Pure ``epsilon``-differential privacy for one user with any number of items. Noise is exact and added to whole
+    numbers, so floating point costs nothing. Proof: docs/proofs/excess.md.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import BoundedUsers, Profile
+    >>> users = BoundedUsers(1, Profile.from_prevalences({1: 9_000, 5: 1_000}))
+    >>> found = ExcessMechanism(1, bound=1).release(users)
+    >>> 3_000 < found.at_least < 5_000
+    True
+    """
+
+    epsilon: Fraction
+    bound: int
+    cap: int | None = None
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
+        object.__setattr__(self, "bound", parse_whole_number(self.bound, name="bound"))
+        cap = min(_CAP_OF_BOUND * self.bound, _LARGEST) if self.cap is None else self.cap
+        object.__setattr__(self, "cap", parse_whole_number(cap, name="excess_cap"))
+        noise_rates(*self._division, self._cap, self.relation)
+
+    def release(self, users: BoundedUsers, *, source: RandomSource | None = None) -> Excess:
+        """Spend the budget once on private users.
+
+        Parameters
+        ----------
+        users
+            How many items each of them had.
+        source
+            Privacy randomness; the operating system's by default.
+
+        Raises
+        ------
+        UsageError
+            If the users were bounded to another m.
+        """
+        return self.noised(users, exact_noise(source))
+
+    def noised(self, users: BoundedUsers, noise: Noise) -> Excess:
+        """Release with noise from ``noise``; for simulations on public numbers, too."""
+        if users.bound != self.bound:
+            raise UsageError("The users were bounded to another number of items.")
+        rates = noise_rates(*self._division, self._cap, self.relation)
+        truth = (users.within, users.above, users.excess(self._cap))
+        # In Python's numbers, which do not wrap.
+        sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
+        # More than any data hold is cut: a function of what was released.
+        within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
+        return Excess(self.bound, self._cap, self.relation, *self._division, within, above, items)
+
+    @property
+    def _division(self) -> tuple[Fraction, Fraction]:
+        for_users = _USERS_PART * self.epsilon
+        return for_users, self.epsilon - for_users
+
+    @property
+    def _cap(self) -> int:
+        return self.cap or 1
+
+
+def parse_excess_share(share: EpsilonLike | None) -> Fraction:
+    """Return which share of epsilon the excess gets, an exact number ≥ 0 and below 1; 0 where none is given.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_excess_share(0.05), parse_excess_share(None)
+    (Fraction(1, 20), Fraction(0, 1))
+    """
+    if share is None or (not isinstance(share, bool) and str(share).strip() in ("0", "0.0")):
+        return Fraction(0)
+    parsed = parse_epsilon(share, name="excess_share")
+    if parsed >= 1:
+        message = f"excess_share must be below 1, such as 0.05: it is a share of epsilon, not {share!r:.80}."
+        raise UsageError(message)
+    return parsed

@@ -1,0 +1,69 @@
+"""How many items each user had before the bound: what is needed to say how many it left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.profiles.profile import Profile
+
+
+@dataclass(frozen=True, repr=False)
+class BoundedUsers:
+    """The users of a profile of which at most m items each are kept; as private as the data.
+
+    Parameters
+    ----------
+    bound
+        m, from 1 to 2^62.
+    items
+        How many users had so many items before the bound: counts are numbers of items, ≥ 1, and prevalences numbers of
+        users.
+
+    Raises
+    ------
+    UsageError
+        If the bound is not a whole number in that range.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> users = BoundedUsers(3, Profile.from_counts([1, 3, 4, 40]))
+    >>> users.within, users.above, users.excess(30)
+    (2, 2, 31)
+    >>> users
+    BoundedUsers(bound=3)
+    """
+
+    bound: int
+    items: Profile
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", parse_whole_number(self.bound, name="bound"))
+
+    @property
+    def within(self) -> int:
+        """How many users had at most m items, and at least one."""
+        return self.items.num_labels - self.above
+
+    @property
+    def above(self) -> int:
+        """How many users had more than m items."""
+        return self.items.k_plus(self.bound + 1)
+
+    def excess(self, cap: int) -> int:
+        """Return how many items the users had beyond m, of each at most ``cap`` (≥ 1): ``Σ_u min(max(c_u − m, 0), C)``.
+
+        Without overflow: it is at most the number of items that there were, which a profile can hold.
+        """
+        beyond = np.clip(self.items.counts - self.bound, 0, cap)
+        return int(beyond @ self.items.prevalences)
+
+    def __repr__(self) -> str:
+        """Show the bound, which is public, and nothing of the users."""
+        return f"BoundedUsers(bound={self.bound})"

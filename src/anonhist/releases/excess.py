@@ -1,0 +1,188 @@
+"""What a bound on the items of each user left out, as released: noisy numbers, and what they say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties import Estimate
+from anonhist.properties.statement import Holds, Statement
+from anonhist.randomness import discrete_laplace_variance
+from anonhist.randomness.arguments import SMALLEST_GAMMA
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from anonhist.privacy import Guarantee
+
+METHOD = "exact quantiles of the discrete Laplace noise"
+# What the steps of the budget are called, and that of the profile where it has no steps of its own.
+USERS_STEP, ITEMS_STEP, PROFILE_STEP = "users above the bound", "items above the bound", "the profile"
+_TAIL = 0.025
+_SHARE = Statement(Holds.BOTH, "the ends hold the noise on both numbers of users")
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What a bound of m items per user left out: how many users had more, and at least how many items went.
+
+    With c_u the number of items of user u before the bound, the released numbers are, each with discrete Laplace noise,
+
+    - V = how many users had ``1 ≤ c_u ≤ m``, noise of rate ``(ε₁ + ε₂)/d``;
+    - U = how many users had ``c_u > m``, noise of rate ``ε₁/d``;
+    - L = ``Σ_u min(max(c_u − m, 0), C)``, noise of rate ``ε₂/(d·C)``,
+
+    d = 1 where neighbours differ by a user added or removed, 2 where one is exchanged for another.
+
+    Attributes
+    ----------
+    bound
+        m, from 1 to 2^62.
+    cap
+        C: how many items beyond m count of each user, from 1 to 2^62.
+    relation
+        What neighbouring means.
+    users_epsilon, items_epsilon
+        ε₁ and ε₂, exact, > 0; ε₁ + ε₂ is spent in all.
+    noisy_within, noisy_above, noisy_items
+        V, U and L with their noise: whole numbers, which may be negative.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of its range, or a budget so small that the noise cannot be drawn.
+
+    Notes
+    -----
+    Proof: docs/proofs/excess.md. The noise is known exactly, so intervals hold with the probability they name, whatever
+    the data are. Only L is capped: there is no upper end for the items left out in all.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> relation = NeighboringRelation.ADD_OR_REMOVE
+    >>> found = Excess(3, 30, relation, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, 20_000)
+    >>> found.users.interval, found.at_least
+    ((1760.0, 2240.0), 17603)
+    """
+
+    bound: int
+    cap: int
+    relation: NeighboringRelation
+    users_epsilon: Fraction
+    items_epsilon: Fraction
+    noisy_within: int
+    noisy_above: int
+    noisy_items: int
+
+    def __post_init__(self) -> None:
+        for name in ("bound", "cap"):
+            object.__setattr__(self, name, parse_whole_number(getattr(self, name), name=name))
+        for name in ("noisy_within", "noisy_above", "noisy_items"):
+            number = parse_whole_number(getattr(self, name), name=name, least=-MAX_ITEMS, most=MAX_ITEMS)
+            object.__setattr__(self, name, number)
+        for name in ("users_epsilon", "items_epsilon"):
+            object.__setattr__(self, name, parse_epsilon(getattr(self, name), name=name))
+        noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget of all three numbers together."""
+        return self.users_epsilon + self.items_epsilon
+
+    @property
+    def users(self) -> Estimate:
+        """How many users had more than m items, with a 95 % interval."""
+        return self._estimate(self.noisy_above, self._rates[1], "users")
+
+    @property
+    def share_of_users(self) -> Estimate:
+        """Which share of the users that had any item had more than m, with a 95 % interval: both numbers are noisy."""
+        within, above = (
+            (number, _reach(rate, _TAIL / 2))
+            for number, rate in zip((self.noisy_within, self.noisy_above), self._rates, strict=False)
+        )
+        low = _share(above[0] - above[1], within[0] + within[1], of_none=0.0)
+        high = _share(above[0] + above[1], within[0] - within[1], of_none=1.0)
+        value = min(max(_share(self.noisy_above, self.noisy_within, of_none=0.0), low), high)
+        return Estimate(value, (high - low) / 4, (low, high), METHOD, statement=_SHARE)
+
+    @property
+    def capped_items(self) -> Estimate:
+        """How many items were left out if of each user no more than C count, with a 95 % interval."""
+        return self._estimate(self.noisy_items, self._rates[2], "items")
+
+    @property
+    def items(self) -> Estimate:
+        """At least how many items were left out: :attr:`at_least` with the reason why there is no other end."""
+        capped, least = self.capped_items, float(self.at_least)
+        why = Statement(Holds.AT_LEAST, f"of each user no more than {self.cap:,} items beyond the bound count")
+        return replace(capped, value=max(capped.value, least), interval=(least, math.inf), statement=why)
+
+    @property
+    def at_least(self) -> int:
+        """At least so many items were left out, with probability 95 %; 0 where the noise leaves that open.
+
+        A user with more than m items lost one at least: it is the larger of the lower ends of U and L, each of which is
+        too large with a probability of 2.5 % at most.
+        """
+        return int(max(self.users.interval[0], self.capped_items.interval[0]))
+
+    def added_to(self, guarantee: Guarantee) -> Guarantee:
+        """Return the guarantee of a profile and these numbers together: budgets add up."""
+        steps = guarantee.spending or ((PROFILE_STEP, guarantee.epsilon),)
+        own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
+        return replace(guarantee, epsilon=guarantee.epsilon + self.epsilon, spending=(*steps, *own))
+
+    def is_of(self, guarantee: Guarantee) -> bool:
+        """Return whether a guarantee says what these numbers spent, for whom and between which neighbors."""
+        own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
+        fits = guarantee.unit.kind == "user" and guarantee.unit.bound >= self.bound
+        return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == own
+
+    @property
+    def _rates(self) -> tuple[Fraction, Fraction, Fraction]:
+        return noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
+
+    def _estimate(self, noisy: int, rate: Fraction, unit: str) -> Estimate:
+        reach, error = _reach(rate, _TAIL), math.sqrt(discrete_laplace_variance(rate))
+        low, high = (float(max(0, noisy + each)) for each in (-reach, reach))
+        return Estimate(float(max(0, noisy)), error, (low, high), METHOD, unit=unit)
+
+
+def noise_rates(
+    users_epsilon: Fraction, items_epsilon: Fraction, cap: int, relation: NeighboringRelation
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the rates of the noise on V, U and L; docs/proofs/excess.md says why these are enough.
+
+    Raises
+    ------
+    UsageError
+        If a rate is smaller than can be drawn.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> noise_rates(Fraction(1, 40), Fraction(3, 40), 30, NeighboringRelation.SUBSTITUTE)
+    (Fraction(1, 20), Fraction(1, 80), Fraction(1, 800))
+    """
+    steps = relation.steps
+    rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
+    if min(rates) < SMALLEST_GAMMA:
+        raise UsageError("The excess takes more noise than can be drawn: give it a larger share, or a smaller cap.")
+    return rates
+
+
+def _reach(rate: Fraction, tail: float) -> int:
+    """Return the least q with ``P(G > q) = p^(q+1)/(1 + p) ≤ tail``, p = e^(−γ), or one more."""
+    gamma = float(rate)
+    return max(0, math.ceil(-math.log(tail * (1 + math.exp(-gamma))) / gamma) - 1)
+
+
+def _share(above: int, within: int, *, of_none: float) -> float:
+    above, within = max(0, above), max(0, within)
+    return above / (above + within) if above + within else of_none

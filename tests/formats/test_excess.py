@@ -1,0 +1,92 @@
+"""What a bound on users left out, in files: written, read for ever, and refused where it cannot be."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonhist.errors import DataError
+from anonhist.formats import read_release, write
+from anonhist.formats.document import from_document, to_document
+from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrivHistMechanism
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.releases import Excess, Release
+from anonhist.testing.cases import each_of
+
+GOLDEN = Path(__file__).parent / "golden" / "release-4-excess.json"
+UNIT, SUBSTITUTE = PrivacyUnit.user(max_items=3), NeighboringRelation.SUBSTITUTE
+FOUND = Excess(3, 30, SUBSTITUTE, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000, -4)
+
+
+@pytest.fixture
+def made(make_release: Callable[..., Release]) -> Release:
+    return _with_excess(make_release, FrobeniusMechanism("0.95", UNIT, SUBSTITUTE))
+
+
+def _with_excess(make_release: Callable[..., Release], mechanism: CentralMechanism, **items: int) -> Release:
+    plain = make_release(Profile([1, 2, 7], [4, 3, 2]), mechanism, **items)
+    return replace(plain, excess=FOUND, guarantee=FOUND.added_to(plain.guarantee))
+
+
+def test_a_file_of_version_4_is_read_and_written_for_ever(tmp_path: Path, made: Release) -> None:
+    read = read_release(GOLDEN)
+    assert (read.excess, read.guarantee, read.mechanism) == (FOUND, made.guarantee, made.mechanism)
+    for release in (read, made):
+        write(release, tmp_path / "a.json", overwrite=True)
+        assert (tmp_path / "a.json").read_text(encoding="utf-8") == GOLDEN.read_text(encoding="utf-8")
+    write(made, tmp_path / "a.parquet")
+    assert read_release(tmp_path / "a.parquet").excess == FOUND
+
+
+def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[..., Release]) -> None:
+    made = _with_excess(make_release, PrivHistMechanism("0.5", UNIT, SUBSTITUTE), items=40)
+    read = from_document(to_document(made))
+    assert (read.guarantee, read.excess, read.items) == (made.guarantee, FOUND, 40)
+    assert [purpose for purpose, _ in read.guarantee.spending][-2:] == [
+        "users above the bound",
+        "items above the bound",
+    ]
+
+
+@each_of(
+    ("where", "value", "says"),
+    [
+        ("version", 3, "has no excess"),
+        ("excess", None, "the excess by exactly the fields"),
+        ("excess.more", 1, "the excess by exactly the fields"),
+        ("excess.bound", 4, "must say what the excess spent"),
+        ("excess.bound", 0, "bound must be"),
+        ("excess.bound", True, "must be whole"),
+        ("excess.cap", 0, "cap must be"),
+        ("excess.noisy_items", 2**63, "noisy_items must be"),
+        ("excess.noisy_above", 1.5, "must be whole"),
+        ("excess.users_epsilon", "1/40", "is not that of the mechanism and the excess together"),
+        ("excess.users_epsilon", "0", "users_epsilon must be"),
+        ("excess.items_epsilon", 0.0375, "items_epsilon must be plain text"),
+        ("mechanism.parameters.epsilon", "0.9", "is not that of the mechanism and the excess together"),
+        ("mechanism.name", "hashed-sketch", "hashed-sketch"),
+    ],
+)
+def test_what_no_release_says_is_refused(made: Release, where: str, value: Any, says: str) -> None:
+    document = json.loads(json.dumps(to_document(made)))
+    *path, last = where.split(".")
+    inside = document
+    for name in path:
+        inside = inside[name]
+    inside[last] = value
+    with pytest.raises(DataError, match=says):
+        from_document(document)
+
+
+def test_a_guarantee_without_the_excess_is_refused(made: Release) -> None:
+    document = to_document(made)
+    plain = to_document(replace(made, excess=None, guarantee=made.mechanism.guarantee))
+    with pytest.raises(DataError, match="not that of the mechanism and the excess together"):
+        from_document({**document, "guarantee": {**document["guarantee"], **plain["guarantee"]}})
+    with pytest.raises(DataError):
+        from_document({**document, "excess": document["excess"], "guarantee": plain["guarantee"]})

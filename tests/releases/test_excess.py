@@ -1,0 +1,145 @@
+"""What an excess says: intervals that hold, ends that are right, and numbers that none can have."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, release
+from anonhist.mechanisms.noise import simulated_noise
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.profiles import BoundedUsers, Profile
+from anonhist.randomness import discrete_laplace_pmf
+from anonhist.releases import Excess
+from anonhist.releases.excess import _reach
+from anonhist.testing.cases import each_of
+
+ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+BUDGET = (Fraction(1, 80), Fraction(3, 80))
+
+
+def excess(*noisy: int, bound: int = 3, cap: int = 30, relation: NeighboringRelation = ADDED) -> Excess:
+    return Excess(bound, cap, relation, *BUDGET, *noisy)
+
+
+@each_of("rate", ["1/1000", "1/80", "0.3", "1", "4", "900"])
+@each_of("tail", [0.0125, 0.025, 0.4])
+def test_the_noise_is_beyond_the_reach_as_rarely_as_said(rate: str, tail: float) -> None:
+    gamma = Fraction(rate)
+    reach = _reach(gamma, tail)
+    numbers = np.arange(reach, reach + 60_000)
+    beyond = [float(discrete_laplace_pmf(gamma, numbers[from_:]).sum()) for from_ in (1, 0)]
+    assert beyond[0] <= tail
+    # One less would not do.
+    assert beyond[1] > tail or not reach
+
+
+LEAST = int(binom.ppf(1e-6, 200, 0.95))
+
+# How many items users have: the bound reaches none, few, most; a user has them nearly all.
+USERS = {
+    "none above": {1: 400, 3: 50},
+    "one each": {1: 3_000, 4: 900},
+    "zipf": {items: 20_000 // items**2 for items in range(1, 100)},
+    "beyond the cap": {2: 100, 500: 70},
+    "one heavy": {1: 2_000, 10**6: 1},
+    "nobody": {},
+}
+
+
+@pytest.mark.slow
+@each_of("users", USERS)
+@each_of(("relation", "epsilon"), [(ADDED, "1"), (EXCHANGED, "0.05")])
+def test_intervals_hold_whatever_the_users_have(users: str, relation: NeighboringRelation, epsilon: str) -> None:
+    items, runs, rng = Profile.from_prevalences(USERS[users]), 200, np.random.default_rng(len(users))
+    truth = BoundedUsers(3, items)
+    mechanism = ExcessMechanism(epsilon, bound=3, cap=20, relation=relation)
+    found = [mechanism.noised(truth, simulated_noise(rng)) for _ in range(runs)]
+    left_out, everyone = truth.excess(2**62), truth.above + truth.within
+    held = {
+        "users": [each.users.interval[0] <= truth.above <= each.users.interval[1] for each in found],
+        "capped": [
+            each.capped_items.interval[0] <= truth.excess(20) <= each.capped_items.interval[1] for each in found
+        ],
+        "at least": [each.at_least <= left_out for each in found],
+        "share": [
+            each.share_of_users.interval[0] <= truth.above / max(everyone, 1) <= each.share_of_users.interval[1]
+            for each in found
+        ],
+    }
+    # Of 200 runs fewer than LEAST hold with a chance of 1e-6 if each does with 95 %: 5e-5 for all 48 together.
+    assert min(map(sum, held.values())) >= LEAST, {name: sum(each) for name, each in held.items()}
+    if users == "zipf" and epsilon == "1":
+        halves = [
+            abs(each.noisy_above - truth.above) <= (each.users.interval[1] - each.noisy_above) / 2 for each in found
+        ]
+        assert sum(halves) < LEAST
+        assert np.mean([each.at_least for each in found]) > 0.8 * truth.excess(20)
+
+
+def test_a_user_above_the_bound_lost_one_item_at_least() -> None:
+    few_items = excess(8_000, 2_000, 100)
+    assert few_items.at_least == few_items.users.interval[0] == 1_760
+    assert few_items.items.value == 1_760
+    assert few_items.items.interval == (1_760, math.inf)
+    many = excess(8_000, 2_000, 20_000)
+    assert many.at_least == many.capped_items.interval[0] == 17_603
+    assert (many.items.value, str(many.items)[:21]) == (20_000, "at least 17,603 items")
+
+
+def test_numbers_below_nothing_are_taken_as_nothing() -> None:
+    nothing = excess(-900, -900, -9_000)
+    assert nothing.at_least == 0
+    assert nothing.users.interval == nothing.capped_items.interval == (0, 0)
+    assert (nothing.users.value, nothing.share_of_users.interval) == (0, (0, 1))
+    assert excess(5_000, -900, 0).share_of_users.interval == (0, 0)
+    # The interval of a share holds the share of what was released.
+    for each in (excess(-3, 1, 1), excess(1, 2_000, 1), excess(10**6, 10, 10)):
+        low, high = each.share_of_users.interval
+        assert 0 <= low <= each.share_of_users.value <= high <= 1
+
+
+@each_of(
+    ("name", "wrong", "says"),
+    [
+        ("bound", 0, "bound must be a whole number from 1"),
+        ("cap", 2**62 + 1, "cap must be"),
+        ("noisy_items", 2**63, "noisy_items must be"),
+        ("noisy_above", 1.0, "noisy_above must be"),
+        ("users_epsilon", 0, "users_epsilon must be"),
+        ("items_epsilon", Fraction(1, 10**12), "more noise than can be drawn"),
+        ("cap", 2**60, "more noise than can be drawn"),
+    ],
+)
+def test_impossible_numbers_are_refused(name: str, wrong: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        replace(excess(1, 1, 1), **{name: wrong})
+
+
+def test_a_release_says_what_its_excess_spent() -> None:
+    unit = PrivacyUnit.user(max_items=3)
+    plain = FrobeniusMechanism(1, unit).release(Profile.from_counts([9, 4], unit=unit))
+    found = excess(1, 2, 3)
+    promised = found.added_to(plain.guarantee)
+    assert promised.epsilon == Fraction(21, 20)
+    assert [spent for _, spent in promised.spending] == [1, *BUDGET]
+    assert replace(plain, excess=found, guarantee=promised).excess == found
+    narrower = replace(promised, unit=PrivacyUnit.user(max_items=2))
+    for guarantee in (plain.guarantee, narrower, replace(promised, relation=EXCHANGED)):
+        with pytest.raises(UsageError, match="must say what the excess spent"):
+            replace(plain, excess=found, guarantee=guarantee)
+
+
+def test_no_release_holds_its_users() -> None:
+    users = BoundedUsers(1, Profile([1], [2]))
+    private = Profile([1], [2], unit=PrivacyUnit.user(max_items=1), users=users)
+    for name in ("frobenius", "partition", "privhist", "auto"):
+        assert release(private, epsilon=1, mechanism=name).profile.users is None
+    made = release(private, epsilon=1)
+    with pytest.raises(UsageError, match="that is private"):
+        replace(made, profile=private)
