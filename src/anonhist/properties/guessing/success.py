@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
     from anonhist.properties.sample import Sample
 
+# Of more items floats do not bear the beta function, and the score interval of Wilson is as good.
+_EXACT = 10**12
 BY_CHANCE = "the most frequent labels of a sample are partly so by chance"
 
 
@@ -86,8 +88,8 @@ class SuccessInterval:
 
     Of the β labels that are truly the most frequent, no more items were seen than of those that are so in the sample,
     and their number is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, c the items in
-    the most frequent labels and I the regularised incomplete beta function, holds for every distribution. Of a release
-    what it is above the value is joined in squares by the privacy noise.
+    the most frequent labels and I the regularised incomplete beta function, holds for every distribution. Beyond 10^12
+    items it is that of Wilson. Of a release what it is above the value is joined in squares by the privacy noise.
 
     Attributes
     ----------
@@ -110,11 +112,9 @@ class SuccessInterval:
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the end that holds; the value is on the other side of it."""
-        from scipy.special import betaincinv
-
         del error
-        n, top = sample.profile.n, MostFrequent.of_number(sample.profile, self.guesses)
-        most = float(betaincinv(top.items + 1.0, n - top.items, (1 + sample.level) / 2)) if top.items < n else 1.0
+        top = MostFrequent.of_number(sample.profile, self.guesses)
+        most = _largest_share(top.items, top.n, sample)
         noise = sample.z * sample.noise(GuessingSuccess(self.guesses), top.share)
         most = min(top.share + math.hypot(most - top.share, noise), 1.0)
         if self.in_bits:
@@ -124,6 +124,17 @@ class SuccessInterval:
     def of_nothing(self) -> tuple[float, float]:
         """Return all that it can be."""
         return (math.log2(self.guesses), math.inf) if self.in_bits else (0.0, 1.0)
+
+
+def _largest_share(items: int, n: int, sample: Sample) -> float:
+    from scipy.special import betaincinv
+
+    if items == n:
+        return 1.0
+    if n <= _EXACT:
+        return float(betaincinv(items + 1.0, n - items, (1 + sample.level) / 2))
+    share, square = items / n, sample.z**2 / n
+    return (share + square / 2 + math.sqrt(square * (share * (1 - share) + square / 4))) / (1 + square)
 
 
 def guessing_success(
