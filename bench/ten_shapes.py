@@ -42,9 +42,9 @@ def named(labels: int) -> dict[str, Shares]:
     return {name: weights / weights.sum() for name, weights in shapes.items()}
 
 
-def drawn(labels: int) -> dict[str, Shares]:
-    """Return ten shapes over this many labels, each drawn from a seed of its own."""
-    return {f"drawn {number}": _drawn(labels, number) for number in range(10)}
+def drawn(labels: int, *, first: int = 0) -> dict[str, Shares]:
+    """Return ten shapes over this many labels, each drawn from a seed of its own, from this number on."""
+    return {f"drawn {number}": _drawn(labels, number) for number in range(first, first + 10)}
 
 
 def _drawn(labels: int, number: int) -> Shares:

@@ -15,6 +15,7 @@ import anonhist as ah
 Cli = Callable[..., CompletedProcess[str]]
 Refusals = Callable[..., list[CompletedProcess[str]]]
 
+_SAID = ["says", "reason"]
 _ERRORS = ["standard_error", "sampling_error", "privacy_noise_error"]
 _WARNING = "Warning: This curve is not private: it tells of the data."
 _CURVES = {"rarefaction": ah.rarefaction_curve, "guessing": ah.guessing_curve, "hill": ah.hill_curve}
@@ -50,7 +51,9 @@ def test_a_pipe_gets_every_point(kind: str, cli: Cli) -> None:
     assert done.stderr.count("\n") == 1
     expected = _CURVES[kind](_PROFILE, **_OPTIONS[kind], **few)
     found = _columns(done.stdout)
-    assert list(found) == [*expected.header, *_ERRORS]
+    assert list(found) == [*expected.header, *_SAID, *_ERRORS]
+    assert set(zip(found["says"], found["reason"], strict=True)) == {("chance alone", expected.bias)}
+    assert expected.bias
     x, value = (np.array(found[name], dtype=float) for name in expected.header[:2])
     assert x == pytest.approx(expected.x)
     assert value == pytest.approx(expected.value, rel=1e-9)
@@ -78,6 +81,7 @@ def test_whole_numbers_are_written_as_such(cli: Cli) -> None:
 def test_options_reach_the_curve(cli: Cli) -> None:
     found = _columns(cli("curve", "rarefaction", "x.csv", "--draws", "1e3", "--points", "5", *_QUICKLY).stdout)
     assert found["draws"] == ["1", "250", "500", "750", "1000"]
+    assert set(found["says"]) == {"chance alone"}
     assert len(_columns(cli("curve", "guessing", "x.csv", "--points", "7", *_QUICKLY).stdout)["guesses"]) == 7
     narrow, wide = (
         _columns(cli("curve", "hill", "x.csv", "--order", "0", "--level", level, "--bootstraps", "99").stdout)
@@ -117,7 +121,7 @@ def test_files_are_written_and_kept(cli: Cli, folder: Path) -> None:
     done = cli(*asked)
     assert done.returncode == 0
     assert done.stdout.endswith("Wrote out.csv.\nWrote out.html.\n")
-    assert (folder / "out.csv").read_text().startswith("draws,labels,low,high,kind,standard_error,")
+    assert (folder / "out.csv").read_text().startswith("draws,labels,low,high,kind,says,reason,standard_error,")
     page = (folder / "out.html").read_text()
     assert "<pre>anonhist curve rarefaction x.csv --bootstraps 3 -o out.csv --report out.html</pre>" in page
     for name in ("out.csv", "out.html"):

@@ -184,17 +184,18 @@ def _write(curve: Curve, target: str | None, report: str | None, *, force: bool,
 
 
 def _csv(curve: Curve) -> str:
-    """Write every point; of a release its error by cause as well, which of data is of sampling alone."""
+    """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*curve.header, "standard_error", "sampling_error", "privacy_noise_error"))
+    writer.writerow((*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error"))
+    said = ("chance alone" if curve.bias else "interval", curve.bias)
     parts = dict(curve.parts)
     sampling, noise = parts.get("sampling", curve.standard_error), parts.get("privacy noise", 0 * curve.standard_error)
     errors = zip(curve.standard_error.tolist(), sampling.tolist(), noise.tolist(), strict=True)
     for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
         numbers = (f"{number:.10g}" for number in (value, low, high))
         whole = f"{x:.0f}" if x.is_integer() else f"{x:.10g}"
-        writer.writerow((whole, *numbers, kind, *(f"{error:.10g}" for error in each)))
+        writer.writerow((whole, *numbers, kind, *said, *(f"{error:.10g}" for error in each)))
     return text.getvalue()
 
 

@@ -59,12 +59,14 @@ def _csv(found: Sequence[Named]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for name, estimate in found:
-        numbers = (estimate.value, estimate.standard_error, *estimate.interval, estimate.level)
+        # Value ± error is said only where no bias is left out.
+        error = "" if estimate.statement.reason else f"{estimate.standard_error:.10g}"
+        ends = (f"{number:.10g}" for number in (*estimate.interval, estimate.level))
         parts = "; ".join(f"{cause}: {error:.6g}" for cause, error in estimate.parts)
         promised = "" if estimate.guarantee is None else str(estimate.guarantee)
         said = (estimate.statement.holds.value, estimate.statement.reason)
         words = (*said, estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
-        writer.writerow((name, *(f"{number:.10g}" for number in numbers), *words))
+        writer.writerow((name, f"{estimate.value:.10g}", error, *ends, *words))
     return text.getvalue()
 
 

@@ -55,7 +55,7 @@ class Curve:
     guarantee
         What was promised, where the curve is of a release.
     bias
-        To which side the values are off on average, and why: a sentence; empty where they are not.
+        To which side the values are off on average, or why the band is too short: a sentence; empty where neither is.
 
     Examples
     --------

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FAR = 2
 _TOO_LOW = "Beyond the data the curve is too low where some labels not seen are rarer than those seen once."
+_TOO_SHORT = "The band is short by about a tenth: an estimate of one number of draws has an interval that holds."
 
 
 def rarefaction_curve(
@@ -97,7 +98,7 @@ def rarefaction_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=("Beyond twice the items the curve is too low.",) if n and most > _FAR * n else (),
-        bias=_TOO_LOW if most > n else "",
+        bias=_TOO_LOW if most > n else _TOO_SHORT,
     )
 
 

@@ -106,7 +106,8 @@ def _table(curve: Curve) -> str:
     heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
     titles = "".join(f'<th scope="col">{_html(head)}</th>' for head in heads)
     rows = "".join(_row(curve, at) for at in shown_points(curve))
-    note = '<p class="quiet">± is one standard error of each cause; they join in squares.</p>' if curve.parts else ""
+    said = "± is one standard error of each cause, without bias; they join in squares."
+    note = f'<p class="quiet">{said}</p>' if curve.parts else ""
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
 

@@ -238,7 +238,8 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if curve.assumes:
         found.append(("Assumes", f"{curve.assumes}."))
     meant = "at each place for itself, not for the whole curve at once"
-    found.append(("Band", f"meant to hold the true value with probability {curve.level:g}, {meant}."))
+    held = "what chance does" if curve.bias else "the true value"
+    found.append(("Band", f"meant to hold {held} with probability {curve.level:g}, {meant}."))
     if curve.parts:
         worst = int(np.argmax(curve.standard_error))
         names = [f"{text} from {cause}" for text, (cause, _) in zip(parts_text(curve, worst), curve.parts, strict=True)]

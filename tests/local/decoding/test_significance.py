@@ -16,7 +16,6 @@ from anonhist.local.decoding import (
     Correction,
     Holm,
     p_values,
-    p_values_normal,
 )
 from anonhist.testing.cases import each_of
 
@@ -63,24 +62,6 @@ def test_tails_at_the_ends() -> None:
 def test_impossible_supports_are_refused(supports: object, users: int, q: float) -> None:
     with pytest.raises(UsageError):
         p_values(supports, users, q)  # type: ignore[arg-type]  # refusing other shapes is tested
-
-
-def test_normal_tails() -> None:
-    found = p_values_normal([0.0, 0.2, -0.1, 40.0], [0.1, 0.1, 0.05, 1.0])
-    normal = NormalDist()
-    np.testing.assert_allclose(found[:3], [0.5, normal.cdf(-2.0), normal.cdf(2.0)], rtol=1e-12)
-    # Far out: the asymptotic series φ(z)/z·(1 − 1/z² + 3/z⁴).
-    assert found[3] == pytest.approx(normal.pdf(40.0) / 40.0 * (1 - 40.0**-2 + 3 * 40.0**-4), rel=1e-7)
-    assert p_values_normal([0.1, 0.2], 0.1).shape == (2,)
-
-
-@each_of(
-    ("raw", "errors"),
-    [([0.1], [0.0]), ([0.1], [-1.0]), ([np.nan], [1.0]), ([0.1, 0.2], [1.0]), (0.1, 1.0), ([0.1], np.inf)],
-)
-def test_impossible_estimates_are_refused(raw: object, errors: object) -> None:
-    with pytest.raises(UsageError, match="Tests need"):
-        p_values_normal(raw, errors)  # type: ignore[arg-type]  # refusing other shapes is tested
 
 
 def test_corrections_worked_by_hand() -> None:

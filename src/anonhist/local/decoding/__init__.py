@@ -14,7 +14,6 @@ from anonhist.local.decoding.significance import (
     Correction,
     Holm,
     p_values,
-    p_values_normal,
 )
 from anonhist.local.decoding.unbiased import Unbiased
 
@@ -40,5 +39,4 @@ __all__ = [
     "correction_named",
     "decoder_named",
     "p_values",
-    "p_values_normal",
 ]

@@ -56,42 +56,6 @@ def p_values(supports: ArrayLike, users: int, probability: float) -> NDArray[np.
     return np.asarray(np.where(counts == 0, 1.0, tails), dtype=np.float64)
 
 
-def p_values_normal(raw: ArrayLike, standard_errors: ArrayLike) -> NDArray[np.float64]:
-    """Return ``P(N(0, 1) ≥ raw/error)``: for estimates that are not counts of supports.
-
-    Parameters
-    ----------
-    raw
-        The unbiased estimates, shape (k,).
-    standard_errors
-        What each standard error would be if nobody had the item, above 0, shape (k,) or ().
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        One-sided p-values; far in the tail they are rougher than those of :func:`p_values`.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> p_values_normal([0.0, 1.645], 1.0).round(3).tolist()
-    [0.5, 0.05]
-    """
-    from scipy.special import ndtr
-
-    values, errors = np.asarray(raw, dtype=np.float64), np.asarray(standard_errors, dtype=np.float64)
-    if values.ndim != 1 or not bool(np.isfinite(values).all()) or errors.shape not in {(), values.shape}:
-        raise UsageError("Tests need a one-dimensional list of finite estimates, and an error for each or one for all.")
-    if not bool(((errors > 0) & np.isfinite(errors)).all()):
-        raise UsageError("Tests need standard errors above 0.")
-    with np.errstate(over="ignore"):
-        return np.asarray(ndtr(-values / errors), dtype=np.float64)
-
-
 class Correction(ABC):
     """A way to keep the errors of many tests in bounds; a frozen value.
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _WITHOUT_BIAS = 2
 _TOO_LOW = "Below order 2 labels too rare to be seen may add any amount: take the curve as a lower bound there."
+_SKEWED = "The band is too short where few items are alike: an estimate of one order has an interval that holds."
 _ORDERS = tuple(tenth / 10 for tenth in range(31))
 
 
@@ -83,5 +84,5 @@ def hill_curve(
         level=level,
         bootstraps=bootstraps,
         rng=rng,
-        bias=_TOO_LOW if x[0] < _WITHOUT_BIAS else "",
+        bias=_TOO_LOW if x[0] < _WITHOUT_BIAS else _SKEWED,
     )

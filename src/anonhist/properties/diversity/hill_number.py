@@ -48,7 +48,7 @@ def hill_number(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(hill_number(Profile.from_counts([9, 4, 2, 2, 1, 1, 1]), order=2))
-    4.31818 labels (95 % interval 2.25538 to 25.0051)
+    4.31818 labels (95 % interval 1.82154 to 25.0051)
     """
     chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
     interval = order_interval(chosen.order, OrderSum.as_hill, NormalInterval(1.0))

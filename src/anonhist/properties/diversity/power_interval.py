@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.properties.diversity.falling import least_share
 from anonhist.properties.diversity.power_sum import PowerSum
+from anonhist.properties.levels import largest_mean
 from anonhist.properties.statement import Bounds, Holds, Statement
 
 if TYPE_CHECKING:
@@ -21,11 +22,18 @@ _BY_COUNT = Statement(Holds.BOTH, "the ends are those of a count of groups of eq
 
 @dataclass(frozen=True)
 class PowerSumInterval:
-    """From ``M + z²u/2 ± z·sqrt(error² + z²u²/4 + (z·q·M/n)²)``, M the unbiased power sum of order q ≥ 2.
+    """From ``M + z²u/2 ± z·h``, ``h = sqrt(error² + z²u²/4 + (z·q·M/n)²)``, M the unbiased power sum of order q ≥ 2.
 
     With ``u = 1/C(n, q)``, M is the share of all C(n, q) groups of q items whose labels are equal; where there are few
     such groups, they are a count, and none may be by chance. The last term is what labels that were missed may take
-    off. Hill numbers ``D_q = M^(1/(1−q))`` fall with q: for an order that is not whole the lower end is that of the
+    off.
+
+    M is as skewed as the q-th power of a count: where it is low by chance, so is its error. So the upper end is that
+    of such a power if that is more: with ``e = (q·M/h)²``, the count whose q-th power has the relative error h/M, it is
+    ``M·(c(e)/e)^q``, ``c(x) = x + z²/2 + z·sqrt(x + z²/4)``. And it is at least ``(c(q − 1)/n)^q``: a label of which
+    q − 1 items were seen adds nothing to M, and may have been expected that often.
+
+    Hill numbers ``D_q = M^(1/(1−q))`` fall with q: for an order that is not whole the lower end is that of the
     next order, the upper one that of the order before. With fewer items than that nothing is known.
 
     Attributes
@@ -73,6 +81,10 @@ def _numbers(sample: Sample, order: int) -> tuple[float, float]:
     # Of labels that were missed there may be z²/n of all: they would lower the sum by a share of q times that.
     spread = math.hypot(spread, order * total * z / sample.profile.n)
     middle, half = total + z**2 * one / 2, z * math.hypot(spread, z * one / 2)
-    most_alike, least_alike = min(middle + half, 1.0), middle - half
-    power = 1 / (1 - order)
+    alone = (largest_mean(order - 1, z) / sample.profile.n) ** order
+    most_alike, least_alike = max(middle + half, alone), middle - half
+    if total > 0 and spread > 0:
+        count = (order * total / spread) ** 2
+        most_alike = max(most_alike, total * (largest_mean(count, z) / count) ** order)
+    most_alike, power = min(most_alike, 1.0), 1 / (1 - order)
     return most_alike**power, least_alike**power if least_alike > 1e-12 * middle else math.inf

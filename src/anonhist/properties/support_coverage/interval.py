@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.properties.estimator import Point
-from anonhist.properties.intervals import NormalInterval
+from anonhist.properties.estimator import Point, error_of
 from anonhist.properties.statement import Bounds, Holds, Statement
-from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
-from anonhist.properties.support_coverage.rarefaction import Rarefaction
+from anonhist.properties.support_coverage.good_toulmin import GoodToulmin, good_toulmin
+from anonhist.properties.support_coverage.rarefaction import Rarefaction, rarefaction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from anonhist.properties.sample import Sample
 
 _BEYOND = "beyond twice the items it says no more than that new labels keep coming, ever more slowly"
+_BY_COUNT = "the ends allow for labels that were not seen, as those of a count do"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,11 @@ class SupportCoverageInterval:
     """That of an unbiased estimator up to 2n draws; beyond, of what is known at 2n.
 
     ``S_m = Σ_x (1 − (1 − p_x)^m)`` rises with m, ever more slowly. So for m > 2n it is at least ``S_2n``, and at most
-    ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators, whose normal intervals give the ends.
+    ``S_2n + ((m − 2n)/n)·(S_2n − S_n)``; both have unbiased estimators.
+
+    The ends are ``S − z·h`` and ``S + z·h + z²s/2``, ``h = sqrt(error² + z²s²/4)``, s the most that a count of one may
+    add, ``m/n``. The upper one is that of a Poisson count times s: where nothing was seen once, labels with up to z²
+    expected items may have been missed. Up to n draws the error is no less than that of :func:`rarefaction_variance`.
 
     Attributes
     ----------
@@ -42,7 +46,7 @@ class SupportCoverageInterval:
     >>> from anonhist.properties.sample import Sample
     >>> found = SupportCoverageInterval(300).of(Sample(Profile.from_prevalences({1: 60, 2: 20, 5: 10})), 140.0, 0.0)
     >>> round(found.low, 1), round(found.high, 1)
-    (117.6, 162.4)
+    (117.3, 166.5)
     """
 
     draws: int
@@ -51,19 +55,54 @@ class SupportCoverageInterval:
         """Return the ends; the value always lies between them."""
         del error
         n, draws = sample.profile.n, self.draws
-        inside = NormalInterval(*self.of_nothing())
-        within: Estimator = Rarefaction(draws) if draws <= n else GoodToulmin(min(draws, 2 * n))
-        expected, spread = sample.of(within)
-        # Near the end of the labels few are in doubt, and they are a count: as Wilson's interval of one label is wider.
-        least = inside.of(sample, expected, math.hypot(spread, sample.z / 2 * min(draws / n, 1.0)))
-        if draws <= 2 * n:
-            return least.around(value)
-        most = inside.of(sample, *sample.of(_Straight(draws)))
-        return Bounds(least.low, max(most.high, least.high), Statement(Holds.BOTH, _BEYOND)).around(value)
+        within = Rarefaction(draws) if draws <= n else GoodToulmin(min(draws, 2 * n))
+        low, high = _ends(sample, within, min(draws, 2 * n))
+        if draws > 2 * n:
+            high = max(high, _ends(sample, _Straight(draws), draws)[1])
+        reason = _BEYOND if draws > 2 * n else _BY_COUNT
+        least, most = self.of_nothing()
+        return Bounds(max(low, least), min(high, most), Statement(Holds.BOTH, reason)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
         """Return 0 and the number of draws."""
         return 0.0, float(self.draws)
+
+
+def _ends(sample: Sample, estimator: Estimator, draws: int) -> tuple[float, float]:
+    """Return the ends for so many draws, m or 2n, from an unbiased estimator."""
+    profile, z = sample.profile, sample.z
+    point = estimator.point(profile)
+    own = error_of(point, profile)
+    if draws <= profile.n:
+        own = max(own, math.sqrt(rarefaction_variance(profile, draws)))
+    step = draws / profile.n
+    half = z * math.hypot(own, sample.noise(estimator, point.value), z / 2 * step)
+    return point.value - half, point.value + half + z**2 / 2 * step
+
+
+def rarefaction_variance(profile: Profile, draws: int) -> float:
+    """Return ``Σ_j φ_j·w(j)² − 2·S_m + S_2m − (m·(S_m − S_{m−1}))²/n``, w the weights of rarefaction to m ≤ n; ≥ 0.
+
+    For Poisson counts N_x ``E w(N_x) = 1 − e^(−m·p_x)``, so ``Σ_x Var w(N_x) = E Σ_j φ_j·w(j)² − 2·S_m + S_2m``, and
+    each term has an unbiased estimate, labels not seen included: none is taken to be as frequent as it was seen. The
+    last term is what n being fixed takes off: labels that m draws show once. ``S_2m`` is rarefied or, beyond n,
+    extrapolated by the series of Good and Toulmin.
+
+    Examples
+    --------
+    >>> from anonhist.profiles import Profile
+    >>> round(rarefaction_variance(Profile.from_prevalences({1: 60, 2: 20, 5: 10}), 50), 3)
+    1.585
+    >>> rarefaction_variance(Profile.from_counts([1] * 8), 4)  # whatever is drawn, there are four
+    0.0
+    """
+    n = profile.n
+    linear = rarefaction(n=n, draws=draws)
+    weights, expected = linear.weights(profile.counts), linear.of(profile)
+    doubled = rarefaction(n=n, draws=2 * draws) if 2 * draws <= n else good_toulmin(n=n, draws=2 * draws)
+    once = draws * (expected - rarefaction(n=n, draws=draws - 1).of(profile)) if draws > 1 else 1.0
+    variance = float(profile.prevalences @ weights**2) - 2 * expected + doubled.of(profile) - once**2 / n
+    return max(variance, 0.0)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ def support_coverage(
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
-    The interval is the same for all methods: up to 2n that of an unbiased estimator, beyond 2n what such an estimator
-    says of 2n draws, and that new labels come ever more slowly. So it is wide beyond, but it holds.
+    The interval is the same for all methods: up to 2n that of an unbiased estimator, opened for labels that may have
+    been missed; beyond, what such an estimator says of 2n draws, and that new labels come ever more slowly.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def support_coverage(
     --------
     >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})
     >>> print(support_coverage(profile, draws=50))
-    39.8683 ± 1.29 labels (95 % interval 37.2541 to 42.4825)
+    39.8683 labels (95 % interval 37.2541 to 43.1228)
     >>> print(support_coverage(profile, draws=300))
-    140 ± 11.4 labels (95 % interval 117.585 to 162.415)
+    140 labels (95 % interval 117.339 to 166.502)
     """
     is_fixed = isinstance(data, Profile)
     chosen = support_coverage_estimator(method, draws=draws, n=_items(data), is_fixed=is_fixed)

@@ -72,12 +72,13 @@ def _lower_end(sample: Sample) -> float:
 class SupportSizeInterval:
     """From the lower end of :class:`AtLeastLabels` to the upper one of :func:`log_normal_ends`, cut at the most.
 
-    For an estimator whose bias has a bound, because the least probability is known.
+    For an estimator whose bias has a bound, because the least probability is known. Where there are so many items that
+    the estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`missed` labels instead.
 
     Attributes
     ----------
     most
-        How many labels there can be at most.
+        k, how many labels there can be at most; with a bias none has a probability below 1/k.
     bias
         Of n: by which share b, at most, the labels not seen are misjudged on average.
 
@@ -98,11 +99,40 @@ class SupportSizeInterval:
         bias = 0.0 if self.bias is None else self.bias(sample.profile.n)
         low = AtLeastLabels(self.most).of(sample, value, error).low
         _, high = log_normal_ends(sample, value, error, bias=bias)
+        if self.bias is not None and not bias:
+            seen, once = sample.labels[1], sample.exactly(1)[1]
+            high = max(high, seen + missed(once, sample.profile.n / self.most, level=sample.level))
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
         """Return 0 to the most there can be."""
         return 0.0, self.most
+
+
+def missed(once: float, least: float, *, level: float) -> float:
+    """Return how many labels may have been missed where φ_1 were seen once and all have expected counts of λ or more.
+
+    Of labels with counts of 0 or 1, each has 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
+    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularised
+    incomplete beta function: for Poisson counts that is exact, whatever the expected counts.
+
+    Parameters
+    ----------
+    once
+        φ_1 ≥ 0.
+    least
+        λ > 0.
+    level
+        Probability with which an interval of which this is one end is meant to hold.
+
+    Examples
+    --------
+    >>> missed(0, 3.0, level=0.95), missed(8, 3.0, level=0.95)
+    (2.0, 8.0)
+    """
+    from scipy.special import btdtria
+
+    return float(math.floor(btdtria((1 - level) / 2, once + 1.0, 1 / (1 + least))))
 
 
 def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:
