@@ -1,9 +1,9 @@
 """How often the 95 % intervals of releases hold: ``python bench/intervals.py [--quick] [--items N …] [--runs R]``.
 
 Data are drawn once from each shape of ``ten_shapes.py``, then released again and again with the automatic choice. Each
-cell gives, over at most ten k, the least share of releases whose interval for φ_{k+} holds the truth; the widest the
-intervals are beside the shortest that would hold; and the expected error that is said over the mean error, with a
-mark where the mean error is outside of the range that is said.
+cell gives, over at most ten k, the least share of releases whose interval for φ_{k+} holds the truth; the same for φ_r,
+over at most ten r; the widest the intervals for φ_{k+} are beside the shortest that would hold; and the expected error
+that is said over the mean error, with a mark where the mean error is outside of the range that is said.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def data(items: int, which: str) -> Iterator[tuple[str, ah.Profile]]:
 def shown(cell: Cell) -> str:
     """Write a cell of the table."""
     mark = "" if cell.in_range else " !"
-    return f"{100 * cell.held.min():.0f} %, {np.max(cell.width / cell.shortest):.1f}×, {_ratio(cell):.2f}{mark}"
+    k_plus, single = cell.k_plus, cell.prevalences
+    held = f"{100 * k_plus.held.min():.0f} %, {100 * single.held.min():.0f} %"
+    return f"{held}, {np.max(k_plus.width / k_plus.shortest):.1f}×, {_ratio(cell):.2f}{mark}"
 
 
 def _ratio(cell: Cell) -> float:
@@ -72,9 +74,12 @@ def main() -> None:
             ]
             cells += row
             print(f"| {name} | " + " | ".join(map(shown, row)) + " |", flush=True)
-        levels = [share for cell in cells for share in cell.held]
-        hold, within = np.mean([share >= 0.92 for share in levels]), np.mean([cell.in_range for cell in cells])
-        print(f"\n{hold:.1%} of {len(levels)} levels hold in 92 % or more of the releases.")
+        print()
+        for name in ("k_plus", "prevalences"):
+            levels = np.concatenate([getattr(cell, name).held for cell in cells])
+            hold = np.mean(levels >= 0.92)
+            print(f"{name}: {hold:.1%} of {levels.size} levels hold in 92 % or more, {levels.mean():.1%} on average.")
+        within = np.mean([cell.in_range for cell in cells])
         print(f"{within:.1%} of {len(cells)} mean errors are in the range that is said.")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.noisy_band import of_cumulative
 from anonhist.mechanisms.published import profile_of_fit
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism
@@ -15,8 +16,11 @@ from anonhist.mechanisms.skeletons import AdditiveMechanism
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
 
 LARGEST_CAP = 2**24
 
@@ -27,7 +31,8 @@ class CumulativeMechanism(AdditiveMechanism):
 
     ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted
     ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0. For a large ε it
-    is one of the best of the simple ways to release a profile; below 2 others err less (docs/benchmarks.md).
+    is one of the best of the simple ways to release a profile; below 2 others err less (docs/benchmarks.md). Intervals
+    are from the noisy numbers themselves (:mod:`~anonhist.mechanisms.noisy_band`).
 
     Parameters
     ----------
@@ -82,8 +87,23 @@ class CumulativeMechanism(AdditiveMechanism):
         return "public_cap" if profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
+        return self._published(self._noisy(profile, noise))
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+        noisy = self._noisy(profile, noise)
+        released = self.publishable(self._published(noisy))
+        return released, of_cumulative(
+            noisy, released.cumulative_prevalence(self._levels), float(self.epsilon_per_cell)
+        )
+
+    @property
+    def _levels(self) -> NDArray[np.int64]:
+        return np.arange(1, self.public_cap + 1)
+
+    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
+        return added(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
+
+    def _published(self, noisy: NDArray[np.int64]) -> Profile:
         from scipy.optimize import isotonic_regression
 
-        levels = np.arange(1, self.public_cap + 1)
-        noisy = added(profile.cumulative_prevalence(levels), noise(self.epsilon_per_cell, self.public_cap))
-        return profile_of_fit(levels, isotonic_regression(noisy, increasing=False).x)
+        return profile_of_fit(self._levels, isotonic_regression(noisy, increasing=False).x)

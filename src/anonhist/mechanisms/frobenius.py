@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.column_band import prevalence_band
 from anonhist.mechanisms.frobenius_posterior import posterior_medians
 from anonhist.mechanisms.noise import added, simulated_noise
 from anonhist.mechanisms.published import bounded_profile
@@ -19,6 +20,8 @@ from anonhist.releases import Evidence
 from anonhist.releases.mechanism import check_diagram
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.noise import Noise
@@ -38,7 +41,8 @@ class FrobeniusMechanism(AdditiveMechanism):
     0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
     (:func:`~anonhist.mechanisms.row_groups.noisy_rows`). K and the groups are read off released values alone.
     What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
-    intervals for the true φ_{k+} (:func:`~anonhist.mechanisms.row_band.k_plus_band`).
+    intervals for the true φ_{k+} and φ_r (:func:`~anonhist.mechanisms.row_band.k_plus_band`,
+    :func:`~anonhist.mechanisms.column_band.prevalence_band`).
 
     Parameters
     ----------
@@ -80,15 +84,33 @@ class FrobeniusMechanism(AdditiveMechanism):
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
         """Return the same with the misfit of each run."""
+        return [
+            (self.publishable(run), misfit)
+            for seen in self._batches(profile, size, rng)
+            for run, misfit in self._fitted(*seen)
+        ]
+
+    def simulate_with_evidence(
+        self, profile: Profile, *, size: int, rng: np.random.Generator
+    ) -> list[tuple[Profile, Evidence]]:
+        """Return the same with all that a release would keep of each run: to measure how often intervals hold."""
+        return [
+            (self.publishable(run), self._evidence(self.publishable(run), arms.of(only), legs.of(only), misfit))
+            for sizes, arms, legs in self._batches(profile, size, rng)
+            for number, (run, misfit) in enumerate(self._fitted(sizes, arms, legs))
+            for only in [np.arange(sizes.size) == number]
+        ]
+
+    def _batches(
+        self, profile: Profile, size: int, rng: np.random.Generator
+    ) -> Iterator[tuple[NDArray[np.int64], NoisyRows, NoisyRows]]:
+        """Yield noisy values of runs on a public profile, ``size`` in all."""
         check_diagram(profile)
         public, noise = FrobeniusCoordinates.of(self.admit(profile)), simulated_noise(rng)
         length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
-        runs: list[tuple[Profile, float]] = []
-        while len(runs) < size:
-            seen = self._seen(public, min(batch, size - len(runs)), noise)
-            runs.extend((self.publishable(run), misfit) for run, misfit in self._fitted(*seen))
-        return runs
+        for begun in range(0, size, batch):
+            yield self._seen(public, min(batch, size - begun), noise)
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
         return self._run_once(profile, noise)[0]
@@ -97,7 +119,12 @@ class FrobeniusMechanism(AdditiveMechanism):
         sizes, arms, legs = self._seen(FrobeniusCoordinates.of(profile), 1, noise)
         ((run, misfit),) = self._fitted(sizes, arms, legs)
         released = self.publishable(run)
-        return released, Evidence(k_plus_band(released, arms, legs, epsilon=float(self.epsilon_per_cell)), misfit)
+        return released, self._evidence(released, arms, legs, misfit)
+
+    def _evidence(self, released: Profile, arms: NoisyRows, legs: NoisyRows, misfit: float) -> Evidence:
+        epsilon = float(self.epsilon_per_cell)
+        band = k_plus_band(released, arms, legs, epsilon=epsilon)
+        return Evidence(band, misfit, prevalence_band(released, arms, legs, epsilon=epsilon))
 
     def _seen(
         self, coordinates: FrobeniusCoordinates, count: int, draw: Noise

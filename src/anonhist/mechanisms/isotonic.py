@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.noisy_band import of_counts
 from anonhist.mechanisms.published import profile_of_sorted
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism
@@ -15,8 +16,11 @@ from anonhist.mechanisms.skeletons import AdditiveMechanism
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
 
 MOST_LABELS = 2**24
 
@@ -27,7 +31,8 @@ class IsotonicMechanism(AdditiveMechanism):
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
     ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Published is the
-    non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out.
+    non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are from
+    the noisy counts themselves (:mod:`~anonhist.mechanisms.noisy_band`).
 
     Parameters
     ----------
@@ -88,10 +93,22 @@ class IsotonicMechanism(AdditiveMechanism):
         return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
+        return self._published(self._noisy(profile, noise))
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+        noisy = self._noisy(profile, noise)
+        released = self.publishable(self._published(noisy))
+        guess = np.zeros(self.public_labels, dtype=np.int64)
+        guess[: released.num_labels] = released.partition()
+        return released, of_counts(noisy, guess, float(self.epsilon_per_cell))
+
+    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
+        counts = np.zeros(self.public_labels, dtype=np.int64)
+        counts[: profile.num_labels] = profile.partition()
+        return added(counts, noise(self.epsilon_per_cell, counts.size))
+
+    def _published(self, noisy: NDArray[np.int64]) -> Profile:
         # Of so many numbers SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
-        counts = np.zeros(self.public_labels, dtype=np.int64)
-        counts[: profile.num_labels] = profile.partition()
-        noisy = added(counts, noise(self.epsilon_per_cell, counts.size))
         return profile_of_sorted(isotonic_regression(noisy, increasing=False).x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.noise import added
+from anonhist.mechanisms.noisy_band import of_prevalences
 from anonhist.mechanisms.published import profile_of_fit
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import AdditiveMechanism
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.noise import Noise
     from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
 
 LARGEST_COUNT = 2**24
 
@@ -38,7 +40,8 @@ class PrevalenceMechanism(AdditiveMechanism):
     are better there, and this one is for comparison.
 
     Published is the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of
-    noise cancel there, where setting negative prevalences to zero one by one would add up to a bias.
+    noise cancel there, where setting negative prevalences to zero one by one would add up to a bias. Intervals are from
+    the noisy prevalences themselves (:mod:`~anonhist.mechanisms.noisy_band`).
 
     Parameters
     ----------
@@ -128,8 +131,15 @@ class PrevalenceMechanism(AdditiveMechanism):
         return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
+        return _published(self._noisy(profile, noise))
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+        noisy = self._noisy(profile, noise)
+        return self.publishable(_published(noisy)), of_prevalences(noisy, float(self._gamma))
+
+    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
         prevalences = self._prevalences(profile)
-        return _published(added(prevalences, noise(self._gamma, prevalences.size)))
+        return added(prevalences, noise(self._gamma, prevalences.size))
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         prevalences = np.zeros(self.largest_count, dtype=np.int64)

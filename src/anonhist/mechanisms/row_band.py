@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 
     _Numbers = NDArray[np.float64]
 
-_TAIL = 0.0125
+TAIL = 0.0125
 _LONGEST = 256
 # Whole numbers above this may be lost in floats.
 _SURE = 2.0**52
 
 
-def k_plus_band(released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float) -> KPlusBand:
+def k_plus_band(
+    released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL
+) -> KPlusBand:
     """Return the intervals that the noisy arms and legs of one run (the first) give.
 
     Parameters
@@ -50,6 +52,8 @@ def k_plus_band(released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon:
         Noisy sums, K of each.
     epsilon
         Decay of the noise per cell.
+    tail
+        How often each of the four bounds of an interval may be wrong.
 
     Examples
     --------
@@ -65,8 +69,8 @@ def k_plus_band(released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon:
     ranked = np.append(np.repeat(released.counts[::-1], _first(released.prevalences[::-1], positions)), 0)
     rows = _padded(ranked[:-1][:positions].astype(np.float64), positions)
     columns = released.cumulative_prevalence(here).astype(np.float64)
-    row_lows, row_highs = _bounds(arms, rows, epsilon)
-    column_lows, column_highs = _bounds(legs, columns, epsilon)
+    row_lows, row_highs = _bounds(arms, rows, epsilon, tail)
+    column_lows, column_highs = _bounds(legs, columns, epsilon, tail)
     # Beyond the square all arms and legs are zero, and windows there bound less than the last one before.
     beyond = min(released.durfee_size, positions - 1)
     row_highs[beyond:], column_highs[beyond:] = row_highs[beyond], column_highs[beyond]
@@ -121,7 +125,7 @@ def _padded(values: _Numbers, length: int) -> _Numbers:
     return np.concatenate((values, np.zeros(length - values.size)))
 
 
-def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float) -> tuple[_Numbers, _Numbers]:
+def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
     """Return lower and upper bounds of λ_j for j = 1..K; 0 and infinity where there is none."""
     begins = np.flatnonzero(noisy.begins[0])
     ends = np.append(begins[1:], guess.size)
@@ -137,7 +141,7 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float) -> tuple[_Numbers
     count = 1
     while True:
         seen, guessed, rows, positions = windows
-        reach = noise_quantile(epsilon, count, _TAIL)
+        reach = noise_quantile(epsilon, count, tail)
         last, first = slice(count - 1, groups), slice(0, groups - count + 1)
         hoped = (guessed + reach + positions) / rows
         better = hoped < best_upper[last]

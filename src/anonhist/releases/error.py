@@ -66,7 +66,7 @@ class ReleaseError:
         Intervals for φ_{k+} from the noisy values themselves, where the mechanism gives them: they stand in place of
         those from standard errors.
     prevalence_band
-        Intervals for φ_r from the noisy values, where the release is smoothed; in place of those from standard errors.
+        Intervals for φ_r from the noisy values, in place of those from standard errors.
     zeros_interval
         An interval for φ_0 from the noisy values, where it is released and smoothed.
 
@@ -258,11 +258,16 @@ def simulate_error(
     found_error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, evidence.band, evidence.prevalences, evidence.zeros
     )
-    return found_error if evidence.prevalences is None else _not_below_bands(found_error, profile, zeros)
+    if evidence.prevalences is None:
+        return found_error
+    return _not_below_bands(found_error, profile, zeros, is_smooth=evidence.misfit is None)
 
 
-def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None) -> ReleaseError:
-    """Raise standard errors to those of normal intervals as wide as the bands: runs on a smooth profile err less."""
+def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None, *, is_smooth: bool) -> ReleaseError:
+    """Raise standard errors to those of normal intervals as wide as the bands: runs on what was released err less.
+
+    Those of φ_{k+} stay where the misfit has corrected them.
+    """
     bands = [
         (high - low) / (2 * NORMAL_95)
         for low, high in (
@@ -277,7 +282,7 @@ def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None) -
     return replace(
         error,
         prevalence_errors=np.maximum(error.prevalence_errors, bands[0]),
-        k_plus_errors=np.maximum(error.k_plus_errors, bands[1]),
+        k_plus_errors=np.maximum(error.k_plus_errors, bands[1]) if is_smooth else error.k_plus_errors,
         zeros_error=of_zeros,
     )
 

@@ -133,8 +133,8 @@ class Evidence:
         profile: ≥ 0. Where it is larger than on runs of the mechanism on the released profile, the data are not of the
         kind that the release took them for, and it errs more than those runs. None where the mechanism tells none.
     prevalences
-        Where the true φ_r are, of releases that are smoothed: what runs on a smooth profile say of single counts is
-        wrong where the data are not smooth. None where runs say enough.
+        Where the true φ_r are. What runs on a release say of single counts is wrong where the data are less smooth than
+        the release. None where runs say enough.
     zeros
         Both ends of an interval for φ_0, where that is released and smoothed.
     """
