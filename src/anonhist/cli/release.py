@@ -31,7 +31,7 @@ def run_release(
     report: str | None,
     force: bool,
     quiet: bool,
-    simulations: int,
+    simulations: int | None,
     mechanism: str,
     expected_items: str | None,
     public_items: str | None,
@@ -52,7 +52,8 @@ def run_release(
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
     excess = excess_options(epsilon, excess_share, excess_cap, reading["max_per_user"], NeighboringRelation(relation))
     reading["count_users"] = bool(excess)
-    parse_simulations(simulations, name="--simulations")
+    if simulations is not None:
+        parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
     if excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):

@@ -147,7 +147,8 @@ def release(
         With ``excess_share``: how many items beyond the bound m count of each user, ≥ 1; 10·m by default. A public
         number: the noise grows with it, and beyond it nothing is seen.
     simulations
-        How many runs :attr:`Release.error` will rest on, from 2 to 1,000; 32 by default.
+        How many runs :attr:`Release.error` will rest on, from 2 to 1,000, or 0 for none; by default
+        32 or, where a run is much work, fewer: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
