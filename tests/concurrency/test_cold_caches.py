@@ -135,7 +135,7 @@ TASKS: dict[str, Task] = {
     "degrees, one node, flow": graph(NodePrivacy(max_degree="auto", bounding="flow")),
     **{f"survey, {name}": local(name) for name in SURVEYS},
     "hashed sketch": sketch(buckets=50, key=b"week 47"),
-    "domain sketch": sketch(labels=LABELS),
+    "domain sketch": sketch(alphabet=LABELS),
     "share of noise": sketch(buckets=50, key=b"week 47", noise_share=NoiseShare(honest=3, session="week 47")),
 }
 
