@@ -25,11 +25,9 @@ COMMAND = re.compile(r"^anonhist (?:release|compare|estimate|curve|plan|show|loc
 # run.
 RUN = """
 import json, sys
-from anonhist.mechanisms import setting
-from anonhist.sketches import Sketch
+from anonhist.releases import mechanism
 
-setting.DEFAULT_SIMULATIONS = 2
-Sketch.reconstruct.__kwdefaults__["simulations"] = 2
+mechanism.USUAL_RUNS = mechanism.LEAST_RUNS = 2
 for document, examples in json.load(sys.stdin).items():
     for number, example in enumerate(examples, start=1):
         exec(compile(example, f"{document}, example {number}", "exec"), {"__name__": "__main__"})

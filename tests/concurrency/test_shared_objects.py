@@ -51,7 +51,7 @@ def test_a_release_says_the_same_to_all_threads(monkeypatch: pytest.MonkeyPatch)
 
         return waiting
 
-    for name in ("simulate_error", "runs_of"):
+    for name in ("simulate_error", "draw_runs"):
         monkeypatch.setattr(release_module, name, together(getattr(release_module, name)))
     with ThreadPoolExecutor(2) as threads:
         told = [each.recorded_error for each in threads.map(lambda _: release.with_error(), range(2))]

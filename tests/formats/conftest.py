@@ -22,9 +22,8 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.error import expected_distance
 
 MakeRelease = Callable[..., Release]
 
@@ -43,7 +42,6 @@ def _made(
     promised = mechanism.guarantee
     counts = profile.counts.tolist()
     levels = np.array(sorted({1, *counts, *(count + 1 for count in counts if count < 2**63 - 1)}), dtype=np.int64)
-    half = NORMAL_95 * 0.25
     return Release(
         profile=profile.with_unit(mechanism.unit),
         guarantee=promised if epsilon is None else replace(promised, epsilon=epsilon, spending=spending),
@@ -52,7 +50,7 @@ def _made(
         library_version="0.1.0",
         recorded_error=ReleaseError(
             # How errors are found may change; files say how theirs were.
-            Estimate(3.5, 0.25, (3.5 - half, 3.5 + half), METHOD_OF_OLD_FILES),
+            expected_distance(3.5, 0.25, 32, method=METHOD_OF_OLD_FILES),
             32,
             levels,
             np.linspace(0, spread, levels.size),

@@ -113,7 +113,7 @@ def _of_sketch(path: Path, profile: Profile, *, counters: int) -> Path:
 def test_a_number_of_simulations_that_nobody_needs_is_refused(tmp_path: Path, releases: dict[str, Release]) -> None:
     document = to_document(releases["partition"])
     sketch = HashedSketch(buckets=10, epsilon=1, key=b"a key of the test")
-    refusal = "simulations must be a whole number from 2 to 1,000"
+    refusal = "simulations must be 0 or a whole number from 2 to 1,000"
     for number in (1001, 10**9, 10**4000, 1, -5):
         document["error"]["simulations"] = number
         path = tmp_path / "release.json"

@@ -15,9 +15,11 @@ from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties import Estimate
+from anonhist.properties.levels import widening
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
 from anonhist.testing.cases import each_of
+from anonhist.testing.progress import assert_moves
 from anonhist.testing.sources import SeededSource
 
 LARGEST = 2**63 - 1
@@ -64,7 +66,7 @@ def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     assert error.sorted_l1.standard_error == pytest.approx(expected)
     mean = float(np.mean(distances))
     # All digits are needed: where the lower end is near zero, most of them cancel.
-    half = NormalDist().inv_cdf(0.975) * expected
+    half = NormalDist().inv_cdf(0.975) * widening(simulations - 1) * expected
     normal = (max(0.0, mean - half), mean + half)
     assert error.sorted_l1.interval == pytest.approx(normal)
     assert (error.simulations, sum(mechanism.sizes)) == (simulations, simulations)
@@ -79,7 +81,8 @@ def test_runs_come_in_batches_that_show_progress(scripted: Any, profile: Profile
     mechanism, seen = scripted(profile), list[float]()
     simulate_error(profile, mechanism, simulations=40, rng=np.random.default_rng(0), progress=seen.append)
     assert mechanism.sizes == sizes
-    assert seen == [sum(sizes[: k + 1]) / 40 for k in range(len(sizes))]
+    # Runs on no data come in the batches of small profiles.
+    assert_moves(seen, most=0.6)
 
 
 @pytest.mark.slow
@@ -92,7 +95,7 @@ def test_simulations_draw_from_the_generator_given() -> None:
     assert first.k_plus_errors.tolist() != other.k_plus_errors.tolist()
 
 
-@each_of("simulations", [1, 0, -3, 2.5, "8", None, True, float("nan")])
+@each_of("simulations", [1, -3, 2.5, "8", True, float("nan")])
 def test_too_few_or_odd_numbers_of_simulations_are_refused(scripted: Any, simulations: Any) -> None:
     profile = Profile.from_counts([1])
     with pytest.raises(UsageError, match="simulations"):
@@ -141,8 +144,9 @@ def test_estimates_join_the_released_value_with_its_error() -> None:
     profile = Profile.from_prevalences({1: 40, 3: 10})
     error = errors_of([1, 3, 4], [2.0, 0.3, 0.0], [1.0, 4.0, 0.0])
     assert error.prevalence(profile, 3) == Estimate(10.0, 0.3, (9.0, 11.0), METHOD)
-    assert error.k_plus(profile, 1) == Estimate(50.0, 1.0, (48.0, 52.0), METHOD)
-    assert error.k_plus(profile, 3) == Estimate(10.0, 4.0, (2.0, 18.0), METHOD)
+    # Of 32 runs, 1.04 · 1.96 standard errors to either side, and whole numbers.
+    assert error.k_plus(profile, 1) == Estimate(50.0, 1.0, (47.0, 53.0), METHOD)
+    assert error.k_plus(profile, 3) == Estimate(10.0, 4.0, (1.0, 19.0), METHOD)
     # No run ever put a label there; the next one may.
     assert error.prevalence(profile, 900) == Estimate(0.0, 0.0, (0.0, 1.0), METHOD)
 
@@ -163,8 +167,8 @@ def test_empty_profile(scripted: Any) -> None:
     )
     assert error.levels.tolist() == [1]
     assert error.sorted_l1.value == 1.0
-    assert error.k_plus(empty, 1) == Estimate(0.0, 2**0.5, (0.0, 3.0), METHOD)
-    assert error.prevalence(empty, 10**6).interval == (0.0, 3.0)
+    assert error.k_plus(empty, 1) == Estimate(0.0, 2**0.5, (0.0, 7.0), METHOD)
+    assert error.prevalence(empty, 10**6).interval == (0.0, 7.0)
 
 
 @each_of(

@@ -20,8 +20,10 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases import DEFAULT_SIMULATIONS, Mechanism, Release
+from anonhist.releases import Mechanism, Release
+from anonhist.releases.mechanism import USUAL_RUNS
 from anonhist.testing.cases import each_of
+from anonhist.testing.progress import assert_moves
 from anonhist.testing.sources import SeededSource
 
 TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
@@ -47,14 +49,15 @@ def test_errors_are_computed_when_first_asked_for_and_once(make_release: Any) ->
 def test_with_error_records_what_error_says(make_release: Any) -> None:
     made, seen = make_release(TWO, TWO, OTHER, simulations=40), list[float]()
     recorded = made.with_error(progress=seen.append)
-    assert seen == [0.8, 1.0]
+    assert_moves(seen, most=0.5)
+    told = len(seen)
     assert recorded.recorded_error is recorded.error is made.error
     assert made.recorded_error is None
     assert recorded.profile is made.profile
     assert recorded.with_error(progress=seen.append).error is made.error
     assert made.with_error().error is made.error
     assert made.mechanism.sizes == [32, 8]
-    assert len(seen) == 2
+    assert len(seen) == told
 
 
 def test_with_error_after_error_simulates_no_more(make_release: Any) -> None:
@@ -75,7 +78,7 @@ def test_errors_are_left_out_of_the_printed_form(make_release: Any) -> None:
     assert "recorded_error" not in repr(make_release(TWO).with_error())
 
 
-@each_of("simulations", [1, 0, -1, 2.5, "32", None, True])
+@each_of("simulations", [1, -1, 2.5, "32", True])
 def test_impossible_numbers_of_simulations_are_refused(make_release: Any, simulations: Any) -> None:
     with pytest.raises(UsageError, match="simulations"):
         make_release(TWO, simulations=simulations)
@@ -85,7 +88,7 @@ def test_simulations_say_how_many_runs_there_are(make_release: Any) -> None:
     made = make_release(TWO, TWO, OTHER, simulations=2)
     assert made.error.simulations == 2
     assert sum(made.mechanism.sizes) == 2
-    assert release(TWO, epsilon=1).simulations == DEFAULT_SIMULATIONS
+    assert release(TWO, epsilon=1).simulations == USUAL_RUNS
 
 
 @each_of("items", [0, 1, 6, 2**63 - 1, np.int64(9)])
@@ -132,7 +135,7 @@ def test_privhist_alone_releases_items_on_their_own() -> None:
 def test_every_mechanism_makes_releases_with_errors(mechanism: Any, profile: Profile) -> None:
     made = mechanism.release(profile, source=SeededSource(7))
     assert isinstance(made.mechanism, Mechanism)
-    assert made.error.simulations == DEFAULT_SIMULATIONS
+    assert made.error.simulations == USUAL_RUNS
     low, high = made.k_plus(1).interval
     assert 0 <= low <= made.profile.num_labels < high
     assert made.error.sorted_l1.value > 0

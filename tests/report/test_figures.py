@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.releases.error import whole_interval
 from anonhist.report import guessing_figure, k_plus_figure, plot
 from anonhist.report.figures import scale_of_counts, thinned
 from anonhist.report.svg import inline_svg
@@ -150,7 +149,7 @@ def test_bands_are_the_intervals(named: Callable[[str], Release]) -> None:
     (band,) = k_plus_figure(release).axes[0].collections
     seen = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     levels = release.error.levels
-    low, high = whole_interval(release.profile.cumulative_prevalence(levels), release.error.k_plus_errors)
+    low, high = release.error.k_plus_interval(release.profile, levels)
     assert {(float(level), end) for level, end in zip(levels, high, strict=True)} <= seen
     assert {(float(level), end) for level, end in zip(levels[1:], high[:-1], strict=True)} <= seen  # up to the next
     kept = low >= 1

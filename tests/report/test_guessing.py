@@ -1,6 +1,7 @@
 """The guessing curve: against the plain definition, and its errors by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
+from anonhist.properties.levels import widening
 from anonhist.releases import Release
 from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
+from anonhist.report.figures import k_plus_figure, prevalences_figure
 
 
 class Alternating(FrobeniusMechanism):
@@ -33,8 +36,9 @@ def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., 
     assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
     off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
     assert curve.share_errors.tolist() == pytest.approx(np.abs(off) / 2**0.5)
-    assert curve.items_error == pytest.approx(6 / 2**0.5)
-    assert curve.runs == 16
+    half = np.ceil(NORMAL_95 * widening(32) * 6 / 2**0.5)
+    assert curve.items_interval == (10 - half, 10 + half)
+    assert curve.runs == 32
 
 
 def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., Release]) -> None:
@@ -43,21 +47,47 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
             return super().simulate(profile, size=1, rng=rng) * size
 
     curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
-    assert curve.share_errors.tolist() == pytest.approx([1 / (4 * 10)] * 3)
+    assert curve.share_errors.tolist() == pytest.approx([1 / (32**0.5 * 10)] * 3)
 
 
 def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:
     class Noisy(Alternating):
         of_nothing = Profile.from_counts([70, 30])
 
-    assert Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Noisy(1))).items_error == 100
+    made = make_release(Profile.from_counts([6, 3, 1]), Noisy(1))
+    assert Guessing.of(made).items_interval == (0, 10 + np.ceil(NORMAL_95 * widening(32) * 100))
+
+
+def test_no_run_is_made_for_the_curve_alone(make_release: Callable[..., Release]) -> None:
+    made = replace(make_release(Profile.from_counts([6, 3, 1]), Alternating(1)), recorded_error=None).with_error()
+    asked: list[int] = []
+
+    class Refusing(Alternating):
+        def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+            asked.append(size)
+            return super().simulate(profile, size=size, rng=rng)
+
+    object.__setattr__(made, "mechanism", Refusing(1))
+    Guessing.of(made)
+    assert asked == []
+
+
+def test_without_simulations_there_is_no_band(make_release: Callable[..., Release]) -> None:
+    made = make_release(Profile.from_counts([6, 3, 1]), Alternating(1))
+    none = replace(made, recorded_error=None, simulations=0)
+    curve = Guessing.of(none)
+    assert (curve.share_errors, curve.items_interval) == (None, (0.0, np.inf))
+    assert not guessing_figure(none).axes[0].collections
+    assert not k_plus_figure(none).axes[0].collections
+    assert not prevalences_figure(none).axes[0].collections
 
 
 @pytest.mark.slow
 def test_the_same_release_gives_the_same_curve(release: Release) -> None:
-    first, again = Guessing.of(release), Guessing.of(release)
+    # As if it were read from a file twice: what was simulated is not kept there.
+    first, again = (Guessing.of(replace(release)) for _ in range(2))
     assert first.share_errors.tolist() == again.share_errors.tolist()
-    assert first.items_error == again.items_error
+    assert first.items_interval == again.items_interval
 
 
 def test_marks_are_whole_ascending_and_hold_every_power_of_ten(release: Release) -> None:
@@ -96,6 +126,6 @@ def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release],
     (line,), (band,) = axes.lines, axes.collections
     assert line.get_ydata().tolist() == curve.share.tolist()
     drawn = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
-    spread = NORMAL_95 * curve.share_errors
+    spread = NORMAL_95 * widening(release.simulations) * curve.share_errors
     for ends in (np.maximum(curve.share - spread, 0), np.minimum(curve.share + spread, 1)):
         assert set(zip(curve.labels.tolist(), ends.tolist(), strict=True)) <= drawn

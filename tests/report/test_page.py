@@ -15,7 +15,6 @@ from anonhist.errors import OutputError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PrivHistMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
-from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, check_report_path, write_report
 from anonhist.report import page as page_module
 from anonhist.report.wording import interval as interval_text
@@ -120,7 +119,7 @@ def test_tables_show_the_release(release: Release, page: str) -> None:
     curve = Guessing.of(release)
     for labels, share, ends in tables["Guessing curve"]:
         at = curve.labels.tolist().index(int(labels.replace(",", "")))
-        low, high = curve.share[at] + np.array([-NORMAL_95, NORMAL_95]) * curve.share_errors[at]
+        low, high = (end[at] for end in curve.band)
         assert share == f"{100 * curve.share[at]:.2f} %"
         assert ends == f"{interval_text(100 * max(0.0, low), 100 * min(1.0, high), places=2)} %"
 

@@ -168,10 +168,9 @@ anonhist.add_command(sketch)
 @click.option(
     "--simulations",
     type=int,
-    default=32,
-    show_default=True,
     metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
+    help="How many simulations the error estimates rest on, from 2 to 1000, or 0 for no error estimates; they cost "
+    "time and no privacy.  [default: 32, or down to 8 where they take long]",
 )
 @click.option(
     "-o",

@@ -36,7 +36,7 @@ def run_degrees(
     privacy: str,
     epsilon: str,
     relation: str,
-    simulations: int,
+    simulations: int | None,
     output: str | None,
     report: str | None,
     not_private_truth: bool,
@@ -45,7 +45,8 @@ def run_degrees(
     **options: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
-    parse_simulations(simulations, name="--simulations")
+    if simulations is not None:
+        parse_simulations(simulations, name="--simulations")
     if not_private_truth and report is None:
         raise UsageError("--not-private-truth belongs to --report FILE.html, the page it draws on.")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)

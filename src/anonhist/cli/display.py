@@ -62,7 +62,13 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     profile = release.profile
     unit = release.guarantee.unit
     words = words_of(unit)
-    expected = f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)}"
+    runs = release.error.simulations
+    expected = (
+        f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)} (sorted ℓ1,"
+        f" {runs} simulations)."
+        if runs
+        else "not simulated (0 simulations), so there is no expected error, and no interval that rests on one."
+    )
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
@@ -71,10 +77,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         *_edges(release),
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
-        (
-            "Error",
-            f"{expected} (sorted ℓ1, {release.error.simulations} simulations).",
-        ),
+        ("Error", expected),
         *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 

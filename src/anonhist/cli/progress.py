@@ -22,13 +22,13 @@ class Bars:
 
 
 @contextmanager
-def progress_bars(work: str, *, shown: bool) -> Iterator[Bars]:
+def progress_bars(work: str, *, shown: bool, first: str = "Reading") -> Iterator[Bars]:
     """Show two bars on stderr while the block runs: one for reading, then one for the work that follows."""
     if not shown or not sys.stderr.isatty():
         yield Bars(None, None)
         return
     with _progress() as progress:
-        reading: Any = progress.add_task("Reading", total=1.0)
+        reading: Any = progress.add_task(first, total=1.0)
         working: Any = progress.add_task(work, total=1.0, visible=False)
 
         def read(share: float) -> None:

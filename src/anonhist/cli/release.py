@@ -30,7 +30,7 @@ def run_release(
     report: str | None,
     force: bool,
     quiet: bool,
-    simulations: int,
+    simulations: int | None,
     mechanism: str,
     expected_items: str | None,
     public_items: str | None,
@@ -47,7 +47,8 @@ def run_release(
     parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
-    parse_simulations(simulations, name="--simulations")
+    if simulations is not None:
+        parse_simulations(simulations, name="--simulations")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
     bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}

@@ -191,10 +191,9 @@ def merge(**options: Any) -> None:
 @click.option(
     "--simulations",
     type=int,
-    default=32,
-    show_default=True,
     metavar="R",
-    help="How many simulations the error estimates rest on, from 2 to 1000; they cost time and no privacy.",
+    help="How many simulations the error estimates rest on, from 2 to 1000, or 0 for no error estimates; they cost "
+    "time and no privacy.  [default: 32, or down to 8 where they take long]",
 )
 @click.option(
     "-o",

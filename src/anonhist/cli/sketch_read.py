@@ -9,20 +9,31 @@ from anonhist.privacy import parse_simulations
 
 
 def run_profile(
-    *, path: str, method: str | None, simulations: int, output: str | None, report: str | None, force: bool, quiet: bool
+    *,
+    path: str,
+    method: str | None,
+    simulations: int | None,
+    output: str | None,
+    report: str | None,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Check everything that can be checked, then read the profile, estimate errors, and write."""
-    parse_simulations(simulations, name="--simulations")
+    if simulations is not None:
+        parse_simulations(simulations, name="--simulations")
     from anonhist.cli.release import DEFAULT_OUTPUT, check_outputs, write_outputs
 
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(path, target, report, force=force)
-    from anonhist.cli.progress import progress_bar
+    from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
+    from anonhist.numeric.pulse import share_told
 
     sketch = read_sketch(path)
-    with progress_bar("Estimating errors", shown=not quiet) as bar:
-        released = sketch.reconstruct(method, simulations=simulations).with_error(progress=bar)
+    with progress_bars("Estimating errors", shown=not quiet, first="Reading the sketch") as bars:
+        with share_told(bars.reading, 0.0, 1.0):
+            released = sketch.reconstruct(method, simulations=simulations)
+        released = released.with_error(progress=bars.working)
     write_outputs(released, target, report, force=force, quiet=quiet)
 
 

@@ -3,7 +3,8 @@
 Each release is written in the oldest version that holds all of it. Version 2, of releases from sketches and with node
 privacy, brought three fields of the guarantee: in how many sketches a user may be, conditions of the promise, and what
 holds towards a party. Version 3 brought bands, intervals for φ_{k+} from noisy values and, where what is released was
-smoothed, for φ_r and φ_0; and the key of the order in which items of users were kept.
+smoothed, for φ_r and φ_0; the key of the order in which items of users were kept; and releases of which no error was
+simulated: their ``sorted_l1`` is null, and their tables of errors are empty.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from anonhist.formats.central_releases import central_mechanism, check_no_items,
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.error import expected_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from anonhist.mechanisms import CentralMechanism
+    from anonhist.properties import Estimate
     from anonhist.releases import Mechanism
 
     _Check = Callable[[Profile, int | None, int | None], None]
 
+_UNSIMULATED = "not simulated"
 FORMAT, VERSION = "anonhist.release", 3
 SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
 NODE_PREFIX = "node-"
@@ -51,6 +53,7 @@ def to_document(release: Release) -> dict[str, Any]:
     is read back is the rest. The keys and what they mean are fixed for each version.
     """
     guarantee, error = release.guarantee, release.error
+    expected = error.sorted_l1
     version = _version(release)
     return {
         "format": FORMAT,
@@ -74,13 +77,15 @@ def to_document(release: Release) -> dict[str, Any]:
         **({} if release.items is None else {"items": release.items}),
         **({} if release.zeros is None else {"zeros": release.zeros}),
         "error": {
-            "method": error.sorted_l1.method,
+            "method": _UNSIMULATED if expected is None else expected.method,
             "simulations": error.simulations,
-            "sorted_l1": {"mean": error.sorted_l1.value, "standard_error": error.sorted_l1.standard_error},
+            "sorted_l1": None
+            if expected is None
+            else {"mean": expected.value, "standard_error": expected.standard_error},
             "levels": error.levels.tolist(),
             "prevalence_standard_errors": error.prevalence_errors.tolist(),
             "k_plus_standard_errors": error.k_plus_errors.tolist(),
-            **({} if release.zeros is None else {"zeros_standard_error": error.zeros_error}),
+            **({} if error.zeros_error is None else {"zeros_standard_error": error.zeros_error}),
             **({} if error.band is None else {"band": _band_document(error.band)}),
             **({} if error.prevalence_band is None else {"prevalence_band": _band_document(error.prevalence_band)}),
             **({} if error.zeros_interval is None else {"zeros_interval": list(error.zeros_interval)}),
@@ -89,7 +94,7 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> int:
-    if release.error.band is not None or release.order_key is not None:
+    if release.error.band is not None or release.order_key is not None or not release.error.simulations:
         return VERSION
     return 2 if _has_version_2(release.mechanism.name) else 1
 
@@ -151,9 +156,11 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
     check(profile, items, zeros)
     error = _error(top["error"], version)
-    if (error.zeros_error is None) != (zeros is None):
+    if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
-    if not error.levels.size or error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels))):
+    if error.zeros_interval is not None and zeros is None:
+        raise DataError("zeros and their interval belong together")
+    if error.simulations and (error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels)))):
         raise DataError("the levels of the error must be 1 and every released count, at least")
     return Release(
         profile=profile,
@@ -236,22 +243,21 @@ def _guarantee(value: object, version: int) -> Guarantee:
 def _error(value: object, version: int) -> ReleaseError:
     own = _OWN_ERROR_FIELDS if version > 2 else {"zeros_standard_error"}
     fields = mapping(value, _ERROR_FIELDS | (_names(value) & own), "the error")
-    expected = mapping(fields["sorted_l1"], {"mean", "standard_error"}, "the sorted ℓ1 error")
     simulations = fields["simulations"]
     if type(simulations) is not int:
         raise DataError("the number of simulations must be a whole number")
-    mean, spread = (float(floats([expected[name]], name)[0]) for name in ("mean", "standard_error"))
-    if min(mean, spread) < 0:
-        raise DataError("the expected sorted ℓ1 error must not be negative")
-    half = NORMAL_95 * spread
+    runs = parse_simulations(simulations)
+    if not runs and version < 3:
+        message = f"a release of version {version} has simulations"
+        raise DataError(message)
     bands = {
         name: _band(made_by, fields[name])
         for name, made_by in (("band", KPlusBand), ("prevalence_band", PrevalenceBand))
         if name in fields
     }
     return ReleaseError(
-        Estimate(mean, spread, (max(0.0, mean - half), mean + half), text(fields["method"], "the method")),
-        parse_simulations(simulations),
+        _expected(fields["sorted_l1"], text(fields["method"], "the method"), runs),
+        runs,
         whole(fields["levels"], "levels"),
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
         floats(fields["k_plus_standard_errors"], "k_plus_standard_errors"),
@@ -259,6 +265,18 @@ def _error(value: object, version: int) -> ReleaseError:
         zeros_interval=_zeros_interval(fields["zeros_interval"]) if "zeros_interval" in fields else None,
         **bands,
     )
+
+
+def _expected(value: object, method: str, runs: int) -> Estimate | None:
+    if not runs:
+        if value is not None:
+            raise DataError("without simulations there is no sorted ℓ1 error: it must be null")
+        return None
+    fields = mapping(value, {"mean", "standard_error"}, "the sorted ℓ1 error")
+    mean, spread = (float(floats([fields[name]], name)[0]) for name in ("mean", "standard_error"))
+    if min(mean, spread) < 0:
+        raise DataError("the expected sorted ℓ1 error must not be negative")
+    return expected_distance(mean, spread, runs, method=method)
 
 
 def _band(made_by: Callable[..., Any], value: object) -> Any:

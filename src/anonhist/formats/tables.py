@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.formats.document import to_document
+from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,19 +28,26 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
 
     Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
     which no error was kept: that and the ends of its interval are NaN.
+    So is all that was not simulated.
     """
     profile, error = release.profile, release.error
     counts, prevalences = counts_and_prevalences(release)
     k_plus = profile.cumulative_prevalence(profile.counts)
-    at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
-    prevalence_errors, k_plus_errors = error.prevalence_errors[at], error.k_plus_errors[at]
-    lows, highs = error.k_plus_interval(profile, profile.counts)
-    least, most = error.prevalence_interval(profile, profile.counts)
+    unknown: NDArray[Any] = np.full(len(profile), np.nan)
+    prevalence_errors, k_plus_errors, lows, highs, least, most = (unknown,) * 6
+    if error.simulations:
+        at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
+        prevalence_errors, k_plus_errors = error.prevalence_errors[at], error.k_plus_errors[at]
+    if error.has_k_plus_intervals:
+        lows, highs = error.k_plus_interval(profile, profile.counts)
+    if error.has_prevalence_intervals:
+        least, most = error.prevalence_interval(profile, profile.counts)
     if release.zeros is not None:
         k_plus = np.append(release.zeros + profile.num_labels, k_plus)
         zeros = release.prevalence(0)
         prevalence_errors = np.append(zeros.standard_error, prevalence_errors)
-        least, most = (np.append(end, side) for end, side in zip(zeros.interval, (least, most), strict=True))
+        ends = (np.nan, np.nan) if zeros.statement.holds is Holds.NONE else zeros.interval
+        least, most = (np.append(end, side) for end, side in zip(ends, (least, most), strict=True))
         k_plus_errors, lows, highs = (np.append(np.nan, each) for each in (k_plus_errors, lows, highs))
     table: dict[str, NDArray[Any]] = {"count": counts}
     for name, value, errors, (low, high) in (

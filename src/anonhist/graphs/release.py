@@ -38,7 +38,7 @@ def release_degrees(
     relation
         Neighbours differ by an edge (or a node with all its edges) that is added or removed, or exchanged for another.
     simulations
-        How many runs :attr:`Release.error` will rest on; 32 by default.
+        How many runs :attr:`Release.error` will rest on, 0 for none; see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 

@@ -137,7 +137,8 @@ def release(
     delta
         δ of ``"relaxed-partition"``; 10^−9 by default.
     simulations
-        How many runs :attr:`Release.error` will rest on, from 2 to 1,000; 32 by default.
+        How many runs :attr:`Release.error` will rest on, from 2 to 1,000, or 0 for none; by default
+        32 or, where a run is much work, fewer: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.frobenius_posterior import posterior_medians
+from anonhist.mechanisms.frobenius_posterior import fit_work, posterior_medians
 from anonhist.mechanisms.noise import added, simulated_noise
 from anonhist.mechanisms.published import bounded_profile
 from anonhist.mechanisms.row_band import k_plus_band, unsmoothed_misfit
@@ -71,6 +71,10 @@ class FrobeniusMechanism(AdditiveMechanism):
     def name(self) -> str:
         """The name to ask for this mechanism by."""
         return "frobenius"
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers the fit of one run computes."""
+        return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=_MARGIN)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""

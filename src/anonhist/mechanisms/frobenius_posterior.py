@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.row_groups import ALONE_FROM
 from anonhist.mechanisms.row_posterior import RowPosterior
+from anonhist.mechanisms.row_weights import places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +52,25 @@ def posterior_medians(
             medians = _medians(sizes[chosen], arms.of(chosen), legs.of(chosen), epsilon, fit=fit)
             found.update(zip(np.flatnonzero(chosen).tolist(), medians, strict=True))
     return [found[run] for run in range(sizes.size)]
+
+
+def fit_work(size: int, epsilon: float, *, margin: float) -> int:
+    """Return about how many numbers are computed for a run: rows times places of windows, for each pass.
+
+    Rows that are seen in groups take four times as long as others.
+
+    Parameters
+    ----------
+    size
+        Durfee size.
+    epsilon
+        Decay of the noise per cell.
+    margin
+        How many noise scales beyond the size rows are read.
+    """
+    passes = 1.0 if epsilon * size >= _SIZE_IS_ENOUGH else 2 + _FINE / _COARSE
+    grouped = 4 if epsilon < ALONE_FROM else 1
+    return int(2 * (size + margin / epsilon) * places_of(epsilon, _FINE) * passes * grouped)
 
 
 def _medians(

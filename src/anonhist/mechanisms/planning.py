@@ -12,7 +12,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.mechanisms.automatic import choose
 from anonhist.mechanisms.setting import whole_items
-from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile
 from anonhist.releases import simulate_error
 
@@ -74,7 +75,7 @@ def plan(
     unit, relation
         As in :func:`release`; the item unit by default.
     simulations
-        Runs per row, ≥ 2.
+        Runs per row, 2 to 1,000; here 0 would leave nothing to say.
     rng
         Simulation randomness.
 
@@ -110,12 +111,14 @@ def plan(
     generator = rng or np.random.default_rng()
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise UsageError("epsilons must be a list of budgets, such as [0.1, 1].")
+    runs = parse_whole_number(simulations, name="simulations", least=2, most=MOST_SIMULATIONS)
     rows = []
     for epsilon in epsilons:
         mechanism, _ = choose(epsilon=epsilon, unit=protected, relation=relation, expected_items=max(1, profile.n))
-        error = simulate_error(mechanism.admit(profile), mechanism, simulations=simulations, rng=generator)
-        relative = error.sorted_l1.value / max(1, profile.n)
-        rows.append(PlanRow(parse_epsilon(epsilon), mechanism.name, profile.n, error.sorted_l1, relative))
+        error = simulate_error(mechanism.admit(profile), mechanism, simulations=runs, rng=generator)
+        if error.sorted_l1 is not None:  # as it is with two runs or more
+            relative = error.sorted_l1.value / max(1, profile.n)
+            rows.append(PlanRow(parse_epsilon(epsilon), mechanism.name, profile.n, error.sorted_l1, relative))
     return tuple(rows)
 
 

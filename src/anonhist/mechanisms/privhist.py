@@ -13,6 +13,7 @@ from anonhist.mechanisms.privhist_cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist_high import high_privacy
 from anonhist.mechanisms.privhist_low import low_privacy
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
@@ -229,7 +230,7 @@ class PrivHistMechanism(Setting):
         # The noisy number of items moves the threshold by little where there are many. Each label that is written out
         # takes about as much as four counters of a sketch.
         check_numbers(4 * public.k_plus(self._threshold(public.n) // 2))
-        return [self.publishable(self._run(public, noise)[0]) for _ in range(size)]
+        return list(pulsing(self.publishable(self._run(public, noise)[0]) for _ in range(size)))
 
     def _threshold(self, items: int) -> int:
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)

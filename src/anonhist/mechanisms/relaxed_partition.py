@@ -13,6 +13,7 @@ from anonhist.errors import UsageError
 from anonhist.mechanisms.published import with_at_most
 from anonhist.mechanisms.setting import holds_where, whole_items
 from anonhist.mechanisms.skeletons import DrawnMechanism
+from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 
@@ -140,7 +141,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         window = _Window(profile.partition(), self.radius)
         futures = window.log_futures(self._c)
         drawn = (Profile.from_counts(window.drawn(futures, choices)) for _ in range(size))
-        return [with_at_most(partition, self.public_items) for partition in drawn]
+        return list(pulsing(with_at_most(partition, self.public_items) for partition in drawn))
 
 
 class _Window:

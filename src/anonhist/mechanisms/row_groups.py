@@ -25,7 +25,7 @@ _STAGE = 1.25
 # Measured to be good on all data tried; the error is flat around them.
 _LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
 # From this budget per cell on rows are seen alone: noise is often zero then, and a sum would hide that.
-_ALONE_FROM = 0.9
+ALONE_FROM = 0.9
 # Before a sum is weighed, diagrams that are out of the question may outweigh the truth by all the ways to choose the
 # rows of its group; longer groups would take that out of the range of floats.
 _LONGEST = 64
@@ -89,7 +89,7 @@ def noisy_rows(
     runs, positions = noise.shape
     padded = np.zeros(positions, dtype=np.int64)
     padded[: lengths.size] = lengths[:positions]
-    if epsilon >= _ALONE_FROM:
+    if epsilon >= ALONE_FROM:
         return NoisyRows.alone(added(np.broadcast_to(padded, noise.shape), noise))
     sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
     stages: list[_Stage] = []

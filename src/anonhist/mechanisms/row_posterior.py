@@ -29,6 +29,7 @@ import numpy as np
 from anonhist.mechanisms.row_future import NEXT_TO_NOTHING, Future, carried_moments
 from anonhist.mechanisms.row_weights import RowWeights
 from anonhist.mechanisms.window_sums import WindowSums
+from anonhist.numeric.pulse import pulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +109,7 @@ class RowPosterior:
         if self._kept_block == block:
             return kept
         for i in range(kept.shape[0]):
+            pulse()
             k = first + i
             weight = self._weights.at(k)
             above = self._sums.upwards(previous, self._moved[k]) if k else None
@@ -175,6 +177,7 @@ class RowPosterior:
             first = block * self._block
             here = slice(first, first + marginal.shape[0])
             for k in reversed(range(here.start, here.stop)):
+                pulse()
                 if k + 1 < ends.shape[0]:
                     future.step_back(k)
                 future.may_end(k, ends[k])

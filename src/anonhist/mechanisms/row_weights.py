@@ -57,9 +57,9 @@ class RowWeights:
         sums = noisy.sums
         k = np.arange(1, sums.shape[1] + 1)[:, None]
         self._epsilon = epsilon
-        self.step = max(1, int(grid / epsilon))
-        half = int(np.ceil(_REACH / (epsilon * self.step)))
-        self.places = np.arange(2 * half + 1)
+        self.step = step_of(epsilon, grid)
+        self.places = np.arange(places_of(epsilon, grid))
+        half = self.places.size // 2
         self.grouped, self.opens = _membership(noisy)
         self._alone, self.ends_group = ~self.grouped, self.grouped & ~self.opens
         self._centres = _centres(noisy, int(np.ceil(_TRUST / epsilon))).T
@@ -120,6 +120,16 @@ class RowWeights:
         apart = self._epsilon * np.sqrt(3 * variance)
         middle = self._epsilon * (mean - self._aim[k][at, None])
         weight[at] *= (4 * _decayed(middle) + _decayed(middle + apart) + _decayed(middle - apart)) / 6
+
+
+def step_of(epsilon: float, grid: float) -> int:
+    """Return the step of the grid of rows."""
+    return max(1, int(grid / epsilon))
+
+
+def places_of(epsilon: float, grid: float) -> int:
+    """Return how many places a window has."""
+    return 2 * int(np.ceil(_REACH / (epsilon * step_of(epsilon, grid)))) + 1
 
 
 def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:

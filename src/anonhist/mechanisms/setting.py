@@ -21,7 +21,7 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.releases import DEFAULT_SIMULATIONS, Release
+from anonhist.releases import Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -250,7 +250,6 @@ def make_release(
         mechanism=mechanism,
         reason=reason or "The mechanism was chosen by name.",
         library_version=__version__,
-        simulations=DEFAULT_SIMULATIONS,
         items=items,
         zeros=zeros,
         evidence=evidence,

@@ -17,6 +17,7 @@ import numpy as np
 
 from anonhist.mechanisms.band import STAY_P
 from anonhist.numeric import BlockVector
+from anonhist.numeric.pulse import pulse, pulsing
 from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class SideChain:
         runs: list[list[Segment]] = []
         first = block * self._block
         for index in reversed(range(first, min(first + self._block, self._events.size))):
+            pulse()
             content, highest = int(self._events[index]), int(self._highest[index])
             if highest == _NO_CAP:
                 segments = [Segment(content, -1, future)]
@@ -146,7 +148,7 @@ class SideChain:
         everyone = np.arange(starts.size)
         for runs in self.segments():
             open_pieces: dict[int, list[tuple[NDArray[np.int64], ...]]] = {}
-            for segment in (segment for segments in runs for segment in segments):
+            for segment in pulsing(segment for segments in runs for segment in segments):
                 before = state
                 if segment.exponent < 0:
                     state = self._draw_step(before, segment, choices)

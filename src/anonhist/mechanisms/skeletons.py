@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
+from anonhist.numeric.pulse import pulsing
 from anonhist.randomness import SystemSource
 from anonhist.releases.mechanism import check_diagram
 
@@ -57,7 +58,7 @@ class AdditiveMechanism(Setting, ABC):
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
         public, noise = self.admit(profile), simulated_noise(rng)
-        return [self.publishable(self._run(public, noise)) for _ in range(size)]
+        return list(pulsing(self.publishable(self._run(public, noise)) for _ in range(size)))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
         """Run once for a release: also say what else the noisy values tell, if they are not all published."""

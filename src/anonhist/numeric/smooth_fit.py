@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from anonhist.numeric.pulse import pulse
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -217,6 +219,7 @@ def _ascend(
     """Climb by Fisher scoring, steps halved until they gain."""
     logs, found = start, likelihood.curvature(start)
     for _ in range(_STEPS):
+        pulse()
         gradient = found.gradient - penalty @ logs
         curved = found.information + penalty
         curved.flat[:: logs.size + 1] += np.maximum(-found.gradient, 0.0)

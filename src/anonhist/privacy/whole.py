@@ -43,7 +43,9 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
 
 
 def parse_simulations(value: object, *, name: str = "simulations") -> int:
-    """Return how many simulations error estimates rest on, or refuse what is not a whole number from 2 to 1,000.
+    """Return how many simulations error estimates rest on, or refuse what is neither 0 nor from 2 to 1,000.
+
+    Of a single run nobody could say how far off it is; 0 stands for no error estimates at all.
 
     Raises
     ------
@@ -52,10 +54,17 @@ def parse_simulations(value: object, *, name: str = "simulations") -> int:
 
     Examples
     --------
-    >>> parse_simulations(32)
-    32
+    >>> parse_simulations(32), parse_simulations(0)
+    (32, 0)
     """
-    return parse_whole_number(value, name=name, least=2, most=MOST_SIMULATIONS)
+    try:
+        number = parse_whole_number(value, name=name, least=0, most=MOST_SIMULATIONS)
+    except UsageError:
+        number = 1
+    if number == 1:
+        message = f"{name} must be 0 or a whole number from 2 to {MOST_SIMULATIONS:,}, not {value!r:.80}."
+        raise UsageError(message)
+    return number
 
 
 def _shown(number: int) -> str:

@@ -13,7 +13,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.estimator import Resimulated
-from anonhist.properties.levels import check_level, quantile
+from anonhist.properties.levels import check_level, quantile, widening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.privacy import Guarantee
+
+
+_NOT_SIMULATED = (
+    "How far off privacy noise makes these values was not simulated (simulations=0), so the band is all there can be."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +143,8 @@ def estimated_curve(
     """Compute a curve and its band: ``value ± z·error``, cut where values end.
 
     The sampling error is the spread over bootstrap samples; for a release it is joined in squares by the privacy noise,
-    ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R.
+    ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R. Of a release
+    without runs (``simulations=0``) the band is all there can be, and a warning says so.
 
     Parameters
     ----------
@@ -174,17 +180,22 @@ def estimated_curve(
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     error = sampling
     if not isinstance(data, Profile):
-        runs = np.array([statistic(run) for run in simulated])
-        noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
-        error = np.hypot(sampling, noise)
-        parts = (("sampling", sampling), ("privacy noise", noise))
+        if simulated:
+            runs = np.array([statistic(run) for run in simulated])
+            noise = widening(len(simulated)) * np.sqrt(((runs - value) ** 2).mean(axis=0))
+            error = np.hypot(sampling, noise)
+            parts = (("sampling", sampling), ("privacy noise", noise))
+        else:
+            warnings = (*warnings, _NOT_SIMULATED)
         method = f"{method}, from a release"
         if data.mostly_noise:
             warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
     half = quantile(level) * error
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
-    if not profile.n:
+    is_known = isinstance(data, Profile) or bool(simulated)
+    if not profile.n or not is_known:
         low, high = np.broadcast_to(axes.least, value.shape), np.broadcast_to(axes.most, value.shape)
+    if not profile.n:
         warnings = (*warnings, "The profile is empty: it says nothing, so the band is all there can be.")
     return Curve(
         axes.x_name,

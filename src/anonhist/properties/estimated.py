@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from anonhist.properties.intervals import Interval
 
 _DROWNED = "The release is mostly noise: the data may be far smaller, and this number far off."
+NOT_SIMULATED = Statement(
+    Holds.NONE, "how far off privacy noise makes it was not simulated (simulations=0); the error is that of sampling"
+)
 _OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
 
 
@@ -81,17 +84,18 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     else:
         value, own = 0.0, 0.0
     noise = sample.noise(estimator, value)
+    is_known = release is None or bool(sample.runs)
     error = math.hypot(own, noise)
-    if profile.n:
+    if profile.n and is_known:
         bounds = interval.of(sample, value, error)
         ends, statement = (bounds.low, bounds.high), bounds.statement
     else:
         low, high = interval.of_nothing()
-        ends, statement = (min(low, 0.0), high), _OF_NOTHING
+        ends, statement = (min(low, value), max(high, value)), _OF_NOTHING if is_known else NOT_SIMULATED
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
-        parts = (("sampling", own), ("privacy noise", noise))
+        parts = (("sampling", own), ("privacy noise", noise)) if is_known else (("sampling", own),)
         warnings = (*warnings, _DROWNED) if release.mostly_noise else warnings
     return Estimate(
         value,

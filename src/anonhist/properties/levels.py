@@ -20,6 +20,31 @@ def quantile(level: float) -> float:
     return -NormalDist().inv_cdf((1 - level) / 2)
 
 
+def widening(runs: int) -> float:
+    """Return by how much a normal interval is widened if its standard error rests on so few runs.
+
+    It is the 97.5 % quantile of Student's t with ``runs`` degrees of freedom over that of the normal distribution, by
+    the expansion of Cornish and Fisher: within 0.1 % from four runs on, 5 % too small at two.
+
+    References
+    ----------
+    .. [1] M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
+
+    Examples
+    --------
+    >>> [round(widening(runs), 3) for runs in (8, 32, 1000)]
+    [1.177, 1.039, 1.001]
+    """
+    z = quantile(0.95)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return 1 + math.fsum(term / runs**power for power, term in enumerate(terms, start=1)) / z
+
+
 def check_level(level: object) -> None:
     """Refuse what is not a probability strictly between 0 and 1.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.properties.estimator import error_of, value_of
-from anonhist.properties.levels import quantile
+from anonhist.properties.levels import quantile, widening
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -71,7 +71,9 @@ class Sample:
         return point.value, math.hypot(error_of(point, self.profile), self.noise(estimator, point.value))
 
     def noise(self, estimator: Estimator, value: float) -> float:
-        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on what was released; 0 where nothing was.
+        """Return ``w·sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on what was released; 0 where nothing was.
+
+        w is :func:`~anonhist.properties.levels.widening`: a few runs know their spread less exactly.
 
         Examples
         --------
@@ -82,4 +84,5 @@ class Sample:
         """
         if not self.runs:
             return 0.0
-        return math.sqrt(math.fsum((value_of(estimator, run) - value) ** 2 for run in self.runs) / len(self.runs))
+        far = math.fsum((value_of(estimator, run) - value) ** 2 for run in self.runs)
+        return widening(len(self.runs)) * math.sqrt(far / len(self.runs))

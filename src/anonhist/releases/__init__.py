@@ -2,14 +2,14 @@
 
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
-from anonhist.releases.mechanism import CountsZeros, Mechanism
-from anonhist.releases.release import DEFAULT_SIMULATIONS, Release
+from anonhist.releases.mechanism import CountsZeros, KnowsWork, Mechanism
+from anonhist.releases.release import Release
 
 __all__ = [
-    "DEFAULT_SIMULATIONS",
     "CountsZeros",
     "Evidence",
     "KPlusBand",
+    "KnowsWork",
     "Mechanism",
     "PrevalenceBand",
     "Release",

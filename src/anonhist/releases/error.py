@@ -6,6 +6,7 @@ is also run on no data at all, and the larger error counts.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,24 +17,30 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
 from anonhist.properties import Estimate
+from anonhist.properties.levels import widening
+from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.mechanism import runs_of, simulations_of
+from anonhist.releases.mechanism import simulation_work, simulations_of
+from anonhist.releases.runs import draw_runs, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.mechanism import Mechanism
+    from anonhist.releases.runs import Run
 
 NORMAL_95 = 1.959963984540054
 # Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
 _LESS, _MORE = 1.25, 1.6
-# A mechanism prepares once per batch: large enough to share that, small enough to show progress on large profiles.
-_BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
+# So much of the bar is for runs on the released profile; the rest is for those on no data.
+_ON_RELEASE = 0.6
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 BAND_METHOD = "interval from the noisy values that the release was read from"
+_NOT_SIMULATED = "no error was simulated (simulations=0)"
+_AS_RELEASED = "as released"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +60,10 @@ class ReleaseError:
     ----------
     sorted_l1
         Expected sorted ℓ1 distance in items: mean over the simulations, on R or on the empty profile, whichever is
-        larger; its ``standard_error`` is that of the mean.
+        larger; its ``standard_error`` is that of the mean. None where nothing was simulated.
     simulations
-        Number of runs on either, from 2 to 1,000.
+        Number of runs on either, from 2 to 1,000; 0 where no error was simulated. Then there are no levels, and no
+        intervals but those from noisy values. Intervals from fewer runs are wider, as Student's distribution says.
     levels : ndarray of int64, shape (v,)
         Counts at which errors are kept, ascending, ≥ 1.
     prevalence_errors, k_plus_errors : ndarray of float64, shape (v,)
@@ -80,10 +88,10 @@ class ReleaseError:
     >>> l1 = Estimate(3.0, 0.5, (2.0, 4.0), METHOD)
     >>> error = ReleaseError(l1, 32, np.array([1, 3]), np.array([2.0, 4.0]), np.array([1.0, 0.0]))
     >>> print(error.prevalence(Profile.from_counts([3] * 10), 3))
-    10 ± 4 (95 % interval 2 to 18)
+    10 ± 4 (95 % interval 1 to 19)
     """
 
-    sorted_l1: Estimate
+    sorted_l1: Estimate | None
     simulations: int
     levels: NDArray[np.int64]
     prevalence_errors: NDArray[np.float64]
@@ -98,9 +106,9 @@ class ReleaseError:
         errors = [np.array(table, dtype=np.float64) for table in (self.prevalence_errors, self.k_plus_errors)]
         if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
-        if not levels.size:
-            raise DataError("The error table of a release needs one level at least.")
-        if levels[0] < 1 or not bool(np.all(levels[1:] > levels[:-1])):
+        if (self.sorted_l1 is None) != (not self.simulations) or bool(levels.size) != bool(self.simulations):
+            raise DataError("The error table of a release needs one level at least, but none where no run was made.")
+        if bool(np.any(levels < 1)) or not bool(np.all(levels[1:] > levels[:-1])):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
         if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
             raise DataError("Standard errors must be finite and not negative.")
@@ -112,29 +120,65 @@ class ReleaseError:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
+    @classmethod
+    def unsimulated(cls, evidence: Evidence | None = None) -> ReleaseError:
+        """Return what is known without any run: intervals from noisy values where they were kept, else nothing.
+
+        Examples
+        --------
+        >>> print(ReleaseError.unsimulated().prevalence(Profile.from_counts([3] * 10), 3))
+        10, no interval: no error was simulated (simulations=0)
+        """
+        bands = (None,) * 3 if evidence is None else (evidence.band, evidence.prevalences, evidence.zeros)
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(None, 0, nothing, nothing, nothing, None, *bands)  # type: ignore[arg-type]  # ty: floats are made
+
     @property
-    def expected_range(self) -> tuple[float, float]:
+    def expected_range(self) -> tuple[float, float] | None:
         """What the sorted ℓ1 distance is expected to be between, in items, of whatever shape the data are.
 
         Runs on the released profile say what to expect of data of its shape, and the interval of :attr:`sorted_l1` how
-        exactly they do. Other data may be released with a smaller or a larger error.
+        exactly they do. Other data may be released with a smaller or a larger error. None where nothing was simulated.
         """
-        expected = self.sorted_l1
-        return expected.interval[0] / _LESS, expected.interval[1] * _MORE
+        if self.sorted_l1 is None:
+            return None
+        return self.sorted_l1.interval[0] / _LESS, self.sorted_l1.interval[1] * _MORE
+
+    @property
+    def has_prevalence_intervals(self) -> bool:
+        """Whether there are intervals for φ_r, from runs or from noisy values."""
+        return bool(self.simulations) or self.prevalence_band is not None
+
+    @property
+    def has_k_plus_intervals(self) -> bool:
+        """Whether there are intervals for φ_{k+}."""
+        return bool(self.simulations) or self.band is not None
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
+        value = profile.prevalence(count)
+        if not self.has_prevalence_intervals:
+            return _unknown(value)
         (low,), (high,) = self.prevalence_interval(profile, np.array([count]))
-        error = float(self._at(self.prevalence_errors, count))
-        method = METHOD if self.prevalence_band is None else BAND_METHOD
-        return Estimate(float(profile.prevalence(count)), error, (float(low), float(high)), method)
+        ends = float(low), float(high)
+        if self.prevalence_band is not None:
+            return _smoothed(value, ends)
+        return Estimate(float(value), float(self._at(self.prevalence_errors, count)), ends, METHOD)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
         """Return φ_{k+} of the released profile with its 95 % interval."""
+        value = profile.k_plus(k)
+        if not self.has_k_plus_intervals:
+            return _unknown(value)
         (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
-        error = float(self._at(self.k_plus_errors, k))
+        ends = float(low), float(high)
+        if self.prevalence_band is not None:
+            return _smoothed(value, ends)
+        if not self.simulations:
+            told = Statement(Holds.BOTH, _NOT_SIMULATED)
+            return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
         method = METHOD if self.band is None else BAND_METHOD
-        return Estimate(float(profile.k_plus(k)), error, (float(low), float(high)), method)
+        return Estimate(float(value), float(self._at(self.k_plus_errors, k)), ends, method)
 
     def k_plus_interval(
         self, profile: Profile, k: NDArray[np.int64]
@@ -151,10 +195,11 @@ class ReleaseError:
         Returns
         -------
         low, high : ndarray of float64, shape (m,)
+            0 and infinity where nothing is known.
         """
         values = profile.cumulative_prevalence(k)
         if self.band is None:
-            return whole_interval(values, self._at(self.k_plus_errors, k))
+            return self._interval(values, self.k_plus_errors, k)
         return _with_released(values, *self.band.at(k))
 
     def prevalence_interval(
@@ -163,7 +208,7 @@ class ReleaseError:
         """Return the same for φ_r, r ≥ 1, shape (m,)."""
         values = prevalences_at(profile, r)
         if self.prevalence_band is None:
-            return whole_interval(values, self._at(self.prevalence_errors, r))
+            return self._interval(values, self.prevalence_errors, r)
         return _with_released(values, *self.prevalence_band.at(r))
 
     def of_zeros(self, zeros: int) -> Estimate:
@@ -172,14 +217,25 @@ class ReleaseError:
         Raises
         ------
         DataError
-            If no error of such a number was kept.
+            If no error of such a number was kept, though errors were simulated.
         """
+        if self.zeros_interval is not None:
+            return _smoothed(
+                zeros, (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
+            )
+        if not self.simulations:
+            return _unknown(zeros)
         if self.zeros_error is None:
             raise DataError("This error table says nothing of labels of count zero.")
-        if self.zeros_interval is None:
-            return _estimate(zeros, self.zeros_error)
-        ends = (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
-        return Estimate(float(zeros), self.zeros_error, ends, BAND_METHOD)
+        low, high = whole_interval(zeros, widening(self.simulations) * self.zeros_error)
+        return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
+
+    def _interval(
+        self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if not self.simulations:
+            return np.zeros(values.shape), np.full(values.shape, np.inf)
+        return whole_interval(values, widening(self.simulations) * self._at(errors, level))
 
     def _at(self, errors: NDArray[np.float64], level: int | NDArray[np.int64]) -> NDArray[np.float64]:
         inside = np.clip(level, self.levels[0], self.levels[-1])
@@ -194,9 +250,11 @@ def simulate_error(
     *,
     zeros: int | None = None,
     evidence: Evidence | None = None,
-    simulations: int,
+    simulations: int | None,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None = None,
+    drawn: Iterable[Run] | None = None,
+    of_nothing: Iterable[Run] | None = None,
 ) -> ReleaseError:
     """Run ``mechanism`` again on its own release and measure how far the results fall.
 
@@ -211,16 +269,21 @@ def simulate_error(
     evidence
         What else the noisy values said, if the mechanism kept it.
     simulations
-        Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32.
+        Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32. 0 simulates
+        nothing, and None leaves it to :func:`~anonhist.releases.mechanism.simulations_of`.
     rng
         Simulation randomness; nothing secret depends on it.
     progress
-        Called with the share done, in (0, 1], after each batch on the released profile.
+        Called with the share done, in (0, 1], also within runs that take long.
+    drawn
+        Runs on the released profile with their misfits, as many as that, where they were drawn before.
+    of_nothing
+        The same of runs on :func:`~anonhist.releases.runs.nothing_like` it.
 
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number from 2 to 1,000.
+        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000.
 
     Examples
     --------
@@ -233,32 +296,57 @@ def simulate_error(
     >>> error.sorted_l1.value, error.levels.tolist(), error.k_plus_errors.tolist()
     (1.0, [1, 3, 4, 5, 6], [1.0, 0.0, 0.0, 0.0, 0.0])
     """
-    runs = simulations_of(profile, parse_simulations(simulations))
-    # The largest count there can be has no next one.
-    after = profile.counts[profile.counts < MAX_ITEMS] + 1
-    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
-    levels = levels[np.diff(levels, prepend=0) > 0]  # np.unique would load all of numpy.ma for it
+    asked = None if simulations is None else parse_simulations(simulations)
+    runs = simulations_of(profile, asked, work=simulation_work(mechanism, profile))
+    if not runs:
+        return ReleaseError.unsimulated(evidence)
+    levels = levels_of(profile)
     misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
-    found = [_errors(profile, zeros, mechanism, levels, runs, misfit=misfit, rng=rng, progress=progress)]
+    # Runs that are drawn now tell how far they are; of others, to measure them is all that is left to do.
+    first, rest = part_of(progress, 0.0, _ON_RELEASE), part_of(progress, _ON_RELEASE, 1.0)
+    if drawn is None:
+        drawn = draw_runs(mechanism, profile, zeros, size=runs, rng=rng, with_misfit=misfit is not None, progress=first)
+        first = None
+    found = [_errors(profile, zeros, drawn, levels, misfit=misfit, progress=first)]
     if profile.n:
-        nothing = Profile([], [], unit=profile.unit)
-        # The same labels, none of which occurs.
-        silent = None if zeros is None else zeros + profile.num_labels
-        found.append(_errors(nothing, silent, mechanism, levels, runs, misfit=None, rng=rng, progress=None))
+        nothing, silent = nothing_like(profile, zeros)
+        if of_nothing is None:
+            of_nothing = draw_runs(mechanism, nothing, silent, size=runs, rng=rng, progress=rest)
+            rest = None
+        found.append(_errors(nothing, silent, of_nothing, levels, misfit=None, progress=rest))
     roots = np.max([each.roots for each in found], axis=0)
     distances = max((each.distances for each in found), key=np.mean)
     zeros_error = None if zeros is None else max(each.zeros for each in found)
     mean = float(np.mean(distances))
     # Runs that all agree do not make the mean exact: one more of them may be off by an item.
     spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
-    half = NORMAL_95 * spread
-    expected = Estimate(mean, spread, (max(0.0, mean - half), mean + half), METHOD)
+    expected = expected_distance(mean, spread, runs)
     if evidence is None:
         return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error)
     found_error = ReleaseError(
         expected, runs, levels, roots[0], roots[1], zeros_error, evidence.band, evidence.prevalences, evidence.zeros
     )
     return found_error if evidence.prevalences is None else _not_below_bands(found_error, profile, zeros)
+
+
+def levels_of(profile: Profile) -> NDArray[np.int64]:
+    """Return the counts at which errors are kept: 1, and r and r + 1 for each released count r.
+
+    Examples
+    --------
+    >>> levels_of(Profile.from_counts([5, 3])).tolist()
+    [1, 3, 4, 5, 6]
+    """
+    # The largest count there can be has no next one.
+    after = profile.counts[profile.counts < MAX_ITEMS] + 1
+    levels = np.sort(np.concatenate((np.ones(1, dtype=np.int64), profile.counts, after)))
+    return np.asarray(levels[np.diff(levels, prepend=0) > 0])  # np.unique would load all of numpy.ma for it
+
+
+def expected_distance(mean: float, spread: float, runs: int, *, method: str = METHOD) -> Estimate:
+    """Return a mean over some runs, 2 or more, with the interval that its standard error gives."""
+    half = NORMAL_95 * widening(runs - 1) * spread
+    return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
 
 
 def _not_below_bands(error: ReleaseError, profile: Profile, zeros: int | None) -> ReleaseError:
@@ -294,12 +382,10 @@ class _Errors:
 def _errors(
     profile: Profile,
     zeros: int | None,
-    mechanism: Mechanism,
+    drawn: Iterable[Run],
     levels: NDArray[np.int64],
-    runs: int,
     *,
     misfit: float | None,
-    rng: np.random.Generator,
     progress: Callable[[float], None] | None,
 ) -> _Errors:
     truth = _table(profile, levels)
@@ -307,22 +393,17 @@ def _errors(
     distances: list[float] = []
     misfits: list[float] = []
     square = 0.0
-    batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
-    while len(distances) < runs:
-        size = min(batch, runs - len(distances))
-        if misfit is not None and isinstance(mechanism, TellsMisfit):
-            told = mechanism.simulate_with_misfit(profile, size=size, rng=rng)
-            misfits.extend(far for _, far in told)
-            # Who is counted once is public where zeros are released: who is not in a run has count zero.
-            drawn = [(run, (zeros or 0) + profile.num_labels - run.num_labels) for run, _ in told]
-        else:
-            drawn = [(run, found or 0) for run, found in runs_of(mechanism, profile, zeros, size=size, rng=rng)]
-        for simulated, simulated_zeros in drawn:
-            distances.append(float(sorted_l1(profile, simulated)))
-            squares += (_table(simulated, levels) - truth).astype(np.float64) ** 2
-            square += float(simulated_zeros - (zeros or 0)) ** 2
+    for run in drawn:
+        distances.append(float(sorted_l1(profile, run.profile)))
+        squares += (_table(run.profile, levels) - truth).astype(np.float64) ** 2
+        square += float((run.zeros or 0) - (zeros or 0)) ** 2
+        if run.misfit is not None:
+            misfits.append(run.misfit)
         if progress is not None:
-            progress(len(distances) / runs)
+            progress(len(distances) / (len(distances) + 1))
+    if progress is not None:
+        progress(1.0)
+    runs = len(distances)
     # Where the noisy values are farther from what was fitted to them than they are in runs on it, the data are of
     # another kind, and the fit is off by as much more.
     usual = float(np.mean(misfits)) if misfits else 0.0
@@ -355,9 +436,18 @@ def _with_released(
     return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 
 
-def _estimate(value: int, error: float) -> Estimate:
-    low, high = whole_interval(value, error)
-    return Estimate(float(value), error, (float(low), float(high)), METHOD)
+def _unknown(value: int) -> Estimate:
+    """Return a number of which nothing is known but that it was released."""
+    said = Statement(Holds.NONE, _NOT_SIMULATED)
+    return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=said)
+
+
+def _smoothed(value: int, ends: tuple[float, float]) -> Estimate:
+    """Return a number of a smoothed release: runs on what is smooth err too little, so the band says how far off it is.
+
+    Its standard error is that of a normal interval as wide.
+    """
+    return Estimate(float(value), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, BAND_METHOD)
 
 
 def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 MOST_ROWS = 2**20
 # A few runs on the largest profiles take minutes, all that may be asked for would take hours.
 _ROWS_OF_ALL_RUNS, _FEW_RUNS = 2**25, 32
+# Unless more are asked for: enough to know an error to 13 %, and as few as know it to 25 %.
+USUAL_RUNS, LEAST_RUNS = 32, 8
+# So much work is done for all runs on a released profile together; about a second's.
+_WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
 
 
@@ -58,6 +62,20 @@ class CountsZeros(Protocol):
         """Return ``size`` independent runs on a public profile and a public number of zeros: profiles and numbers."""
 
 
+@runtime_checkable
+class KnowsWork(Protocol):
+    """A mechanism of which a run may take long, and that can tell."""
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers a run on a public profile computes, ≥ 0: the same on every machine."""
+
+
+def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
+    """Return what a mechanism says of a run, if it says anything, and four numbers for each released count."""
+    own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0
+    return own + 4 * len(profile)
+
+
 def check_diagram(profile: Profile) -> None:
     """Refuse to run again what is written out as far as the Durfee size D of a public profile, where D > 2^20.
 
@@ -74,8 +92,21 @@ def check_diagram(profile: Profile) -> None:
         )
 
 
-def simulations_of(profile: Profile, asked: int) -> int:
-    """Return how often a public profile of Durfee size D is run again: as asked, up to the larger of 32 and 2^25/D.
+def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
+    """Return how often a public profile of Durfee size D is run again.
+
+    As asked, up to the larger of 32 and 2^25/D. If no number is asked for, 32 times, but where a run is so much work
+    that it would be more than 2^23 in all, 2^23 / ``work`` times and no less than 8. The same release is run equally
+    often on every machine.
+
+    Parameters
+    ----------
+    profile
+        The released profile.
+    asked
+        How many runs are asked for, 0 for none; None leaves it to the rule.
+    work
+        How many numbers a run computes: see :class:`KnowsWork`.
 
     Examples
     --------
@@ -84,7 +115,11 @@ def simulations_of(profile: Profile, asked: int) -> int:
     1000
     >>> simulations_of(Profile.from_prevalences({2**18: 2**18}), 1000)
     128
+    >>> [simulations_of(Profile.from_counts([5, 3, 3]), None, work=2**power) for power in (10, 19, 25)]
+    [32, 16, 8]
     """
+    if asked is None:
+        return max(LEAST_RUNS, min(USUAL_RUNS, _WORK_OF_ALL_RUNS // max(1, work)))
     return min(asked, max(_FEW_RUNS, _ROWS_OF_ALL_RUNS // max(1, profile.durfee_size)))
 
 

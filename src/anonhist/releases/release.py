@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.mechanism import runs_of, simulations_of
+from anonhist.releases.mechanism import simulation_work, simulations_of
+from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
 
     _Simulated = TypeVar("_Simulated")
 
-DEFAULT_SIMULATIONS = 32
+# Runs on a released profile are kept where they have no more distinct counts together; else they are drawn when needed.
+_MOST_KEPT = 2**23
+# So much of the bar is filled when runs on no data were drawn, and when all were.
+_ON_NOTHING, _DRAWN = 0.35, 0.9
+_SIMULATED = ("_simulated_runs", "_simulated_nothing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,10 @@ class Release:
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` rests on when it is computed, from 2 to 1,000. A Durfee size D above 2^15
-        allows for no more than 2^25/D, but always for 32; ``error.simulations`` says how many there were.
+        How many runs :attr:`error` and all that is estimated from the release rest on, from 2 to 1,000. A Durfee size
+        D above 2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run
+        is much work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and no
+        interval but those from the noisy values. ``error.simulations`` says how many there were.
     recorded_error
         The errors, where they were computed before.
     order_key
@@ -62,8 +67,18 @@ class Release:
     Raises
     ------
     UsageError
-        If ``simulations`` is not a whole number from 2 to 1,000, ``items`` or ``zeros`` not one from 0 to 2^63 − 1, or
-        ``order_key`` is none or not for users.
+        If ``simulations`` is neither 0 nor a whole number from 2 to 1,000, ``items`` or ``zeros`` not one from 0 to
+        2^63 − 1, or ``order_key`` is none or not for users.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> release = FrobeniusMechanism(40).release(Profile.from_counts([5, 3, 3]))
+    >>> print(release.prevalence(3))
+    2 ± 0 (95 % interval 1 to 3)
+    >>> print(replace(release, simulations=0).prevalence(3))
+    2, no interval: no error was simulated (simulations=0)
     """
 
     profile: Profile
@@ -71,7 +86,7 @@ class Release:
     mechanism: Mechanism
     reason: str
     library_version: str
-    simulations: int = DEFAULT_SIMULATIONS
+    simulations: int | None = None
     recorded_error: ReleaseError | None = field(default=None, repr=False)
     order_key: str | None = None
     items: int | None = None
@@ -79,7 +94,12 @@ class Release:
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "simulations", parse_simulations(self.simulations))
+        asked = self.simulations
+        if asked is None and self.recorded_error is not None:
+            asked = self.recorded_error.simulations
+        elif asked is None:
+            asked = simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
+        object.__setattr__(self, "simulations", parse_simulations(asked))
         if self.order_key is not None:
             object.__setattr__(self, "order_key", parse_order_key(self.order_key))
             if self.guarantee.unit.kind != "user":
@@ -107,43 +127,70 @@ class Release:
         progress
             Called with the share done, in (0, 1], now and then.
         """
-        return replace(self, recorded_error=self._error(progress))
+        told = replace(self, recorded_error=self._error(progress))
+        # What was simulated for this object serves that one, too.
+        told.__dict__.update({name: self.__dict__[name] for name in _SIMULATED if name in self.__dict__})
+        return told
 
     def resimulate(self) -> tuple[Profile, ...]:
-        """Return runs of the mechanism on the released profile, drawn once, when first asked for.
+        """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
 
-        As many as :attr:`simulations` allows. Post-processing, free. What is estimated from a release takes its privacy
-        noise from these.
+        As many as :attr:`simulations` says, none for 0. Post-processing, free. What is estimated from a release takes
+        its privacy noise from these. They are drawn once, from a generator that starts from what was released: whoever
+        asks gets the same.
         """
-        return tuple(run for run, _ in self._runs)
+        return tuple(run.profile for run in self._runs(None))
 
     def resimulate_zeros(self) -> tuple[int | None, ...]:
         """Return the number of zeros of each of those runs; None where no such number is released."""
-        return tuple(zeros for _, zeros in self._runs)
+        return tuple(run.zeros for run in self._runs(None))
+
+    def resimulate_nothing(self) -> tuple[Profile, ...]:
+        """Return as many runs of the mechanism on no data at all: what noise alone looks like."""
+        return tuple(run.profile for run in self._runs_on_nothing(None))
+
+    def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
+        def simulated() -> tuple[Run, ...]:
+            nothing, silent = nothing_like(self.profile, self.zeros)
+            rng = generator_of(self.mechanism, self.profile, self.zeros).spawn(1)[0]
+            return tuple(draw_runs(self.mechanism, nothing, silent, size=self._num_runs, rng=rng, progress=progress))
+
+        return self._once("_simulated_nothing", simulated)
+
+    def _runs(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
+        return self._once("_simulated_runs", lambda: tuple(self._drawn(progress)))
+
+    def _drawn(self, progress: Callable[[float], None] | None) -> Iterator[Run]:
+        return draw_runs(
+            self.mechanism,
+            self.profile,
+            self.zeros,
+            size=self._num_runs,
+            rng=generator_of(self.mechanism, self.profile, self.zeros),
+            with_misfit=self.evidence is not None and self.evidence.misfit is not None,
+            progress=progress,
+        )
 
     @property
-    def _runs(self) -> tuple[tuple[Profile, int | None], ...]:
-        def simulated() -> tuple[tuple[Profile, int | None], ...]:
-            # A simulation on what is public already: nothing private rests on this generator.
-            rng = np.random.default_rng()
-            size = simulations_of(self.profile, self.simulations)
-            return tuple(runs_of(self.mechanism, self.profile, self.zeros, size=size, rng=rng))
-
-        return self._once("_simulated_runs", simulated)
+    def _num_runs(self) -> int:
+        return simulations_of(self.profile, self.simulations)
 
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
         def simulated() -> ReleaseError:
-            # A simulation on what is public already: nothing private rests on this generator.
-            rng = np.random.default_rng()
-            size, zeros = self.simulations, self.zeros
+            nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
+            is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
+            # Where they are not kept they are measured as they are drawn.
+            drawn = part_of(progress, _ON_NOTHING, _DRAWN if is_kept else 1.0)
             return simulate_error(
                 self.profile,
                 self.mechanism,
-                zeros=zeros,
+                zeros=self.zeros,
                 evidence=self.evidence,
-                simulations=size,
-                rng=rng,
-                progress=progress,
+                simulations=self.simulations,
+                rng=generator_of(self.mechanism, self.profile, self.zeros),
+                progress=part_of(progress, _DRAWN, 1.0) if is_kept else None,
+                drawn=self._runs(drawn) if is_kept else self._drawn(drawn),
+                of_nothing=nothing,
             )
 
         return self._once("_simulated_error", simulated) if self.recorded_error is None else self.recorded_error
@@ -158,15 +205,27 @@ class Release:
 
     @property
     def mostly_noise(self) -> bool:
-        """Whether a third of the items or more are expected to be wrong: the data may be far smaller than released."""
-        return 3 * self.error.sorted_l1.value >= self.profile.n
+        """Whether a third of the items or more are expected to be wrong: the data may be far smaller than released.
+
+        False where no error was simulated: nobody knows then.
+        """
+        expected = self.error.sorted_l1
+        return expected is not None and 3 * expected.value >= self.profile.n
 
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released."""
         if count == 0 and self.zeros is not None:
-            return self.error.of_zeros(self.zeros)
-        return self.error.prevalence(self.profile, count)
+            return self._stated.of_zeros(self.zeros)
+        return self._stated.prevalence(self.profile, count)
 
     def k_plus(self, k: int) -> Estimate:
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval."""
-        return self.error.k_plus(self.profile, k)
+        return self._stated.k_plus(self.profile, k)
+
+    @property
+    def _stated(self) -> ReleaseError:
+        """What intervals are read from: of a smoothed release the noisy values alone, so nothing is simulated."""
+        known = self.evidence
+        if self.recorded_error is not None or known is None or known.prevalences is None:
+            return self.error
+        return ReleaseError.unsimulated(known) if self.zeros is None or known.zeros is not None else self.error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.releases.error import levels_of
 from anonhist.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ def prevalences_figure(release: Release) -> Figure:
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
-    low, high = error.prevalence_interval(profile, counts)
-    axes.vlines(counts, np.maximum(low, _floor(high)), high, color=BAND, linewidth=1.6, label="95 % interval")
+    high = prevalences
+    if error.has_prevalence_intervals:
+        low, high = error.prevalence_interval(profile, counts)
+        axes.vlines(counts, np.maximum(low, _floor(high)), high, color=BAND, linewidth=1.6, label="95 % interval")
     axes.plot(counts, prevalences, ".", color=BLUE, markersize=4.5, label="released prevalence")
     _log_log(axes, counts, high)
     return figure
@@ -53,16 +56,18 @@ def k_plus_figure(release: Release) -> Figure:
     words = words_of(release.guarantee.unit)
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
-    levels = error.levels[thinned(error.levels)] if len(profile) else np.zeros(0, dtype=np.int64)
+    levels = levels_of(profile)
+    levels = levels[thinned(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
     if release.guarantee.unit.kind == "label":
         # Counts above the bound were taken together with it: there is nothing to err about.
         levels = levels[levels <= release.guarantee.unit.bound]
     values = profile.cumulative_prevalence(levels).astype(float)
-    low, high = error.k_plus_interval(profile, levels)
+    low, high = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (values, values)
     # Each value holds up to the next level, the last one for all that is above.
     ends = np.append(levels, _beyond(levels))
     middle, low, high = (np.maximum(np.append(each, each[-1:]), _floor(high)) for each in (values, low, high))
-    axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
+    if error.has_k_plus_intervals:
+        axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
     axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
     _log_log(axes, levels, high)
     return figure

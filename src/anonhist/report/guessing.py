@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.profiles import Profile
 from anonhist.properties import covered_share, evenly_spread
-from anonhist.releases.error import NORMAL_95
+from anonhist.properties.levels import widening
+from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _POINTS = 400
-_RUNS, _BATCH = 16, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,46 +32,58 @@ class Guessing:
         Numbers β of most frequent labels, ascending, ≥ 1, evenly spread on the log scale; each power
         of ten up to the number of labels among them.
     share, share_errors : ndarray of float64, shape (v,)
-        ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error.
-    items_error
-        Standard error of the number of released items, at least what noise alone makes of no data.
+        ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error; None where nothing
+        was simulated.
+    items_interval
+        A 95 % interval for the number of items, at least what noise alone makes of no data; 0 and infinity where
+        nothing was simulated.
     runs
-        How many new runs of the mechanism on the released profile the errors come from.
+        How many runs of the mechanism on the released profile the errors come from: those of the release.
     """
 
     labels: NDArray[np.int64]
     share: NDArray[np.float64]
-    share_errors: NDArray[np.float64]
-    items_error: float
+    share_errors: NDArray[np.float64] | None
+    items_interval: tuple[float, float]
     runs: int
+
+    @property
+    def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of 95 % intervals for the share; 0 and infinity where nothing was simulated."""
+        if self.share_errors is None:
+            return np.zeros(self.share.shape), np.full(self.share.shape, np.inf)
+        half = NORMAL_95 * widening(self.runs) * self.share_errors
+        return np.maximum(self.share - half, 0.0), np.minimum(self.share + half, 1.0)
 
     @classmethod
     def of(cls, release: Release) -> Guessing:
-        """Read the curve off the released profile and simulate its errors: post-processing, free.
+        """Read the curve off the released profile, and its errors off the runs of the release: post-processing, free.
 
-        The standard error of a number f(R) of the released profile R is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over new
-        runs R*_b of the mechanism on R, as for the other errors of a release. The same release gives the same errors.
+        The standard error of a number f(R) of the released profile R is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over
+        the runs R*_b of the mechanism on R that all errors of the release rest on.
         """
         profile = release.profile
         total = max(1, profile.num_labels)
         marks = {*evenly_spread(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
         labels = np.array(sorted(marks), dtype=np.int64)
         share = covered_share(profile, labels)
+        drawn = release.resimulate()
+        runs = len(drawn)
+        if not runs:
+            return cls(labels, share, None, (0.0, math.inf), 0)
         squares, items_square = np.zeros(labels.size), 0.0
-        # A simulation on what is public already, seeded so that a release always gives the same page.
-        rng = np.random.default_rng(0)
-        for _ in range(_RUNS // _BATCH):
-            for simulated in release.mechanism.simulate(profile, size=_BATCH, rng=rng):
-                squares += (covered_share(simulated, labels) - share) ** 2
-                items_square += float(simulated.n - profile.n) ** 2
+        for simulated in drawn:
+            squares += (covered_share(simulated, labels) - share) ** 2
+            items_square += float(simulated.n - profile.n) ** 2
         # What was released does not show how much of it is noise alone: see anonhist.releases.error.
-        nothing = Profile([], [], unit=profile.unit)
-        of_nothing = [float(one.n) ** 2 for one in release.mechanism.simulate(nothing, size=_BATCH, rng=rng)]
-        items_error = max(items_square / _RUNS, sum(of_nothing) / _BATCH) ** 0.5
+        of_nothing = release.resimulate_nothing()
+        nothing_square = math.fsum(float(one.n) ** 2 for one in of_nothing) / len(of_nothing)
+        items_error = widening(runs) * max(items_square / runs, nothing_square) ** 0.5
+        low, high = whole_interval(profile.n, items_error)
         # Runs that all agree do not make a share exact: one more of them may be off by an item.
-        least = 1 / (_RUNS**0.5 * max(1, profile.n))
-        errors = np.maximum(np.sqrt(squares / _RUNS), least)
-        return cls(labels, share, errors, items_error, _RUNS)
+        least = 1 / (runs**0.5 * max(1, profile.n))
+        errors = np.maximum(np.sqrt(squares / runs), least)
+        return cls(labels, share, errors, (float(low), float(high)), runs)
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
@@ -89,9 +101,8 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Fi
     if not len(release.profile):
         say_empty(axes)
         return figure
-    spread = NORMAL_95 * curve.share_errors
-    low, high = np.maximum(curve.share - spread, 0), np.minimum(curve.share + spread, 1)
-    axes.fill_between(curve.labels, low, high, color=BAND, linewidth=0, label="95 % interval")
+    if curve.runs:
+        axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95 % interval")
     mark = "-" if curve.labels.size > 1 else "o"
     axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")
     axes.set_ylim(0, 1.02)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.privacy import short_decimal, warning
-from anonhist.releases.error import NORMAL_95, whole_interval
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
@@ -20,6 +19,7 @@ from anonhist.report.wording import (
     interval_of_items,
     not_covered,
     promise,
+    runs_told,
     share_of_items,
     what_a_bound_costs,
 )
@@ -50,12 +50,12 @@ def write_release(release: Release, path: str | Path, *, command: str | None = N
 def _main(release: Release, command: str | None) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
-    low, high = whole_interval(profile.n, guessing.items_error) if release.items is None else interval_of_items(release)
+    low, high = guessing.items_interval if release.items is None else interval_of_items(release)
     limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
     words = {
         "items": f"{release.n:,}",
         "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
-        "items_interval": interval(float(low), float(high)),
+        "items_interval": interval(low, high),
         "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
         "labels_interval": interval(*release.k_plus(1).interval),
@@ -68,8 +68,7 @@ def _main(release: Release, command: str | None) -> str:
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "simulations": str(error.simulations),
-        "guessing_runs": str(guessing.runs),
+        "runs": runs_told(release),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
         "bounded": what_a_bound_costs(release),
@@ -102,7 +101,9 @@ def _main(release: Release, command: str | None) -> str:
             (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
             for k in _shown_levels(profile, limit)
         ),
-        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %") if len(profile) else "",
+        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %" if error.simulations else "")
+        if len(profile)
+        else "",
         reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),
     )
 
@@ -125,5 +126,5 @@ def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
 def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, float]]]:
     for power in range(len(str(guessing.labels[-1]))):
         at = int(np.searchsorted(guessing.labels, 10**power))
-        share, half = float(guessing.share[at]), float(NORMAL_95 * guessing.share_errors[at])
-        yield f"{10**power:,}", f"{100 * share:.2f} %", (100 * max(0.0, share - half), 100 * min(1.0, share + half))
+        low, high = (float(end[at]) for end in guessing.band)
+        yield f"{10**power:,}", f"{100 * float(guessing.share[at]):.2f} %", (100 * low, 100 * high)

@@ -249,7 +249,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def expected_error(error: ReleaseError) -> str:
-    """Write the expected error of a whole profile with the range it is in: three digits of each.
+    """Write the expected error of a whole profile with the range it is in, three digits of each, if it was simulated.
 
     Examples
     --------
@@ -259,7 +259,11 @@ def expected_error(error: ReleaseError) -> str:
     >>> l1 = Estimate(8970.4, 31.0, (8909.6, 9031.2), "")
     >>> expected_error(ReleaseError(l1, 32, np.array([1]), np.array([1.0]), np.array([1.0])))
     '8,970 (7,120 to 14,500)'
+    >>> expected_error(ReleaseError.unsimulated())
+    'not simulated'
     """
+    if error.sorted_l1 is None or error.expected_range is None:
+        return "not simulated"
     low, high = error.expected_range
 
     def digits(number: float, way: Callable[[float], int]) -> str:
@@ -270,13 +274,17 @@ def expected_error(error: ReleaseError) -> str:
 
 
 def interval(low: float, high: float, *, places: int = 0) -> str:
-    """Write an interval, its ends rounded outwards.
+    """Write an interval, its ends rounded outwards; without an upper end it says nothing.
 
     Examples
     --------
     >>> interval(2.4, 5.1), interval(0.123, 0.128, places=2)
     ('2 to 6', '0.12 to 0.13')
+    >>> interval(0.0, math.inf)
+    'no interval'
     """
+    if math.isinf(high):
+        return "no interval"
     scale = 10**places
     return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
 
@@ -292,8 +300,30 @@ def share_of_items(release: Release) -> str:
     ': mostly noise'
     """
     items, name = release.profile.n, words_of(release.guarantee.unit).items
-    share = f", {percent(release.error.sorted_l1.value / items)} of the {name}" if items else ""
+    expected = release.error.sorted_l1
+    share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")
+
+
+def runs_told(release: Release, *, of: str = "profile") -> str:
+    """Say what errors come from, or that there are none.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from anonhist.mechanisms import PrevalenceMechanism
+    >>> from anonhist.profiles import Profile
+    >>> made = PrevalenceMechanism(1, public_cap=9).release(Profile.from_counts([2, 1]))
+    >>> runs_told(replace(made, simulations=0))
+    'No error was simulated (simulations=0): there is no expected error, and no interval that rests on one.'
+    """
+    runs = release.error.simulations
+    if not runs:
+        return "No error was simulated (simulations=0): there is no expected error, and no interval that rests on one."
+    return (
+        f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy. ± is one"
+        " standard error."
+    )
 
 
 def percent(share: float) -> str:

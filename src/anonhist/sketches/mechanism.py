@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.pulse import pulsing
 from anonhist.releases import Evidence
 from anonhist.releases.mechanism import check_numbers
 from anonhist.sketches.counter_bands import counter_bands
@@ -17,6 +18,9 @@ from anonhist.sketches.observed import Observed
 
 # How likely noise is that simulations leave out.
 _NEGLIGIBLE = 1e-12
+# A fit climbs for some hundred steps, each with a matrix of up to 400 rows and columns; and so many counters are filled
+# with labels and noise while it computes one number.
+_WORK_OF_FIT, _COUNTERS = 2**20, 16
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,9 +110,14 @@ class SketchMechanism:
     def _scaled(self, found: Prevalences) -> Profile:
         return found.scaled(self._labels).rounded(unit=self.guarantee.unit.combined)
 
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers a run computes: most of it is the fit of a decoder that assumes smoothness."""
+        fit = _WORK_OF_FIT if isinstance(self.decoder, SmoothDecoder) else 0
+        return fit + (self.counters + min(profile.num_labels, self.counters)) // _COUNTERS
+
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
-        return [self._reread(self._simulated(profile, rng), rng) for _ in range(size)]
+        return list(pulsing(self._reread(self._simulated(profile, rng), rng) for _ in range(size)))
 
     def _reread(self, observed: Observed, rng: np.random.Generator) -> Profile:
         if isinstance(self.decoder, SmoothDecoder):

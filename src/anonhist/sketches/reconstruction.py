@@ -34,7 +34,7 @@ def reconstruct(
     guarantee: Guarantee,
     shared: tuple[SharedNoise, ...],
     method: str | Decoder | None,
-    simulations: int,
+    simulations: int | None,
 ) -> Release:
     """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
     from anonhist import __version__

@@ -12,7 +12,6 @@ from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
 from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
-from anonhist.releases import DEFAULT_SIMULATIONS
 from anonhist.sketches.addresses import known_places
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
 from anonhist.sketches.folding import folded, unfolded
@@ -437,7 +436,7 @@ class Sketch:
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfolded(self.counters, self.clipped, gamma, source=entropy), None
 
-    def reconstruct(self, method: str | Decoder | None = None, *, simulations: int = DEFAULT_SIMULATIONS) -> Release:
+    def reconstruct(self, method: str | Decoder | None = None, *, simulations: int | None = None) -> Release:
         """Return the profile of what was counted, as a release: post-processing, as often as one likes.
 
         Parameters
@@ -445,7 +444,8 @@ class Sketch:
         method
             A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for intervals, from 2 to 1,000.
+            How often it is run again for the expected error, from 2 to 1,000; see
+            :attr:`~anonhist.releases.Release.simulations`.
 
         Raises
         ------
@@ -454,7 +454,7 @@ class Sketch:
         """
         from anonhist.sketches.reconstruction import reconstruct
 
-        runs = parse_simulations(simulations)
+        runs = None if simulations is None else parse_simulations(simulations)
         self._check_unclipped("read")
         with self.turn:
             # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.

@@ -13,6 +13,7 @@ from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases import TellsMisfit
+from anonhist.releases.mechanism import simulation_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,6 +140,10 @@ class EdgeMechanism:
         return make_release(
             profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=drawn.evidence
         )
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return what the mechanism inside says."""
+        return simulation_work(self.central, profile)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness."""

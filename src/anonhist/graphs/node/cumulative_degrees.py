@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
-from anonhist.graphs.node.smooth_sums import cells_from_below, smooth_sums
+from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
 from anonhist.graphs.node.sums_band import TAIL, evidence_of, falling_bounds, single_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.noise_quantile import noise_quantile
@@ -71,6 +71,11 @@ class CumulativeDegrees(NoisyBins):
         """The number of nodes, and the sums."""
         nodes = NODES_SHARE * self.epsilon
         return (("number of nodes", nodes), ("degrees", self.epsilon - nodes))
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers the fit of one run computes, however many nodes there are."""
+        del profile
+        return WORK_OF_FIT
 
     @property
     def predicted_error(self) -> float:

@@ -14,6 +14,7 @@ from anonhist.graphs.node.bounding import Bounding, Projection
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.setting import make_release, without_sizes
+from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
@@ -243,7 +244,7 @@ class NoisyBins(NodeMechanism, ABC):
         return run, self._evidence(noisy, run)
 
     def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
-        return [self._run(bins, simulated_noise(rng)) for _ in range(size)]
+        return list(pulsing(self._run(bins, simulated_noise(rng)) for _ in range(size)))
 
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
         return self._published(self._noisy(bins, noise))

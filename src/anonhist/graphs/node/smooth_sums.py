@@ -48,6 +48,10 @@ class Cells:
             read_only(array)
 
 
+# A fit climbs for some hundred steps, with a matrix of some hundred rows and columns.
+WORK_OF_FIT = 2**19
+
+
 @lru_cache(maxsize=4)
 def cells_from_below(bins: int) -> Cells:
     """Return cells for sums ``Σ_{j≤i} bin_j``, i = 0..bins − 1.

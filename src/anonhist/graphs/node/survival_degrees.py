@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
-from anonhist.graphs.node.smooth_sums import cells_from_above, smooth_sums
+from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
 from anonhist.graphs.node.sums_band import evidence_of, falling_bounds, single_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
@@ -52,6 +52,11 @@ class SurvivalDegrees(NoisyBins):
     """
 
     method: ClassVar[str] = "survival"
+
+    def simulation_work(self, profile: Profile) -> int:
+        """Return about how many numbers the fit of one run computes, however many nodes there are."""
+        del profile
+        return WORK_OF_FIT
 
     @property
     def predicted_error(self) -> float:

@@ -10,12 +10,16 @@ from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
+from anonhist.properties.levels import widening
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from anonhist.profiles import Profile
+
+
+_NOT_SIMULATED = "No error was simulated (simulations=0), so the band is all there can be."
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
@@ -62,8 +66,8 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     error, half = np.zeros(value.shape), np.zeros(value.shape)
     if found.runs:
         error = np.sqrt(((found.values(shares) - value) ** 2).mean(axis=0))
-        half = np.maximum(NORMAL_95 * error, 1 / max(1, found.num_nodes))
-    if not found.num_nodes:
+        half = np.maximum(NORMAL_95 * widening(len(found.runs)) * error, 1 / max(1, found.num_nodes))
+    if not found.num_nodes or not found.is_known:
         half = np.ones(value.shape)
     # All nodes have at least the degree 0, and those with an edge 1.
     known = levels <= (0 if found.zeros is not None else 1)
@@ -77,9 +81,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         np.maximum(value - half, 0.0),
         np.minimum(value + half, 1.0),
         ("observed",) * levels.size,
-        "share of nodes of a degree or more" + (", from a release" if found.runs else ""),
+        "share of nodes of a degree or more" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
-        warnings=found.warnings,
+        warnings=found.warnings if found.is_known else (*found.warnings, _NOT_SIMULATED),
         guarantee=found.guarantee,
     )
 

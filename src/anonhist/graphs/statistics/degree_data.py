@@ -13,6 +13,8 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
+from anonhist.properties.levels import widening
+from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release
 from anonhist.releases.error import NORMAL_95
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from anonhist.releases import ReleaseError
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be far smaller, and this number far off."
+NOT_SIMULATED = Statement(Holds.NONE, "no error was simulated (simulations=0)")
 _EMPTY = "No node has an edge: this says nothing, so the interval is all there can be."
 
 
@@ -93,6 +96,11 @@ class DegreeData:
         raise UsageError(message)
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is known how far off numbers are: not of a release that was not simulated."""
+        return self.error is None or bool(self.runs)
+
+    @property
     def num_nodes(self) -> int:
         """How many nodes there are; where those without an edge are not known, those with one."""
         return self.profile.num_labels + (self.zeros or 0)
@@ -148,8 +156,12 @@ class DegreeData:
             value = low if math.isfinite(low) else 0.0
             return self._stated(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
         value = statistic(self.profile, self._zeros(self.zeros))
+        if not self.is_known:
+            low, high = ends
+            around = min(low, value), max(high, value)
+            return self._stated(value, math.nan, around, method=method, unit=unit, statement=NOT_SIMULATED)
         error = self.noise(value, statistic)
-        half = max(NORMAL_95 * error, step) if self.runs else 0.0
+        half = max(NORMAL_95 * widening(len(self.runs)) * error, step) if self.runs else 0.0
         low, high = value - half, value + half
         if half:
             # Floats skip whole numbers from 2^53 on.
@@ -174,16 +186,18 @@ class DegreeData:
         method: str,
         unit: str,
         warnings: tuple[str, ...] = (),
+        statement: Statement = PLUS_MINUS,
     ) -> Estimate:
         return Estimate(
             value,
             error,
             interval,
-            f"{method}, from a release" if self.runs else method,
+            method if self.error is None else f"{method}, from a release",
             assumes=self.assumes,
             warnings=(*warnings, *self.warnings),
             unit=unit,
             guarantee=self.guarantee,
+            statement=statement,
         )
 
     def _zeros(self, zeros: int | None) -> int:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
+from anonhist.graphs.statistics.degree_data import NOT_SIMULATED, DegreeData, DegreeSource
 from anonhist.graphs.statistics.power_law import LEAST, MOST, PowerLaw
 from anonhist.privacy import parse_whole_number
 from anonhist.properties import Estimate
+from anonhist.properties.statement import PLUS_MINUS
 from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
@@ -107,16 +108,17 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     own = law.sampling_error(value, start) if given is not None else _redrawn(law, value)
     noise = found.noise(value, lambda profile, _: _refitted(profile, found.max_degree, given, value))
     error = math.hypot(own, noise)
-    low = max(1.0, value - NORMAL_95 * error)
+    low = max(1.0, value - NORMAL_95 * error) if found.is_known else 1.0
     exponent = Estimate(
         value,
         error,
-        (low, math.inf if steep else value + NORMAL_95 * error),
-        "maximum likelihood of a power law" + (", from a release" if found.runs else ""),
+        (low, math.inf if steep or not found.is_known else value + NORMAL_95 * error),
+        "maximum likelihood of a power law" + ("" if found.error is None else ", from a release"),
         assumes=_assumes(found, start),
         parts=(("sampling", own), *((("privacy noise", noise),) if found.runs else ())),
         warnings=(*((_STEEP,) if steep else ()), *((_FLAT,) if flat else ()), *found.warnings),
         guarantee=found.guarantee,
+        statement=PLUS_MINUS if found.is_known else NOT_SIMULATED,
     )
     at = np.array([start])
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
@@ -160,7 +162,7 @@ def _nothing(data: DegreeData, given: float | None) -> PowerLawTail:
         1.0,
         0.0,
         (1.0, math.inf),
-        "maximum likelihood of a power law" + (", from a release" if data.runs else ""),
+        "maximum likelihood of a power law" + ("" if data.error is None else ", from a release"),
         assumes=_assumes(data, start),
         warnings=(_EMPTY, *data.warnings),
         guarantee=data.guarantee,

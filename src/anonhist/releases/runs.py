@@ -1,0 +1,107 @@
+"""Runs of a mechanism on what it released, drawn in batches and in an order that nobody's patience decides."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from anonhist.numeric.pulse import share_told
+from anonhist.profiles import Profile
+from anonhist.releases.evidence import TellsMisfit
+from anonhist.releases.mechanism import runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anonhist.releases.mechanism import Mechanism
+
+# A mechanism prepares once per batch: large enough to share that, small enough to hold large profiles.
+_BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12
+# So much of the time it takes to draw runs, the rest to do something with them.
+_DRAWING = 0.7
+
+
+class Run(NamedTuple):
+    """One run.
+
+    Attributes
+    ----------
+    profile
+        What it published.
+    zeros
+        Its number of labels of count zero, where such a number is released.
+    misfit
+        How far its noisy values were from what was published, where the mechanism tells.
+    """
+
+    profile: Profile
+    zeros: int | None
+    misfit: float | None
+
+
+def draw_runs(
+    mechanism: Mechanism,
+    profile: Profile,
+    zeros: int | None,
+    *,
+    size: int,
+    rng: np.random.Generator,
+    with_misfit: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Run]:
+    """Yield ``size`` independent runs on public data.
+
+    Parameters
+    ----------
+    mechanism, profile, zeros
+        What is run, on what.
+    size
+        How many, ≥ 0.
+    rng
+        Simulation randomness; nothing secret depends on it.
+    with_misfit
+        Whether each run tells its misfit; ignored where the mechanism cannot.
+    progress
+        Called with the share done, in (0, 1], also within a batch.
+    """
+    batch = _BATCH if profile.durfee_size < _LARGE else _LARGE_BATCH
+    done = 0
+    while done < size:
+        count = min(batch, size - done)
+        drawn_share = (done + _DRAWING * count) / size
+        with share_told(progress, done / size, drawn_share):
+            if with_misfit and isinstance(mechanism, TellsMisfit):
+                told = mechanism.simulate_with_misfit(profile, size=count, rng=rng)
+                # Who is counted once is public where zeros are released: who is not in a run has count zero.
+                labels = None if zeros is None else zeros + profile.num_labels
+                drawn = [Run(run, None if labels is None else labels - run.num_labels, far) for run, far in told]
+            else:
+                drawn = [Run(*found, None) for found in runs_of(mechanism, profile, zeros, size=count, rng=rng)]
+        done += count
+        for left, run in zip(range(count - 1, -1, -1), drawn, strict=True):
+            yield run
+            if progress is not None:
+                progress((done - (1 - _DRAWING) * left) / size)
+
+
+def nothing_like(profile: Profile, zeros: int | None) -> tuple[Profile, int | None]:
+    """Return no data at all: the same labels where these are known, none of which occurs."""
+    return Profile([], [], unit=profile.unit), None if zeros is None else zeros + profile.num_labels
+
+
+def generator_of(mechanism: Mechanism, profile: Profile, zeros: int | None) -> np.random.Generator:
+    """Return a generator that starts from what was released: asked again, a release says the same of itself.
+
+    Post-processing of public values: nothing private rests on it.
+    """
+    told = hashlib.sha256(repr((mechanism.name, sorted(mechanism.parameters.items()), zeros)).encode())
+    for array in (profile.counts, profile.prevalences):
+        told.update(array.astype("<i8").tobytes())
+    return np.random.default_rng(int.from_bytes(told.digest()[:16]))
+
+
+def part_of(progress: Callable[[float], None] | None, first: float, last: float) -> Callable[[float], None] | None:
+    """Return whom to tell of a part of the work: its share is from ``first`` to ``last`` of all."""
+    return None if progress is None else lambda share: progress(first + (last - first) * share)
