@@ -13,9 +13,9 @@ from anonhist.testing.progress import assert_moves
 Cli = Callable[..., CompletedProcess[str]]
 
 COMMANDS = {
-    "release": ("release", "events.csv", "--epsilon", "0.1", "-o", "out.json"),
-    "sketch profile": ("sketch", "profile", "week.sketch", "-o", "out.json"),
-    "plan": ("plan", "--items", "3000", "--epsilon", "0.1", "-o", "out.csv"),
+    "release": ("release", "events.csv", "--epsilon", "0.1", "--simulations", "2", "-o", "out.json"),
+    "sketch profile": ("sketch", "profile", "week.sketch", "--simulations", "2", "-o", "out.json"),
+    "plan": ("plan", "--items", "300", "--epsilon", "0.5", "-o", "out.csv"),
     "estimate": ("estimate", "entropy", "made.json", "-o", "out.csv"),
     "curve": ("curve", "rarefaction", "made.json", "-o", "out.csv"),
 }
