@@ -73,7 +73,7 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
     ((*_NODE, "--bounding", "luck"), "'luck'"),
     ((*_NODE, "--self-loops", "count"), "with --self-loops drop and --duplicates merge"),
     ((*_NODE, "--duplicates", "count"), "with --self-loops drop and --duplicates merge"),
-    ((*_EDGE, "--simulations", "1"), "--simulations must be a whole number from 2 to 1,000"),
+    ((*_EDGE, "--simulations", "1"), "--simulations must be 0 or a whole number from 2 to 1,000"),
     ((*_EDGE, "--not-private-truth"), "--not-private-truth belongs to --report"),
     ((*_EDGE, "-o", "new.html"), "asked for with --report"),
     ((*_EDGE, "-o", "new.txt"), ".csv, .json, .parquet"),

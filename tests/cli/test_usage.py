@@ -47,7 +47,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--mechanism", "prevalence"), "label"),
     ((*_GOOD, "--expected-items", "some"), "--expected-items"),
     ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
-    ((*_GOOD, "--simulations", "1"), "--simulations must be a whole number from 2 to 1,000"),
+    ((*_GOOD, "--simulations", "1"), "--simulations must be 0 or a whole number from 2 to 1,000"),
     ((*_GOOD, "--table", "t"), "table of a database"),
     ((*_GOOD, "--delimiter", "::"), "one character"),
     ((*_GOOD, "-o", ""), "''"),

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from anonhist.formats.document import from_document, to_document
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.releases import Release
+from anonhist.properties.statement import Holds
+from anonhist.releases import Release, ReleaseError
 from anonhist.testing.cases import each_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -224,3 +226,26 @@ def test_existing_files_and_missing_folders(tmp_path: Path, releases: dict[str, 
     assert path.read_text() == csv_text(releases["partition"])
     with pytest.raises(OutputError):
         write(releases["partition"], tmp_path / "none" / "a.csv")
+
+
+def test_a_release_without_simulations_stays_one(releases: dict[str, Release]) -> None:
+    for made in releases.values():
+        none = replace(made, recorded_error=ReleaseError.unsimulated(), simulations=0)
+        document = json.loads(json.dumps(to_document(none)))
+        assert (document["version"], document["error"]["sorted_l1"]) == (3, None)
+        read = from_document(document)
+        assert (read.simulations, read.error.sorted_l1, read.resimulate()) == (0, None, ())
+        assert read.prevalence(1).statement.holds is Holds.NONE
+        assert "nan" not in csv_text(none)
+        for field, value in (
+            ("sorted_l1", {"mean": 1.0, "standard_error": 1.0}),
+            ("levels", [1]),
+            ("simulations", 2),
+        ):
+            broken = {**document, "error": {**document["error"], field: value}}
+            with pytest.raises(DataError):
+                from_document(broken)
+    since_version_2 = ("sketches", "conditions", "party_epsilon")
+    promised = {name: value for name, value in document["guarantee"].items() if name not in since_version_2}
+    with pytest.raises(DataError, match="has simulations"):
+        from_document({**document, "version": 1, "guarantee": promised})

@@ -18,7 +18,7 @@ from anonhist.properties.bootstrap import resampled
 from anonhist.properties.estimated import estimated
 from anonhist.properties.estimator import Point, value_of
 from anonhist.properties.intervals import Interval, NormalInterval, OneSided, Resting
-from anonhist.properties.levels import check_level, quantile
+from anonhist.properties.levels import check_level, quantile, widening
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
 from anonhist.properties.support_size.interval import SupportSizeInterval, log_normal_ends
@@ -93,7 +93,7 @@ def test_a_release_joins_two_causes_in_squares() -> None:
     assert found.standard_error == pytest.approx(math.hypot(4, noise))
     low, high = found.interval
     assert (low + high) / 2 == pytest.approx(12)
-    assert high - low == pytest.approx(2 * 1.959963984540054 * found.standard_error)
+    assert high - low == pytest.approx(2 * 1.959963984540054 * math.hypot(4, widening(4) * noise))
     assert found.guarantee is released.guarantee
     assert (found.method, found.warnings) == ("counted, from a release", ("Beware.",))
 

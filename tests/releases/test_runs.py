@@ -23,7 +23,7 @@ from anonhist.testing.progress import assert_moves
 from anonhist.testing.sources import SeededSource
 
 TWO, OTHER = Profile.from_counts([4, 1]), Profile.from_counts([4, 2, 1])
-WIDE = FrobeniusMechanism("0.05")
+WIDE = FrobeniusMechanism("0.1")
 
 
 def a_sketch() -> HashedSketch:
@@ -81,7 +81,7 @@ def test_work_is_known_from_what_is_public() -> None:
     assert WIDE.simulation_work(TWO) > FrobeniusMechanism("0.5").simulation_work(TWO)
     assert simulation_work(PrevalenceMechanism(1, public_cap=9), TWO) == 4 * len(TWO)
     assert simulations_of(TWO, None, work=simulation_work(FrobeniusMechanism(1), TWO)) == USUAL_RUNS
-    assert WIDE.release(TWO, source=SeededSource(1)).simulations == LEAST_RUNS
+    assert LEAST_RUNS <= WIDE.release(TWO, source=SeededSource(1)).simulations < USUAL_RUNS
     # Two data sets that are released alike are simulated equally often.
     assert a_sketch().reconstruct().simulations == LEAST_RUNS
 

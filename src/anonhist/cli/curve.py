@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import sys
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
@@ -60,6 +61,7 @@ def run_curve(
         check_report(source, report, force=force)
 
     from anonhist.cli.progress import progress_bars
+    from anonhist.numeric.pulse import share_told
     from anonhist.profiles import Profile
     from anonhist.report.curve_wording import NOT_PRIVATE
 
@@ -75,9 +77,8 @@ def run_curve(
             notify=None if quiet else remarks.append,
             progress=bars.reading,
         )
-        if bars.working is not None:
-            bars.working(0.0)
-        curve = _curve(kind, data, options)
+        with share_told(bars.working, 0.0, 1.0):
+            curve = _curve(kind, data, options)
     tell_operator(remarks, quiet=quiet or not isinstance(data, Profile))
     _write(curve, target, report, force=force, quiet=quiet)
 
@@ -190,12 +191,16 @@ def _csv(curve: Curve) -> str:
     writer.writerow((*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error"))
     said = ("chance alone" if curve.bias else "interval", curve.bias)
     parts = dict(curve.parts)
-    sampling, noise = parts.get("sampling", curve.standard_error), parts.get("privacy noise", 0 * curve.standard_error)
-    errors = zip(curve.standard_error.tolist(), sampling.tolist(), noise.tolist(), strict=True)
+    sampling = parts.get("sampling", curve.standard_error).tolist()
+    # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
+    unknown = [0.0 if curve.guarantee is None else math.nan] * len(curve)
+    noise = parts["privacy noise"].tolist() if "privacy noise" in parts else unknown
+    errors = zip(curve.standard_error.tolist(), sampling, noise, strict=True)
     for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
         numbers = (f"{number:.10g}" for number in (value, low, high))
         whole = f"{x:.0f}" if x.is_integer() else f"{x:.10g}"
-        writer.writerow((whole, *numbers, kind, *said, *(f"{error:.10g}" for error in each)))
+        shown = ("" if math.isnan(error) else f"{error:.10g}" for error in each)
+        writer.writerow((whole, *numbers, kind, *said, *shown))
     return text.getvalue()
 
 

@@ -112,6 +112,7 @@ def _sampling_is_most(estimate: Estimate) -> bool:
 
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
     """Return what is asked of data, or of a release."""
+    from anonhist.numeric.pulse import share_told
     from anonhist.properties.catalogue import PROPERTIES, estimate_all
 
     if name == EVERYTHING:
@@ -122,7 +123,12 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
     with _in_options():
         PROPERTIES[name].check(name, options)
-    return lambda data, _: [(name, PROPERTIES[name].estimate(data, level=level, **options))]
+
+    def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
+        with share_told(progress, 0.0, 1.0):
+            return [(name, PROPERTIES[name].estimate(data, level=level, **options))]
+
+    return answer
 
 
 def _private_question(name: str, options: dict[str, Any], level: float, promise: dict[str, Any]) -> Question:

@@ -71,8 +71,9 @@ def _planned(
     unit: PrivacyUnit | None,
     relation: NeighboringRelation,
 ) -> list[PlanRow]:
-    from anonhist.cli.progress import steps_bar
+    from anonhist.cli.progress import progress_bar
     from anonhist.mechanisms import plan
+    from anonhist.numeric.pulse import share_told
 
     model: str | Profile = shape
     protected = unit or PrivacyUnit.item()
@@ -84,10 +85,10 @@ def _planned(
         # The file is public, so any unit may be planned for, less than its own too.
         model = profile.with_unit(protected)
     rows: list[PlanRow] = []
-    with steps_bar("Simulating", len(epsilons)) as advance:
-        for each in epsilons:
-            rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
-            advance()
+    with progress_bar("Simulating") as bar:
+        for done, each in enumerate(epsilons):
+            with share_told(bar, done / len(epsilons), (done + 1) / len(epsilons)):
+                rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
     return rows
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.pulse import pulsing
 from anonhist.profiles import Profile
 from anonhist.properties.assemblage import Assemblage
 
@@ -95,7 +96,7 @@ def spread(
     (0.0, True)
     """
     samples = list(resampled(profile, size=size, rng=rng))
-    values = np.array([statistic(sample) for sample in samples], dtype=np.float64)
+    values = np.array(list(pulsing(statistic(sample) for sample in samples)), dtype=np.float64)
     items = np.array([float(sample.n) for sample in samples])
     # From the first sample on: of equal values no rounding is left.
     values, items = values - values[0], items - items[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
+from anonhist.numeric.pulse import share_told
 from anonhist.profiles import Profile
 from anonhist.properties.diversity import (
     DIVERSITY_METHODS,
@@ -160,10 +161,9 @@ def estimate_all(
     check_alphabet(data, alphabet_size)
     planned = list(_planned(data, alphabet_size, draws, {} if base is None else {"base": base}))
     found = []
-    for done, (name, each, options) in enumerate(planned, start=1):
-        found.append((name, PROPERTIES[each].estimate(data, level=level, **options)))
-        if progress is not None:
-            progress(done / len(planned))
+    for done, (name, each, options) in enumerate(planned):
+        with share_told(progress, done / len(planned), (done + 1) / len(planned)):
+            found.append((name, PROPERTIES[each].estimate(data, level=level, **options)))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
@@ -178,19 +179,21 @@ def estimated_curve(
     generator = np.random.default_rng() if rng is None else rng
     sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
-    error = sampling
+    error, wide = sampling, sampling
     if not isinstance(data, Profile):
         if simulated:
-            runs = np.array([statistic(run) for run in simulated])
-            noise = widening(len(simulated)) * np.sqrt(((runs - value) ** 2).mean(axis=0))
-            error = np.hypot(sampling, noise)
+            runs = np.array(list(pulsing(statistic(run) for run in simulated)))
+            noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
+            error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening(len(simulated)) * noise)
             parts = (("sampling", sampling), ("privacy noise", noise))
         else:
             warnings = (*warnings, _NOT_SIMULATED)
+            parts = (("sampling", sampling),)
         method = f"{method}, from a release"
         if data.mostly_noise:
             warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
-    half = quantile(level) * error
+    # A few runs know their spread less exactly.
+    half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
     is_known = isinstance(data, Profile) or bool(simulated)
     if not profile.n or not is_known:

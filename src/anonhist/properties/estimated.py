@@ -87,7 +87,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     is_known = release is None or bool(sample.runs)
     error = math.hypot(own, noise)
     if profile.n and is_known:
-        bounds = interval.of(sample, value, error)
+        bounds = interval.of(sample, value, sample.error(own, noise))
         ends, statement = (bounds.low, bounds.high), bounds.statement
     else:
         low, high = interval.of_nothing()

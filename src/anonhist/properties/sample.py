@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anonhist.numeric.pulse import pulsing
 from anonhist.properties.estimator import error_of, value_of
 from anonhist.properties.levels import quantile, widening
 
@@ -66,14 +67,12 @@ class Sample:
         return max(found.value - wider * (found.value - low), 0.0), found.value + wider * (high - found.value)
 
     def of(self, estimator: Estimator) -> tuple[float, float]:
-        """Return the value of an estimator, with its standard error from sampling and privacy noise."""
+        """Return the value of an estimator, with the error that intervals are made from."""
         point = estimator.point(self.profile)
-        return point.value, math.hypot(error_of(point, self.profile), self.noise(estimator, point.value))
+        return point.value, self.error(error_of(point, self.profile), self.noise(estimator, point.value))
 
     def noise(self, estimator: Estimator, value: float) -> float:
-        """Return ``w·sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on what was released; 0 where nothing was.
-
-        w is :func:`~anonhist.properties.levels.widening`: a few runs know their spread less exactly.
+        """Return ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b on what was released; 0 where nothing was.
 
         Examples
         --------
@@ -84,5 +83,16 @@ class Sample:
         """
         if not self.runs:
             return 0.0
-        far = math.fsum((value_of(estimator, run) - value) ** 2 for run in self.runs)
-        return widening(len(self.runs)) * math.sqrt(far / len(self.runs))
+        far = math.fsum((value_of(estimator, run) - value) ** 2 for run in pulsing(self.runs))
+        return math.sqrt(far / len(self.runs))
+
+    def error(self, own: float, noise: float) -> float:
+        """Return what an interval is made from: a sampling error and such noise, widened as it rests on few runs.
+
+        Examples
+        --------
+        >>> from anonhist.profiles import Profile
+        >>> Sample(Profile.from_counts([3, 1])).error(3.0, 0.0)
+        3.0
+        """
+        return math.hypot(own, widening(len(self.runs)) * noise) if self.runs else own

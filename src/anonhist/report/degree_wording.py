@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData
+from anonhist.properties.statement import Holds
 from anonhist.report.wording import interval, not_covered, percent, promise, with_error
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def tail_told(statistics: DegreeStatistics) -> str:
 
 
 def number_text(estimate: Estimate) -> str:
-    """Write a number without digits that its error leaves open; of what is counted, no fractions.
+    """Write a number without digits that its error leaves open, of what is counted without fractions.
+
+    Of an error that nobody knows, three digits are shown, or all whole ones.
 
     Examples
     --------
@@ -82,6 +85,8 @@ def number_text(estimate: Estimate) -> str:
     """
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
+    if math.isnan(estimate.standard_error):
+        return f"{estimate.value:,.0f}" if estimate.unit else f"{estimate.value:,.3g}"
     if estimate.unit and estimate.standard_error < 10:
         return f"{estimate.value:,.0f}"
     return with_error(estimate.value, estimate.standard_error).partition(" ± ")[0]
@@ -97,8 +102,13 @@ def ends_text(estimate: Estimate) -> str:
     '0.54118 to 0.54190'
     >>> ends_text(Estimate(1.0, 0.0, (1.0, math.inf), "")), ends_text(Estimate(4.0, 0.0, (4.0, 4.0), ""))
     ('1 to infinity', 'exact')
+    >>> from anonhist.graphs.statistics.degree_data import NOT_SIMULATED
+    >>> ends_text(Estimate(0.5, math.nan, (0.0, 1.0), "", statement=NOT_SIMULATED))
+    'no interval'
     """
     low, high = estimate.interval
+    if estimate.statement.holds is Holds.NONE:
+        return "no interval"
     if low == high:
         return "exact"
     if math.isinf(high):

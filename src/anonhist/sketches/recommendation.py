@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.numeric.pulse import share_told
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
 from anonhist.sketches.decoding.decoder import Setting
@@ -131,9 +132,8 @@ def recommend_buckets(
         raise UsageError(f"{message} Allow more, or count a share of the labels (sample_share).")
     rows = []
     for place, load in enumerate(loads):
-        rows.append(_row(expected, load, law))
-        if progress is not None:
-            progress((place + 1) / len(loads))
+        with share_told(progress, place / len(loads), (place + 1) / len(loads)):
+            rows.append(_row(expected, load, law))
     eligible = [row for row in rows if row.load <= 1] or rows
     least = min(row.prevalences_error for row in eligible)
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)

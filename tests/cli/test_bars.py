@@ -1,0 +1,45 @@
+"""Long commands tell every bar about work as they do it: counted in reports, not by a clock."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from anonhist.cli.progress import Bars
+from anonhist.testing.progress import assert_moves
+
+Cli = Callable[..., CompletedProcess[str]]
+
+COMMANDS = {
+    "release": ("release", "events.csv", "--epsilon", "0.1", "--simulations", "2", "-o", "out.json"),
+    "sketch profile": ("sketch", "profile", "week.sketch", "--simulations", "2", "-o", "out.json"),
+    "plan": ("plan", "--items", "300", "--epsilon", "0.5", "-o", "out.csv"),
+    "estimate": ("estimate", "entropy", "made.json", "-o", "out.csv"),
+    "curve": ("curve", "rarefaction", "made.json", "-o", "out.csv"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_bars_move_inside_long_work(name: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "labels.txt").write_text("zebra\nheron\nzebra\n")
+    assert cli("sketch", "new", "-o", "week.sketch", "--buckets", "60", "--epsilon", "1", "--key", "k").returncode == 0
+    assert cli("sketch", "update", "week.sketch", "labels.txt").returncode == 0
+    assert cli("release", "events.csv", "--epsilon", "0.1", "--simulations", "2", "-o", "made.json").returncode == 0
+    told: list[float] = []
+
+    @contextmanager
+    def bars(*_: object, **__: object) -> Iterator[Bars]:
+        yield Bars(None, told.append)
+
+    @contextmanager
+    def bar(*_: object, **__: object) -> Iterator[Callable[[float], None]]:
+        yield told.append
+
+    monkeypatch.setattr("anonhist.cli.progress.progress_bars", bars)
+    monkeypatch.setattr("anonhist.cli.progress.progress_bar", bar)
+    assert cli(*COMMANDS[name]).returncode == 0
+    assert len(told) > 30
+    assert_moves(told, most=0.95)
