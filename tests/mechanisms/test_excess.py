@@ -83,24 +83,24 @@ def worst_loss(
     return max(loss(watched(one), watched(other)) for one, other in neighbours(relation, bound + cap + 2))
 
 
-@each_of(("bound", "cap"), [(1, 1), (1, 3), (3, 2)])
+@each_of(("bound", "cap"), [(1, 1), (1, 3), (2, 1)])
 @each_of("relation", [ADDED, EXCHANGED])
 def test_largest_loss_over_all_neighbours_is_epsilon(bound: int, cap: int, relation: NeighboringRelation) -> None:
     assert worst_loss(bound, cap, relation) == pytest.approx(1, abs=1e-9)
 
 
 def test_noise_for_less_than_what_neighbours_differ_in_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert worst_loss(2, 3, EXCHANGED, paid=ADDED) == pytest.approx(2, abs=1e-9)
+    assert worst_loss(1, 2, EXCHANGED, paid=ADDED) == pytest.approx(2, abs=1e-9)
     with monkeypatch.context() as patch:
         patch.setattr(excess, "noise_rates", lambda *setting: [2 * rate for rate in noise_rates(*setting)])
-        assert worst_loss(2, 3, ADDED) == pytest.approx(2, abs=1e-9)
+        assert worst_loss(1, 2, ADDED) == pytest.approx(2, abs=1e-9)
     # A user who counts with all items, and noise that forgets how many count.
     with monkeypatch.context() as patch:
         patch.setattr(BoundedUsers, "excess", lambda self, cap: int(self.items.n) + 0 * cap)
-        assert worst_loss(2, 3, ADDED) > 1.2
+        assert worst_loss(1, 2, ADDED) > 1.2
     with monkeypatch.context() as patch:
         patch.setattr(excess, "noise_rates", lambda one, two, cap, to: noise_rates(one, two, 1 + 0 * cap, to))
-        assert worst_loss(2, 3, ADDED) == pytest.approx(2.5, abs=1e-9)
+        assert worst_loss(1, 2, ADDED) == pytest.approx(0.25 + 0.75 * 2, abs=1e-9)
 
 
 # What a user may have done: up to three rows of two labels, and a row without a label.
@@ -155,7 +155,7 @@ def test_profile_and_excess_together_lose_epsilon_at_most(relation: NeighboringR
     assert max(losses) == pytest.approx(1, abs=1e-9)
 
 
-def lower_bound(epsilon: int, *, claims: int, draws: int = 1_000) -> float:
+def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
     """Audit on nobody and one user with items beyond the cap, from what is released alone."""
     rng, mechanism = np.random.default_rng(5), ExcessMechanism(epsilon, bound=1, cap=2)
     assert mechanism.epsilon >= claims
@@ -206,7 +206,7 @@ def test_the_share_comes_out_of_epsilon() -> None:
         "users above the bound": Fraction(1, 200),
         "items above the bound": Fraction(3, 200),
     }
-    for nothing in (None, 0, "0", 0.0):
+    for nothing in (None, "0"):
         plain = release(profile, epsilon="0.4", excess_share=nothing)
         assert plain.excess is None
         assert plain.mechanism.guarantee == plain.guarantee
