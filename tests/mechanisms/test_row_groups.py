@@ -90,7 +90,7 @@ def test_groups_grow_where_rows_are_near_each_other_and_never_at_large_epsilon()
     apart = released(1000 * np.arange(60, 0, -1), noise)
     assert max(here.stop - here.start for here in groups(apart)[:40]) == 1
     assert min(longest) > 5
-    for epsilon, alone in ((row_groups._ALONE_FROM, True), (row_groups._ALONE_FROM - 0.01, False)):
+    for epsilon, alone in ((row_groups.ALONE_FROM, True), (row_groups.ALONE_FROM - 0.01, False)):
         assert released(sides()[2], np.zeros_like(noise), epsilon=epsilon, size=1000).begins.all() == alone
 
 

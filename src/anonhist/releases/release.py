@@ -76,9 +76,9 @@ class Release:
 
     Examples
     --------
-    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.mechanisms import PartitionMechanism
     >>> from anonhist.profiles import Profile
-    >>> release = FrobeniusMechanism(40).release(Profile.from_counts([5, 3, 3]))
+    >>> release = PartitionMechanism(20).release(Profile.from_counts([5, 3, 3]))
     >>> print(release.prevalence(3))
     2 ± 0 (95 % interval 1 to 3)
     >>> print(replace(release, simulations=0).prevalence(3))
