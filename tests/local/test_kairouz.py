@@ -139,9 +139,10 @@ def test_hashing_errs_as_it_did_elsewhere() -> None:
 def test_without_noise_only_the_draw_of_people_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     # More batches than one, and few.
     monkeypatch.setattr(kairouz, "_BATCH", 7000)
+    # More people than are looked at, so that one too many would be seen.
     grid = replace(
-        NONE, closed_epsilons=(60,), closed_users=(30_000,), open_epsilons=(60,), coming=(500, 30_000), epsilons=(60,),
-        users=500, bits=(1024, 4), buckets=(4096,),
+        NONE, closed_epsilons=(60,), closed_users=(30_000, 60_000), open_epsilons=(60,), coming=(500, 30_000),
+        epsilons=(60,), users=500, bits=(1024, 4), buckets=(4096,),
     )  # fmt: skip
     grid = replace(grid, mechanisms=("k-RR", "OUE"))
     rows = run(grid)
