@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.local import kairouz, kairouz_settings
+from anonhist.local import kairouz
 from anonhist.local.kairouz import ErrorRow, best, errors, people_needed, steps
-from anonhist.local.kairouz_settings import CLOSED, FULL, MANY, OPEN, QUICK, SYMBOLS, Grid, Setting, geometric
+from anonhist.local.kairouz_settings import CLOSED, FEW, FULL, MANY, OPEN, QUICK, SYMBOLS, Grid, Setting, geometric
 from anonhist.local.projective_geometry import ProjectiveGeometry
 from anonhist.testing.sources import SeededSource
 
@@ -24,6 +24,7 @@ NONE = Grid(
     buckets=(),
     cohorts=(),
     hashes=(),
+    closed_users=(),
 )
 
 
@@ -38,7 +39,7 @@ def only(rows: Sequence[ErrorRow], **wanted: object) -> ErrorRow:
 
 @pytest.fixture(scope="module")
 def closed_rows() -> list[ErrorRow]:
-    return run(replace(NONE, closed_epsilons=(1, 4)), trials=4)
+    return run(replace(NONE, closed_epsilons=(1, 4), closed_users=(FEW, MANY)), trials=4)
 
 
 def test_frequencies_are_geometric_with_a_fifth_of_the_symbols_as_mean() -> None:
@@ -125,8 +126,10 @@ def test_every_reference_is_met_by_the_full_grid() -> None:
 
 @pytest.mark.slow
 def test_hashing_errs_as_it_did_elsewhere() -> None:
-    rows = run(replace(NONE, epsilons=(4,), users=MANY, buckets=(SYMBOLS,), bits=(SYMBOLS, 1)))
-    row = only(rows, mechanism="O-RR", alphabet=OPEN, decoder="projected")
+    grid = replace(NONE)
+    # One setting, and not those of O-RAPPOR beside it.
+    vars(grid)["points"] = (("buckets", Setting("O-RR", 4, OPEN, SYMBOLS, 16), MANY),)
+    row = only(run(grid), decoder="projected")
     assert row.reference == 0.074
     # A run scatters by some 5 %, and the reference was rounded to two digits.
     assert row.l1_mean == pytest.approx(0.074, rel=0.2)
@@ -136,10 +139,10 @@ def test_hashing_errs_as_it_did_elsewhere() -> None:
 def test_without_noise_only_the_draw_of_people_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     # More batches than one, and few.
     monkeypatch.setattr(kairouz, "_BATCH", 7000)
-    monkeypatch.setattr(kairouz_settings, "MANY", 60_000)
+    # More people than are looked at, so that one too many would be seen.
     grid = replace(
-        NONE, closed_epsilons=(60,), open_epsilons=(60,), coming=(500, 30_000), epsilons=(60,), users=500,
-        bits=(1024, 4), buckets=(4096,),
+        NONE, closed_epsilons=(60,), closed_users=(30_000, 60_000), open_epsilons=(60,), coming=(500, 30_000),
+        epsilons=(60,), users=500, bits=(1024, 4), buckets=(4096,),
     )  # fmt: skip
     grid = replace(grid, mechanisms=("k-RR", "OUE"))
     rows = run(grid)
@@ -187,6 +190,7 @@ def test_every_point_has_its_rows_and_advance_is_called_as_often_as_said() -> No
     grid = replace(
         NONE, open_epsilons=(3,), symbol_settings=((16, 4),), bit_settings=((16, 4),), coming=(100, 200), users=200,
         epsilons=(3,), buckets=(16, 32), cohorts=(1,), hashes=(2,), symbols=(16, 4), bits=(16, 4), mechanisms=(),
+        closed_users=(100, 200),
     )  # fmt: skip
     calls: list[int] = []
     rows = errors(grid, trials=3, rng=np.random.default_rng(5), source=SeededSource(7), advance=lambda: calls.append(1))

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PartitionMechanism, partition, staircase_profile
 from anonhist.mechanisms.calibration import band_width
+from anonhist.mechanisms.choices import SimulatedChoices
 from anonhist.mechanisms.denoise import denoise
+from anonhist.mechanisms.diagonal_chain import DiagonalChain
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.audit import audited
@@ -41,6 +43,15 @@ def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
     profiles = (Profile.from_counts([]), Profile.from_counts([1]))
     hits = [sum(out.n == 0 for out in spends_two.simulate(one, size=draws, rng=rng)) for one in profiles]
     assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
+
+
+def test_simulated_profiles_are_those_of_the_diagrams_drawn() -> None:
+    mechanism, profile = PartitionMechanism(2), Profile.from_counts([2, 1])
+    chain = DiagonalChain(FrobeniusCoordinates.of(profile), mechanism.family)
+    drawn = chain.draw(300, SimulatedChoices(np.random.default_rng(5)))
+    assert len({(one.arms.tobytes(), one.legs.tobytes()) for one in drawn}) > 10
+    runs = mechanism.simulate(profile, size=300, rng=np.random.default_rng(5))
+    assert runs == [one.profile() for one in drawn]
 
 
 def test_budget_is_shared_among_cells() -> None:

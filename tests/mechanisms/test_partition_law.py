@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PartitionMechanism, from_parameters, side_chain
@@ -45,9 +47,18 @@ def log_normalizer(partition: Partition, member: FamilyParameters) -> float:
 
 def law(reference: Partition, member: FamilyParameters, size: int) -> dict[Partition, float]:
     """Exact weights of all outputs up to a size, and the normaliser of the chain."""
-    outputs = partitions_up_to(size)
-    weights = [math.exp(-member.c * distance(reference, mu)) * corner_weight(mu, member.z) for mu in outputs]
-    return dict(zip(outputs, weights, strict=True))
+    weights = np.exp(-member.c * _distances(reference, size)) * _corner_weights(member.z, size)
+    return dict(zip(partitions_up_to(size), weights.tolist(), strict=True))
+
+
+@cache
+def _distances(reference: Partition, size: int) -> NDArray[np.int64]:
+    return np.array([distance(reference, mu) for mu in partitions_up_to(size)])
+
+
+@cache
+def _corner_weights(z: float, size: int) -> NDArray[np.float64]:
+    return np.array([corner_weight(mu, z) for mu in partitions_up_to(size)])
 
 
 @pytest.mark.slow

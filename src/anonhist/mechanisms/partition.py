@@ -148,7 +148,13 @@ class PartitionMechanism(DrawnMechanism):
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
             drawn = [_denoised(partition, family.c) for partition in drawn]
-        return [bounded_profile(partition.arms, partition.legs) for partition in drawn]
+        # Around few items the same diagrams come again and again.
+        made: dict[tuple[bytes, bytes], Profile] = {}
+        keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
+        for key, partition in zip(keys, drawn, strict=True):
+            if key not in made:
+                made[key] = bounded_profile(partition.arms, partition.legs)
+        return [made[key] for key in keys]
 
 
 def _denoised(drawn: FrobeniusCoordinates, c: float) -> FrobeniusCoordinates:

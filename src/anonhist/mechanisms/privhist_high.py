@@ -75,10 +75,16 @@ def boundaries(large: NDArray[np.int64], *, items: int, threshold: int, epsilon:
     reach = math.log(farthest / threshold)
     rate = max(math.log1p(step), reach / _MOST_BOUNDARIES)
     number = math.floor(reach / rate) + 1 if reach >= 0 else 0
-    spaced = np.minimum(np.floor(threshold * np.exp(rate * np.arange(number))), 2.0**62).astype(np.int64)
-    listed = np.concatenate((np.arange(1, threshold + 1), spaced, large[large >= farthest], [last]))
-    ascending = np.sort(listed[(listed >= 1) & (listed <= last)], kind="stable")
-    return ascending[np.diff(ascending, prepend=0) > 0]
+    # In place: there may be millions.
+    spaced = rate * np.arange(number)
+    np.multiply(np.exp(spaced, out=spaced), threshold, out=spaced)
+    np.minimum(np.floor(spaced, out=spaced), 2.0**62, out=spaced)
+    listed = np.concatenate((np.arange(1, threshold + 1), spaced.astype(np.int64), large[large >= farthest], [last]))
+    ascending = listed[(listed >= 1) & (listed <= last)]
+    ascending.sort(kind="stable")
+    is_new = np.ones(ascending.size, dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    return ascending[is_new]
 
 
 def block_sums(profile: Profile, levels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -34,7 +34,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     >>> profile_of_fit(np.array([1, 4, 9]), np.array([5.2, 1.9, -3.0]))
     Profile(n=11, num_labels=5, {1: 3, 4: 2})
     """
-    whole = np.clip(np.rint(reaching), 0, _MOST)
+    whole = np.minimum(np.maximum(np.rint(reaching), 0), _MOST)
     size = int(np.count_nonzero(whole))
     if not size:
         return Profile([], [])
@@ -43,7 +43,8 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     if float(whole @ widths) > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // int(levels[-1])))
     labels = whole.astype(np.int64)
-    kept = labels - np.append(labels[1:], 0)
+    kept = labels.copy()
+    kept[:-1] -= labels[1:]
     present = kept > 0
     return Profile(levels[present], kept[present])
 
@@ -65,8 +66,12 @@ def profile_of_sorted(counts: NDArray[np.float64]) -> Profile:
     whole = whole[: int(np.count_nonzero(whole > 0))]
     if whole.sum() > _MOST:
         whole = np.minimum(whole, max(1, 2**62 // whole.size))
-    first = np.flatnonzero(np.diff(whole, prepend=np.inf))
-    labels = np.diff(first, append=whole.size)
+    is_first = np.ones(whole.size, dtype=np.bool_)
+    is_first[1:] = whole[1:] != whole[:-1]
+    first = np.flatnonzero(is_first)
+    labels = -first
+    labels[:-1] += first[1:]
+    labels[-1:] += whole.size
     return Profile(whole[first].astype(np.int64)[::-1], labels[::-1])
 
 
@@ -101,7 +106,10 @@ def _below(profile: Profile, height: int) -> int:
 def bounded_profile(arms: NDArray[np.int64], legs: NDArray[np.int64]) -> Profile:
     """Build a released profile, its longest row and column cut where n would pass 2^63 − 1."""
     size = arms.size
-    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS if size else 0
+    # No arm or leg is longer than the first: most are far from so many items.
+    if not size or size * (int(arms[0]) + int(legs[0]) + 1) <= MAX_ITEMS:
+        return FrobeniusCoordinates(arms, legs).profile()
+    excess = int(arms.astype(object).sum() + legs.astype(object).sum()) + size - MAX_ITEMS
     sides = [arms.copy(), legs.copy()]
     while excess > 0:
         side = max(sides, key=lambda lengths: int(lengths[0]))

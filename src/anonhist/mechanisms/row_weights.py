@@ -133,7 +133,9 @@ def places_of(epsilon: float, grid: float) -> int:
 
 
 def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.exp(-np.minimum(np.abs(exponent), _STEEPEST)))
+    found = np.abs(exponent)
+    np.negative(np.minimum(found, _STEEPEST, out=found), out=found)
+    return np.asarray(np.exp(found, out=found))
 
 
 def _membership(noisy: NoisyRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -92,7 +92,8 @@ def _of_parts(
 ) -> NDArray[np.float64]:
     """Return ``ln(1 + f) + k·ln 2 + lost``: with s = f/(2 + f), ``ln(1 + f) = 2·artanh(s) = f − s·f + …``."""
     s, half = f / (2.0 + f), 0.5 * f * f
-    more = s * (half + s * s * _polynomial(_ARTANH, s * s))
+    square = s * s
+    more = s * (half + square * _polynomial(_ARTANH, square))
     return np.asarray(exponent * _LN2_HIGH - ((half - (more + (exponent * _LN2_LOW + lost))) - f))
 
 

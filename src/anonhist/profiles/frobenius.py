@@ -57,7 +57,7 @@ class FrobeniusCoordinates:
         if arms.size != legs.size:
             raise DataError("Frobenius coordinates need as many arms as legs.")
         for side in (arms, legs):
-            if side.size and (side[-1] < 0 or not bool(np.all(side[1:] < side[:-1]))):
+            if side.size and (side[-1] < 0 or not (side[1:] < side[:-1]).all()):
                 raise DataError("Arms and legs must be strictly decreasing and at least 0.")
             side.setflags(write=False)
         object.__setattr__(self, "arms", arms)
@@ -98,14 +98,18 @@ class FrobeniusCoordinates:
         rows, columns = self.arms + steps, self.legs + steps
         # Labels with counts below D + 1: φ_r is the drop from column r to column r + 1, the last one down to the D
         # labels that reach the square; the D rows themselves carry the counts above D.
-        low = columns - np.append(columns[1:], size)
+        low = columns.copy()
+        low[:-1] -= columns[1:]
+        low[-1] -= size
         ascending = rows[::-1]
         first = np.flatnonzero(rises(ascending))
-        high, above = ascending[first], rises(np.append(first[1:], size))
-        counts = np.concatenate((steps, high))
+        above = -first
+        above[:-1] += first[1:]
+        above[-1] += size
+        counts = np.concatenate((steps, ascending[first]))
         prevalences = np.concatenate((low, above))
-        if high[0] == size:
+        if counts[size] == size:
             prevalences[size - 1] += prevalences[size]
-            counts, prevalences = np.delete(counts, size), np.delete(prevalences, size)
+            prevalences[size] = 0
         present = prevalences > 0
         return Profile(counts[present], prevalences[present], unit=unit)

@@ -120,7 +120,7 @@ class Profile:
         # Σ φ_r ≤ Σ r·φ_r, so the one bound on n keeps every sum below inside int64.
         total = _items(count, prevalence)
         cumulative = np.zeros(count.size + 1, dtype=np.int64)
-        cumulative[:-1] = np.cumsum(prevalence[::-1])[::-1]
+        cumulative[:-1] = prevalence[::-1].cumsum()[::-1]
         for array in (count, prevalence, cumulative):
             array.setflags(write=False)
         freeze = object.__setattr__

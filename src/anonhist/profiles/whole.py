@@ -36,6 +36,8 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     >>> whole_numbers([3.0, 8.0], name="count").tolist()
     [3, 8]
     """
+    if type(values) is np.ndarray and values.dtype == np.int64 and values.ndim == 1:
+        return values.copy()  # as the steps below would, for what most callers here have
     array = _array(values, name=name)
     if array.ndim != 1:
         message = f"The {name}s must be a one-dimensional list of whole numbers."

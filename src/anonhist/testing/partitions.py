@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,7 @@ def _flippable_sets(partition: Partition) -> tuple[int, ...]:
     cells = corners(partition)
     conflicts = {pair for pair in combinations(range(len(cells)), 2) if not _is_diagram(partition, cells, pair)}
 
+    @cache
     def numbers(free: tuple[int, ...]) -> list[int]:
         if not free:
             return [1]

@@ -89,13 +89,15 @@ class WholeWeights:
         knots = _knots(statistic, items, digits)
         weights = np.asarray(statistic.weights(knots), dtype=np.float64)
         # Counts beyond n change nothing, which is a step, too.
-        slopes = np.append(np.diff(weights) / np.diff(knots), 0.0)
+        lengths = np.diff(knots)
+        slopes = np.append(np.diff(weights) / lengths, 0.0)
         span, largest = float(slopes.max() - slopes.min()), float(np.abs(weights).max())
         grid = 2.0 ** math.floor(math.log2(span / fineness)) if span > 0 else 1.0
         grid = max(grid, 2.0 ** math.ceil(math.log2(max(largest, 1e-300) / _LARGEST)))
-        at_knots, lengths = np.rint(weights / grid).astype(np.int64), np.diff(knots)
+        at_knots = np.rint(weights / grid).astype(np.int64)
+        rises = np.diff(at_knots)
         # Where a rise is no multiple of the length, steps are the whole numbers below and above their quotient.
-        lowest, highest = np.floor_divide(np.diff(at_knots), lengths), -np.floor_divide(-np.diff(at_knots), lengths)
+        lowest, highest = np.floor_divide(rises, lengths), -np.floor_divide(-rises, lengths)
         return cls(items, grid, knots, at_knots, int(lowest.min()), int(highest.max()), statistic.alphabet_size)
 
     def value(self, profile: Profile) -> int:
