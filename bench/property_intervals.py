@@ -6,7 +6,7 @@ property, so one method stands for all, drawn out at most to its value; those th
 The truth is that of the distribution; of a sample coverage it is the share that the labels of the very sample make up.
 
 ``--screen R`` draws R samples first, and the full number only where what was said held less often than in 96 % of
-them. Where it then held in less than 92 %, ten times the samples decide: of a thousand exact intervals at 95 %, 27 hold
+them. Where it then held in less than 92 %, ten times the samples decide: of a thousand exact intervals at 95 %, 24 hold
 in less than 92 % of 200 samples by chance alone. All samples of a stage are new, and the last stage counts.
 ``--further`` takes ten other drawn shapes instead, which were not measured before anything was changed for the first.
 
