@@ -113,3 +113,44 @@ def test_intervals_of_zeros_ascend(ends: tuple[int, int]) -> None:
     error = smoothed(Profile.from_counts([1]))
     with pytest.raises(DataError, match="count zero"):
         replace(error, zeros_interval=ends)
+
+
+class AddsOneItem:
+    """Its runs have one item more, and noisy values 3 items from what was fitted to them."""
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        del rng
+        return [Profile.from_counts([*profile.partition(), 1])] * size
+
+    def simulate_with_misfit(
+        self, profile: Profile, *, size: int, rng: np.random.Generator
+    ) -> list[tuple[Profile, float]]:
+        return [(run, 3.0) for run in self.simulate(profile, size=size, rng=rng)]
+
+
+@each_of(("misfit", "expected"), [(3.0, 1.0), (1.0, 1.0), (10.0, 8.0)])
+def test_what_the_noisy_values_are_farther_off_than_usual_is_added_and_the_range_is_a_factor_of_two(
+    misfit: float, expected: float
+) -> None:
+    evidence = Evidence(KPlusBand([1], [0], [9]), misfit)
+    error = simulate_error(
+        Profile.from_counts([5, 3]),
+        AddsOneItem(),  # type: ignore[arg-type]
+        evidence=evidence,
+        simulations=32,
+        rng=np.random.default_rng(0),
+    )
+    assert error.sorted_l1.value == expected
+    assert error.expected_range == pytest.approx((expected / 1.25, expected * 1.6))
+    # Standard errors grow in the same proportion.
+    assert error.k_plus_errors[0] == expected
+
+
+def test_a_range_from_few_runs_is_wider() -> None:
+    error = simulate_error(
+        Profile.from_counts([5, 3]),
+        AddsOneItem(),  # type: ignore[arg-type]
+        simulations=2,
+        rng=np.random.default_rng(0),
+    )
+    assert error.expected_range == error.sorted_l1.interval

@@ -67,7 +67,7 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     low, high = _falling(noisy.astype(np.float64), guess.astype(np.float64), rate)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
     # Beyond the last there is no label, and no noise.
-    seen = (noisy - np.append(noisy[1:], 0)).astype(np.float64)
+    seen = noisy.astype(np.float64) - np.append(noisy[1:], 0)
     reach = np.append(np.full(noisy.size - 1, float(double)), float(single))
     return _evidence(low, high, seen - reach, seen + reach)
 

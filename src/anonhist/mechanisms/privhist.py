@@ -152,7 +152,8 @@ class PrivHistMechanism(Setting):
     Notes
     -----
     Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: nearer than the
-    profile's own n where there are millions of items.
+    profile's own n where there are millions of items. Intervals are from runs on the release: below an ε of 1 they are
+    too short on some data (docs/benchmarks.md, "Intervals of releases").
 
     References
     ----------
