@@ -10,6 +10,7 @@ from anonhist.sketches import recommendation
 from anonhist.sketches.decoding.fourier import FourierDecompounding
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
+from anonhist.testing.progress import assert_moves
 
 
 @pytest.fixture
@@ -85,9 +86,9 @@ def test_progress_ends_at_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recommendation, "_RUNS", 2)
     told: list[float] = []
     recommend_buckets(labels=20, epsilon=3, max_bytes=80, progress=told.append)
-    assert len(told) == 2
-    assert told == sorted(told)
-    assert told[-1] == 1
+    # Of two numbers of buckets, and of each fit on the way.
+    assert len(told) > 100
+    assert_moves(told, most=0.5)
 
 
 @pytest.mark.parametrize("given", [{"labels": 0}, {"labels": 2.5}, {"labels": 10, "max_bytes": 0}, {"epsilon": 0}])
