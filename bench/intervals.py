@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few releases of small data, to see that it runs")
     options = parser.parse_args()
     if options.quick:
-        options.runs, options.error_runs, options.items, options.epsilons = 2, 1, (100,), ("1", "4")
+        options.runs, options.error_runs, options.items, options.epsilons = 2, 1, (100,), ("1",)
     for items in options.items:
         print(f"\n{items:,} items, {options.runs} releases\n")
         print("| shape | " + " | ".join(f"ε = {epsilon}" for epsilon in options.epsilons) + " |")

@@ -85,7 +85,7 @@ class Held:
 def shapes(labels: int, *, quick: bool) -> dict[str, NDArray[np.float64]]:
     """Return the shapes over so many labels; the real data sets have more, and are left out."""
     every = {name: p for name, p in named(labels).items() if name not in REAL} | drawn(labels)
-    return dict(list(every.items())[::6]) if quick else every
+    return dict(list(every.items())[::9]) if quick else every
 
 
 def drawing(
@@ -196,7 +196,7 @@ PARTS = {
         cohorts,
         list(COHORTS),
         ((40, 100), (3000, 30_000), (1, 4)),
-        ((20,), (1000,), (4,)),
+        ((20,), (300,), (4,)),
     ),
     "found": Part(
         "Values found without a list",

@@ -14,8 +14,8 @@ Cli = Callable[..., CompletedProcess[str]]
 
 COMMANDS = {
     "release": ("release", "events.csv", "--epsilon", "1", "--mechanism", "prevalence", "--public-cap", "9"),
-    "edges": ("degrees", "edges.txt", "--privacy", "edge", "--epsilon", "1"),
-    "nodes": ("degrees", "edges.txt", "--privacy", "node", "--epsilon", "1", "--max-degree", "3"),
+    "edges": ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1"),
+    "nodes": ("degrees", "edges.txt", "--unit", "node", "--epsilon", "1", "--max-degree", "3"),
     "sketch": ("sketch", "profile", "week.sketch"),
 }
 

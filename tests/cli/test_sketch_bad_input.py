@@ -112,7 +112,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("profile", "none.sketch", "-o", "new.json"), 3, "'none.sketch' cannot be read"),
     (("profile", "cut.sketch", "-o", "new.json"), 3, "'cut.sketch' is not a sketch that can be read"),
     (("profile", "clipped.sketch", "-o", "new.json"), 2, "before it is unfolded"),
-    (("profile", "day.sketch", "--simulations", "1"), 2, "--simulations must be a whole number from 2 to 1,000"),
+    (("profile", "day.sketch", "--simulations", "1"), 2, "--simulations must be 0 or a whole number from 2 to 1,000"),
     (("profile", "day.sketch", "--decoder", "magic", "-o", "new.json"), 2, "'magic' is not one of 'empirical-bayes'"),
     (("profile", "day.sketch", "-o", "new.html"), 2, "asked for with --report"),
     (("profile", "day.sketch", "-o", "new.txt"), 2, ".csv, .json, .parquet"),

@@ -76,6 +76,7 @@ def noisy(
     monkeypatch.setattr(frobenius, "posterior_medians", recorder)
     # What is made of noisy values afterwards takes most of a release's time.
     monkeypatch.setattr(frobenius, "unsmoothed_misfit", lambda arms, *_: [0.0] * len(arms))
+    monkeypatch.setattr(frobenius, "prevalence_band", lambda *_, **__: None)
     monkeypatch.setattr(frobenius, "k_plus_band", lambda *_, **__: KPlusBand(*np.zeros((3, 0), dtype=np.int64)))
     for seed in seeds:
         mechanism.release(Profile.from_partition(partition, unit=mechanism.unit), source=SeededSource(seed))

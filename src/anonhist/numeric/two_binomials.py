@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # [0, 1] is divided until a share is known: beyond the digits of a float that is compared with 1.
-_DIGITS = 54
+_DIGITS = 40
 # Where counts are few, calls of NumPy are what takes time: this many tails are found at once, in fewer calls.
 _TAILS_AT_ONCE = 512
 # Tails this near to the mean are about a half; the formula for them would divide zero by zero.
