@@ -82,7 +82,11 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
-        return [run for run, _ in self.simulate_with_misfit(profile, size=size, rng=rng)]
+        return [
+            self.publishable(bounded_profile(*fit))
+            for seen in self._batches(profile, size, rng)
+            for fit in self._fits(*seen)
+        ]
 
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
@@ -155,9 +159,15 @@ class FrobeniusMechanism(AdditiveMechanism):
             ]
         return sizes, sides[0], sides[1]
 
+    def _fits(
+        self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return the arms and legs that are fitted to each run."""
+        return posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
+
     def _fitted(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
         """Return what is published of each run, and its misfit."""
-        found = posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
+        found = self._fits(sizes, arms, legs)
         misfits = unsmoothed_misfit([arm for arm, _ in found], [leg for _, leg in found], arms.beside(legs))
         return [(bounded_profile(arm, leg), misfit) for (arm, leg), misfit in zip(found, misfits, strict=True)]
 
