@@ -118,9 +118,9 @@ def recommend_buckets(
 
     Examples
     --------
-    >>> found = recommend_buckets(labels=50, epsilon=3, max_bytes=200)
-    >>> found.best <= 25, len(found.rows)
-    (True, 2)
+    >>> found = recommend_buckets(labels=50, epsilon=3, max_bytes=100)
+    >>> found.best, len(found.rows)
+    (12, 1)
     """
     expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
     most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
