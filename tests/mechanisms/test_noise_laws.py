@@ -18,6 +18,7 @@ from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, Prevalen
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
+from anonhist.releases import Evidence
 from anonhist.testing.audit import audited
 from anonhist.testing.cases import each_of
 from anonhist.testing.exact import Decisions, OutputLaw, decided_laplace, largest_log_ratio, output_law
@@ -54,13 +55,14 @@ class Step(NamedTuple):
     truth: NDArray[np.int64]
     noise: NDArray[np.int64]
     published: Profile
+    evidence: Evidence | None
 
     @property
     def noisy(self) -> tuple[int, ...]:
         return tuple((self.truth + self.noise).tolist())
 
 
-def step(mechanism: Simple, profile: Profile, draw: Draw) -> Step:
+def step(mechanism: Simple, profile: Profile, draw: Draw, *, with_intervals: bool = False) -> Step:
     """Release with noise from ``draw``, and watch at what rate it is asked for and what it is added to."""
     module = sys.modules[type(mechanism).__module__]
     rates, sums, really = [], [], module.added
@@ -77,10 +79,11 @@ def step(mechanism: Simple, profile: Profile, draw: Draw) -> Step:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: noise)
         patch.setattr(module, "added", added)
-        without_intervals(patch, module)
-        published = mechanism.release(profile).profile
+        if not with_intervals:
+            without_intervals(patch, module)
+        release = mechanism.release(profile)
     (rate,), ((truth, drawn),) = rates, sums
-    return Step(rate, truth, drawn, published)
+    return Step(rate, truth, drawn, release.profile, release.evidence)
 
 
 def silent(_: Fraction, size: int) -> NDArray[np.int64]:
@@ -198,13 +201,21 @@ def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> No
     released = set()
     for first in partitions_up_to(5):
         noise = rng.integers(-4, 5, 9)
-        one = step(mechanism, Profile.from_partition(first), lambda _, size, noise=noise: noise[:size])
+        one = step(
+            mechanism, Profile.from_partition(first), lambda _, size, noise=noise: noise[:size], with_intervals=True
+        )
         for second in partitions_up_to(4):
             truth = step(mechanism, Profile.from_partition(second), silent).truth
             shifted = one.truth + noise - truth
-            other = step(mechanism, Profile.from_partition(second), lambda _, size, noise=shifted: noise[:size])
+            other = step(
+                mechanism,
+                Profile.from_partition(second),
+                lambda _, size, noise=shifted: noise[:size],
+                with_intervals=True,
+            )
             assert other.noisy == one.noisy
             assert other.published == one.published
+            assert intervals(other) == intervals(one)
         released.add(one.published)
     assert len(released) > 5
 
@@ -219,6 +230,12 @@ RATES = [
     ("prevalence", TWO, EXCHANGED, Fraction(1, 8)),
     ("prevalence", LABEL, EXCHANGED, Fraction(1, 2)),
 ]
+
+
+def intervals(made: Step) -> list[list[int]]:
+    assert made.evidence is not None
+    bands = made.evidence.band, made.evidence.prevalences
+    return [array.tolist() for band in bands if band is not None for array in (band.ends, band.lows, band.highs)]
 
 
 @pytest.mark.slow

@@ -261,7 +261,7 @@ def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "epsilon", "unit"), [(7, "0.2", PrivacyUnit.item()), (10, "0.4", PrivacyUnit.user(max_items=2))]
+    ("n", "epsilon", "unit"), [(7, "0.1", PrivacyUnit.item()), (10, "0.4", PrivacyUnit.user(max_items=2))]
 )
 def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str, unit: PrivacyUnit) -> None:
     data = Profile.from_counts([3] * (n // 3) + [1] * (n % 3), unit=unit)

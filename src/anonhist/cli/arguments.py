@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError, masked
-from anonhist.privacy import PrivacyUnit
+from anonhist.privacy import PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,10 +39,7 @@ def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int |
     if max_per_user is not None:
         if unit == "item":
             raise UsageError("--max-per-user M protects users, --unit item protects less: say --unit user, or none.")
-        try:
-            return PrivacyUnit.user(max_items=max_per_user)
-        except UsageError as error:
-            raise UsageError(str(error).replace("max_items", "--max-per-user")) from None
+        return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="--max-per-user"))
     if unit == "user":
         raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
     return PrivacyUnit.item() if unit == "item" else None

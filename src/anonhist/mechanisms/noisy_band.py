@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.falling_band import falling_bounds, reaches
 from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
 
 _TAIL = 0.025
-_NORMAL = 1.959963984540054
-_LONGEST = 2**12
-# Sums of more noises than this are taken as normal.
-_FEW = 64
 # Beyond this count, counts within 1/4,096 of each other share an interval: it holds each of theirs.
 _ALL_APART = 2**12
 _MOST = 2.0**62
@@ -48,7 +45,7 @@ def of_prevalences(noisy: NDArray[np.int64], rate: float) -> Evidence:
     """
     single = noise_quantile(rate, 1, _TAIL / 2)
     reaching = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
-    reach = _reaches(rate, noisy.size)[::-1]
+    reach = reaches(rate, noisy.size)[::-1]
     high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
     low = np.minimum.accumulate(reaching - reach)
     seen = noisy.astype(np.float64)
@@ -64,7 +61,7 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     >>> [ends.tolist() for ends in found.band.at([1, 3, 4])], [ends.tolist() for ends in found.prevalences.at([2, 3])]
     ([[8, 1, 0], [10, 3, 0]], [[4, 0], [8, 3]])
     """
-    low, high = _falling(noisy.astype(np.float64), guess.astype(np.float64), rate)
+    low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
     # Beyond the last there is no label, and no noise.
     seen = noisy.astype(np.float64) - np.append(noisy[1:], 0)
@@ -85,45 +82,13 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     [[2, 1, 1, 0], [3, 2, 1, 0]]
     """
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
-    band = _inverted(*_falling(numbers, hoped, rate))
-    reaching = _inverted(*_falling(numbers, hoped, rate, tail=_TAIL / 2))
+    band = _inverted(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
+    reaching = _inverted(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
     places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends)))
     places = places[places >= 1]
     (low, high), (next_low, next_high) = reaching.at(places), reaching.at(places + 1)
     lows, highs = np.maximum(low - next_high, 0), high - next_low
     return Evidence(band, prevalences=PrevalenceBand(*_merged(places, lows, highs)))
-
-
-def _falling(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float = _TAIL) -> tuple[_Numbers, _Numbers]:
-    """Return lower and upper bounds, whole and never increasing, of numbers that never increase."""
-    size = noisy.size
-    low, high = np.full(size, -np.inf), np.full(size, np.inf)
-    best_low, best_high = low.copy(), high.copy()
-    before, hoped = np.append(0.0, np.cumsum(noisy)), np.append(0.0, np.cumsum(guess))
-    count = 1
-    while count <= min(size, _LONGEST):
-        reach = noise_quantile(rate, count, tail) / count
-        seen, meant = ((sums[count:] - sums[:-count]) / count for sums in (before, hoped))
-        last, first = slice(count - 1, size), slice(0, size - count + 1)
-        better = meant + reach < best_high[last]
-        best_high[last][better] = (meant + reach)[better]
-        high[last][better] = np.floor(seen + reach + 1e-6)[better]
-        better = meant - reach > best_low[first]
-        best_low[first][better] = (meant - reach)[better]
-        low[first][better] = np.ceil(seen - reach - 1e-6)[better]
-        count *= 2
-    # The widest is kept, not the narrowest: each holds for its own number.
-    high = np.maximum.accumulate(high[::-1])[::-1]
-    low = np.minimum.accumulate(low)
-    return np.minimum(low, high), high
-
-
-def _reaches(rate: float, most: int) -> _Numbers:
-    """Return how far the sum of 1, 2, …, ``most`` noises reaches on either side."""
-    few = [noise_quantile(rate, terms, _TAIL) for terms in range(1, min(most, _FEW) + 1)]
-    deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
-    many = np.ceil(_NORMAL * deviation * np.sqrt(np.arange(len(few) + 1, most + 1)))
-    return np.concatenate((np.array(few, dtype=np.float64), many))
 
 
 def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> Evidence:

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# [0, 1] is divided until a share is known: beyond the digits of a float that is compared with 1.
+# [0, 1] is divided until shares are known to 2^−40, far below what the tails are good to; the outer end is given.
 _DIGITS = 40
 # Where counts are few, calls of NumPy are what takes time: this many tails are found at once, in fewer calls.
 _TAILS_AT_ONCE = 512

@@ -1,7 +1,7 @@
 """Values that leave the house: releases, each with its uncertainty."""
 
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit
+from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit, runs_with_misfit
 from anonhist.releases.excess import Excess
 from anonhist.releases.mechanism import CountsZeros, KnowsWork, Mechanism
 from anonhist.releases.release import Release
@@ -17,5 +17,6 @@ __all__ = [
     "Release",
     "ReleaseError",
     "TellsMisfit",
+    "runs_with_misfit",
     "simulate_error",
 ]

@@ -129,9 +129,11 @@ class ReleaseError:
         >>> print(ReleaseError.unsimulated().prevalence(Profile.from_counts([3] * 10), 3))
         10, no interval: no error was simulated (simulations=0)
         """
-        bands = (None,) * 3 if evidence is None else (evidence.band, evidence.prevalences, evidence.zeros)
-        nothing = np.zeros(0, dtype=np.int64)
-        return cls(None, 0, nothing, nothing, nothing, None, *bands)  # type: ignore[arg-type]  # ty: floats are made
+        nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+        found = cls(None, 0, nowhere, nothing, nothing)
+        if evidence is None:
+            return found
+        return replace(found, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros)
 
     @property
     def expected_range(self) -> tuple[float, float] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from anonhist.errors import DataError
+from anonhist.errors import DataError, UsageError
 from anonhist.profiles.whole import whole_numbers
 
 if TYPE_CHECKING:
@@ -19,7 +19,43 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class KPlusBand:
+class _Band:
+    """Intervals for numbers of labels in steps of counts."""
+
+    ends: NDArray[np.int64]
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Take the arrays as whole numbers that nobody changes, and refuse what is no band."""
+        ends, lows, highs = (whole_numbers(getattr(self, name), name=name) for name in ("ends", "lows", "highs"))
+        if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
+            raise DataError("The steps of a band must be of one number, their ends ascending.")
+        if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
+            raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
+        for name, array in (("ends", ends), ("lows", lows), ("highs", highs)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ends of the intervals at these counts ≥ 1, each of their shape."""
+        step = np.searchsorted(self.ends, np.asarray(counts))
+        return np.append(self.lows, 0)[step], np.append(self.highs, 0)[step]
+
+    def up_to(self, most: int) -> Self:
+        """Return the same band where it is known that no count is above ``most`` ≥ 1.
+
+        Examples
+        --------
+        >>> KPlusBand([2, 9], [3, 0], [5, 2]).up_to(4).ends.tolist()
+        [2, 4]
+        """
+        steps = int(np.searchsorted(self.ends, most)) + 1
+        return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
+
+
+@dataclass(frozen=True, eq=False)
+class KPlusBand(_Band):
     """For every k, an interval that holds the true φ_{k+} with 95 % confidence, whatever the data are.
 
     Attributes
@@ -42,33 +78,15 @@ class KPlusBand:
     [[3, 3, 0, 0], [5, 5, 2, 0]]
     """
 
-    ends: NDArray[np.int64]
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
-
     def __post_init__(self) -> None:
-        _check_steps(self)
+        """Refuse also what increases."""
+        super().__post_init__()
         if any(bool(np.any(side[1:] > side[:-1])) for side in (self.lows, self.highs)):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
 
-    def at(self, k: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ends of the intervals at these k ≥ 1, each of the shape of k."""
-        return _at(self, k)
-
-    def up_to(self, most: int) -> KPlusBand:
-        """Return the same band where it is known that no count is above ``most`` ≥ 1.
-
-        Examples
-        --------
-        >>> KPlusBand([2, 9], [3, 0], [5, 2]).up_to(4).ends.tolist()
-        [2, 4]
-        """
-        steps = int(np.searchsorted(self.ends, most)) + 1
-        return KPlusBand(np.minimum(self.ends[:steps], most), self.lows[:steps], self.highs[:steps])
-
 
 @dataclass(frozen=True, eq=False)
-class PrevalenceBand:
+class PrevalenceBand(_Band):
     """For every r, an interval that holds the true φ_r with 95 % confidence, whatever the data are.
 
     Attributes
@@ -90,34 +108,6 @@ class PrevalenceBand:
     >>> [ends.tolist() for ends in band.at([1, 2, 3, 10])]
     [[3, 3, 0, 0], [5, 5, 8, 0]]
     """
-
-    ends: NDArray[np.int64]
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        _check_steps(self)
-
-    def at(self, r: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ends of the intervals at these r ≥ 1, each of the shape of r."""
-        return _at(self, r)
-
-
-def _check_steps(band: KPlusBand | PrevalenceBand) -> None:
-    """Take the arrays of a new band as whole numbers that nobody changes, and refuse what is none."""
-    ends, lows, highs = (whole_numbers(getattr(band, name), name=name) for name in ("ends", "lows", "highs"))
-    if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
-        raise DataError("The steps of a band must be of one number, their ends ascending.")
-    if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
-        raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
-    for name, array in (("ends", ends), ("lows", lows), ("highs", highs)):
-        array.setflags(write=False)
-        object.__setattr__(band, name, array)
-
-
-def _at(band: KPlusBand | PrevalenceBand, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    step = np.searchsorted(band.ends, np.asarray(counts))
-    return np.append(band.lows, 0)[step], np.append(band.highs, 0)[step]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,3 +143,28 @@ class TellsMisfit(Protocol):
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, float]]:
         """Return ``size`` independent runs on a public profile, each with its misfit."""
+
+
+def runs_with_misfit(
+    mechanism: object, profile: Profile, *, size: int, rng: np.random.Generator
+) -> Sequence[tuple[Profile, float]]:
+    """Return runs of a mechanism inside another on a public profile, each with its misfit, where it tells that.
+
+    Raises
+    ------
+    UsageError
+        If it does not.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism
+    >>> from anonhist.profiles import Profile
+    >>> mechanism, rng = FrobeniusMechanism(1), np.random.default_rng(1)
+    >>> len(runs_with_misfit(mechanism, Profile.from_counts([5, 3]), size=4, rng=rng))
+    4
+    """
+    if not isinstance(mechanism, TellsMisfit):
+        name = getattr(mechanism, "name", mechanism)
+        message = f"The mechanism {name} does not tell how far its noisy values are from what it fits."
+        raise UsageError(message)
+    return mechanism.simulate_with_misfit(profile, size=size, rng=rng)

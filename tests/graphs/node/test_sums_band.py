@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from anonhist.graphs import CumulativeDegrees, HistogramDegrees, SurvivalDegrees
 from anonhist.graphs.node.mechanism import NoisyBins
-from anonhist.graphs.node.sums_band import evidence_of, falling_bounds, single_bounds
+from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.mechanisms.falling_band import falling_bounds
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.testing.cases import each_of
@@ -63,7 +64,7 @@ def test_windows_make_bounds_of_what_is_flat_narrow() -> None:
     rng = np.random.default_rng(17)
     truth = np.full(256, 1000.0)
     noisy = truth + rng.laplace(scale=50, size=256).round()
-    low, high = falling_bounds(noisy, truth, 1 / 50)
+    low, high = falling_bounds(noisy, truth, 1 / 50, tail=TAIL)
     alone = noise_quantile(1 / 50, 1, 0.0125)
     # In the middle, means of 128 noises: a tenth of one; at each end nothing stands before, or behind.
     assert high[200] - 1000 < alone / 4
@@ -74,7 +75,7 @@ def test_windows_make_bounds_of_what_is_flat_narrow() -> None:
 
 
 def test_bounds_of_one_sum_are_its_noise() -> None:
-    low, high = falling_bounds(np.array([30.0]), np.array([0.0]), 0.5)
+    low, high = falling_bounds(np.array([30.0]), np.array([0.0]), 0.5, tail=TAIL)
     reach = noise_quantile(0.5, 1, 0.0125)
     assert (low.tolist(), high.tolist()) == ([30 - reach], [30 + reach])
 
@@ -104,3 +105,13 @@ def test_what_is_kept_is_whole_and_not_negative(
     band = evidence_of(bounds, bounds).band
     assert [side.tolist() for side in (band.ends, band.lows, band.highs)] == [ends, lows, highs]
     assert evidence_of(bounds, bounds, zeros=(-4.0, 7.0)).zeros == (0, 7)
+
+
+def test_sums_that_floats_round_are_not_cut() -> None:
+    truth = [2**61 + 1 - place for place in range(9)]
+    noisy = np.array(truth, dtype=np.float64)
+    low, high = falling_bounds(noisy, noisy, 20.0, tail=TAIL)
+    assert all(int(least) <= number <= int(most) for least, number, most in zip(low, truth, high, strict=True))
+    # Below that nothing is lost, and nothing given away.
+    low, high = falling_bounds(np.arange(9.0)[::-1], np.arange(9.0)[::-1], 20.0, tail=TAIL)
+    np.testing.assert_array_equal(low, high)

@@ -12,7 +12,7 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.releases import TellsMisfit
+from anonhist.releases.evidence import runs_with_misfit
 from anonhist.releases.mechanism import simulation_work
 
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ class EdgeMechanism:
         UsageError
             If it does not.
         """
-        if not isinstance(self.central, TellsMisfit):
-            message = f"The mechanism {self.central.name} does not tell how far its noisy values are from what it fits."
-            raise UsageError(message)
-        runs = self.central.simulate_with_misfit(profile, size=size, rng=rng)
+        runs = runs_with_misfit(self.central, profile, size=size, rng=rng)
         return [(self._possible(run), misfit) for run, misfit in runs]
 
     def simulate_with_zeros(

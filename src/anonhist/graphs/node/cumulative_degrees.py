@@ -10,7 +10,8 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
-from anonhist.graphs.node.sums_band import TAIL, evidence_of, falling_bounds, single_bounds
+from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.mechanisms.falling_band import falling_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.mechanisms.published import profile_of_fit
@@ -37,7 +38,7 @@ class CumulativeDegrees(NoisyBins):
     in- or out-degrees). So γ is the share's budget for n, and that of the rest divided by θ for the sums. What is
     published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads
     them, from 0 to ñ, and ñ less all of these: the nodes without an edge. Intervals are from the noisy numbers
-    themselves (:func:`~anonhist.graphs.node.sums_band.falling_bounds`).
+    themselves (:func:`~anonhist.mechanisms.falling_band.falling_bounds`).
 
     Parameters
     ----------

@@ -12,10 +12,10 @@ from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
 from anonhist.graphs.node.sums_band import TAIL, evidence_of
+from anonhist.mechanisms.falling_band import reaches
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
-from anonhist.releases.error import NORMAL_95
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from anonhist.graphs.node.mechanism import Run
     from anonhist.mechanisms.noise import Noise
     from anonhist.releases import Evidence
-
-# Of so many noises the distribution of the sum is computed; that of more is close to normal.
-_FEW = 32
 
 
 @dataclass(frozen=True)
@@ -107,16 +104,8 @@ class HistogramDegrees(NoisyBins):
         alone = noise_quantile(rate, 1, 2 * TAIL)
         zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
         reaching = np.cumsum(degrees[::-1])[::-1]
-        reach = _reaches(rate, degrees.size)[::-1]
+        reach = reaches(rate, degrees.size)[::-1]
         # Intervals hold for each k; the widest of all beyond, or before, makes them fall.
         high = np.maximum.accumulate((reaching + reach)[::-1])[::-1]
         low = np.minimum(np.minimum.accumulate(reaching - reach), high)
         return evidence_of((low, high), (degrees - alone, degrees + alone), zeros=zeros)
-
-
-def _reaches(rate: float, most: int) -> NDArray[np.float64]:
-    """Return how far the sum of 1, 2, …, ``most`` noises reaches, on either side; of many it is a normal number."""
-    few = [noise_quantile(rate, terms, 2 * TAIL) for terms in range(1, min(most, _FEW) + 1)]
-    p = np.exp(-rate)
-    many = NORMAL_95 * np.sqrt(2 * p * np.arange(len(few) + 1, most + 1)) / -np.expm1(-rate)
-    return np.concatenate((np.array(few, dtype=np.float64), np.ceil(many)))

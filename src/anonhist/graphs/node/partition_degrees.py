@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.calibration import band_delta
 from anonhist.mechanisms.setting import capped
 from anonhist.profiles import Profile
-from anonhist.releases import TellsMisfit
+from anonhist.releases import runs_with_misfit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,17 +100,16 @@ class PartitionDegrees(NodeMechanism):
         UsageError
             If it does not.
         """
-        if not isinstance(self.central, TellsMisfit):
-            message = f"The mechanism {self.central.name} does not tell how far its noisy values are from what it fits."
-            raise UsageError(message)
-        public = capped(profile, self.max_degree)
-        runs = self.central.simulate_with_misfit(public, size=size, rng=rng)
+        runs = runs_with_misfit(self.central, capped(profile, self.max_degree), size=size, rng=rng)
         return [(self._capped(run), misfit) for run, misfit in runs]
 
     def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         released = self.central.release(self._profile(bins), source=source)
         found = released.evidence
-        evidence = None if found is None else replace(found, band=found.band.up_to(self.max_degree))
+        evidence = None
+        if found is not None:
+            singles = None if found.prevalences is None else found.prevalences.up_to(self.max_degree)
+            evidence = replace(found, band=found.band.up_to(self.max_degree), prevalences=singles)
         return (self._capped(released.profile), None), evidence
 
     def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:

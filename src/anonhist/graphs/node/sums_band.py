@@ -1,10 +1,9 @@
-"""Where the true φ_{k+} are, whatever the degrees are: confidence intervals from noisy sums alone.
+"""Where the true φ_{k+} and φ_r are, whatever the degrees are: confidence intervals from noisy sums alone.
 
 What a smooth fit makes of noisy sums is off by an error of its own, which no simulation on the fit shows. The sums
-themselves are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ … So the mean of m noisy sums up
-to place k bounds φ_{k+} from above, and the mean of m from place k on bounds it from below, up to a quantile of the
-mean of m noises. Of windows of 1, 2, 4, … sums that one is taken whose bound would be best if the fit were the truth.
-No shape is assumed. Each of the two bounds is wrong in at most 1.25 % of releases, were its window fixed.
+themselves are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …, so
+:func:`~anonhist.mechanisms.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most 1.25 %
+of releases, were its window fixed.
 
 All of this is about degrees as they were bounded: what was left out before that, no release tells.
 """
@@ -24,57 +23,8 @@ if TYPE_CHECKING:
     _Numbers = NDArray[np.float64]
 
 TAIL = 0.0125
-_LONGEST = 2**12
 # More nodes than this cannot be counted.
 _MOST = 2.0**62
-
-
-def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float = TAIL) -> tuple[_Numbers, _Numbers]:
-    """Return lower and upper bounds of numbers that never increase, of which noisy ones are known.
-
-    Parameters
-    ----------
-    noisy
-        The numbers, each with noise ``P(j) ∝ e^(−γ|j|)`` of its own, shape (k,).
-    guess
-        About what they are, never increasing, shape (k,): it decides which windows are looked at, and nothing else.
-    rate
-        γ > 0.
-    tail
-        How often each bound may be wrong.
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (k,)
-        Whole numbers that never increase, ``low ≤ high``.
-
-    Examples
-    --------
-    >>> low, high = falling_bounds(np.array([9.0, 8.0, 2.0, 1.0]), np.array([9.0, 8.0, 2.0, 1.0]), 2.0)
-    >>> low.tolist(), high.tolist()
-    ([8.0, 6.0, 1.0, -1.0], [11.0, 9.0, 4.0, 2.0])
-    """
-    size = noisy.size
-    low, high = np.full(size, -np.inf), np.full(size, np.inf)
-    best_low, best_high = low.copy(), high.copy()
-    before, hoped = np.append(0.0, np.cumsum(noisy)), np.append(0.0, np.cumsum(guess))
-    count = 1
-    while count <= min(size, _LONGEST):
-        reach = noise_quantile(rate, count, tail) / count
-        seen = (before[count:] - before[:-count]) / count
-        meant = (hoped[count:] - hoped[:-count]) / count
-        last, first = slice(count - 1, size), slice(0, size - count + 1)
-        better = meant + reach < best_high[last]
-        best_high[last][better] = (meant + reach)[better]
-        high[last][better] = np.floor(seen + reach + 1e-6)[better]
-        better = meant - reach > best_low[first]
-        best_low[first][better] = (meant - reach)[better]
-        low[first][better] = np.ceil(seen - reach - 1e-6)[better]
-        count *= 2
-    # What bounds one number bounds all after it from above; the widest of them is kept, not the narrowest.
-    high = np.maximum.accumulate(high[::-1])[::-1]
-    low = np.minimum.accumulate(low)
-    return np.minimum(low, high), high
 
 
 def single_bounds(noisy: _Numbers, rate: float, low: _Numbers, high: _Numbers) -> tuple[_Numbers, _Numbers]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
-from anonhist.graphs.node.sums_band import evidence_of, falling_bounds, single_bounds
+from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.mechanisms.falling_band import falling_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
 
@@ -33,7 +34,7 @@ class SurvivalDegrees(NoisyBins):
     most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
     are never counted, so nodes need not be listed. What is published are the numbers as
     :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them, and intervals from the noisy numbers themselves
-    (:func:`~anonhist.graphs.node.sums_band.falling_bounds`).
+    (:func:`~anonhist.mechanisms.falling_band.falling_bounds`).
 
     Parameters
     ----------
@@ -86,5 +87,5 @@ class SurvivalDegrees(NoisyBins):
     def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
-        bounds = falling_bounds(seen, guess, rate)
+        bounds = falling_bounds(seen, guess, rate, tail=TAIL)
         return evidence_of(bounds, single_bounds(seen, rate, *bounds))
