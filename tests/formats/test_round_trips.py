@@ -91,17 +91,22 @@ def test_parquet_files_of_version_1_are_read_for_ever(releases: dict[str, Releas
     assert_same(read_release(GOLDEN / "release-1-frobenius.parquet"), releases["frobenius"])
 
 
-def test_a_file_of_version_3_with_a_band_is_read_and_written_for_ever(tmp_path: Path) -> None:
-    golden = GOLDEN / "release-3-frobenius.json"
-    read = read_release(golden)
-    assert read.error.band is not None
-    assert read.k_plus(2).interval == (1, 6)
-    write(read, tmp_path / "a.json")
+@each_of("name", ["frobenius", "node-histogram"])
+def test_a_file_of_version_3_with_a_band_is_read_and_written_for_ever(tmp_path: Path, name: str) -> None:
+    golden = GOLDEN / f"release-3-{name}.json"
+    write(read_release(golden), tmp_path / "a.json")
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == golden.read_text(encoding="utf-8")
     document = json.loads(golden.read_text(encoding="utf-8"))
     document["error"]["band"]["lows"][0] += 1000
     with pytest.raises(DataError, match="band"):
         from_document(document)
+
+
+def test_intervals_in_files_of_version_3_are_those_of_their_bands() -> None:
+    read = read_release(GOLDEN / "release-3-frobenius.json")
+    assert read.k_plus(2).interval == (1, 6)
+    read = read_release(GOLDEN / "release-3-node-histogram.json")
+    assert [read.prevalence(count).interval for count in (0, 2)] == [(1, 5), (1, 5)]
 
 
 def test_every_mechanism_has_a_file_that_is_read_for_ever(releases: dict[str, Release]) -> None:
