@@ -17,6 +17,18 @@ COMMANDS = {
     "sketch profile": ("sketch", "profile", "week.sketch", "--simulations", "2", "-o", "out.json"),
     "plan": ("plan", "--items", "300", "--epsilon", "0.5", "-o", "out.csv"),
     "estimate": ("estimate", "entropy", "made.json", "-o", "out.csv"),
+    "compare": (
+        "compare",
+        "events.csv",
+        "--epsilon",
+        "0.1",
+        "--mechanism",
+        "frobenius",
+        "--repeats",
+        "2",
+        "-o",
+        "out.csv",
+    ),
     "curve": ("curve", "rarefaction", "made.json", "-o", "out.csv"),
 }
 

@@ -15,6 +15,7 @@ from anonhist.mechanisms.comparison_rows import Comparison, ComparisonRow, Skipp
 from anonhist.mechanisms.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name
 from anonhist.mechanisms.setting import Setting, check_unit
+from anonhist.numeric.pulse import share_told
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -25,6 +26,7 @@ from anonhist.privacy import (
 )
 from anonhist.profiles import Profile
 from anonhist.releases import Release
+from anonhist.releases.runs import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,7 +76,7 @@ def compare(
     source
         Privacy randomness; the operating system's by default.
     progress
-        Called with the share done, in (0, 1], after each release.
+        Called with the share done, in (0, 1], after each release and within those that take long.
 
     Returns
     -------
@@ -114,13 +116,9 @@ def compare(
     entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
     rows: list[ComparisonRow] = []
     for number, (name, mechanism) in enumerate(entrants):
-
-        def done(releases: int, before: int = number) -> None:
-            if progress is not None:
-                progress((before + releases / (runs + 1)) / len(entrants))
-
+        part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
         try:
-            measured = _measured(truth, mechanism, runs, source, done)
+            measured = _measured(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:
             skipped.append((name, mechanism.epsilon, str(error)))
             continue
@@ -197,19 +195,20 @@ def _measured(
     mechanism: CentralMechanism,
     repeats: int,
     source: RandomSource | None,
-    done: Callable[[int], None],
+    progress: Callable[[float], None] | None,
 ) -> dict[str, list[float]]:
-    """Release again and again; return each metric of each release."""
-    mechanism.release(truth, source=source)  # loads and prepares what later releases find ready
-    done(1)
+    """Release again and again; return each metric of each release but the first, which loads and prepares."""
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
-    for repeat in range(repeats):
-        start = perf_counter()
-        release = mechanism.release(truth, source=source)
-        measured[SECONDS.name].append(perf_counter() - start)
-        for metric, error in ERRORS.items():
-            measured[metric.name].append(float(error(truth, release)))
-        done(repeat + 2)
+    for repeat in range(repeats + 1):
+        # Steps of a release tell of the data: here anybody may know them.
+        with share_told(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
+            start = perf_counter()
+            release = mechanism.release(truth, source=source)
+            seconds = perf_counter() - start
+        if repeat:
+            measured[SECONDS.name].append(seconds)
+            for metric, error in ERRORS.items():
+                measured[metric.name].append(float(error(truth, release)))
     return measured
 
 
