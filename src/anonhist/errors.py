@@ -11,12 +11,20 @@
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
 It never carries a value taken from private data, and of a source only what :func:`masked` leaves.
+
+Parameters stand in backticks in it, with the value they should have where there is one: ``"`relation='substitute'`
+needs `public_items`."`` Whoever shows the sentence spells them as its readers write them: as keywords in Python, as
+options on the command line.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # Where parameters begin: those of an address, percent-encoded signs too, or "host=db password=…" as databases take
@@ -24,10 +32,30 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PARAMETERS = re.compile(r"[?#;&]|%(?:23|26|3[BDF])|(?:^|(?<=[\s,]))\s*\w+\s*=", re.IGNORECASE)
 _AT = re.compile(r"@|%40")
 _MASK = "***"
+_PARAMETER = re.compile(r"`([a-z_0-9]+)(?:=([^`]*))?`")
 
 
 class AnonhistError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Examples
+    --------
+    >>> print(UsageError("Give `max_count`, or `unit='item'`."))
+    Give max_count, or unit='item'.
+    """
+
+    def __str__(self) -> str:
+        return spelled(self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what to do, with parameters in backticks."""
+        return str(self.args[0]) if self.args else ""
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The parameters that the sentence names."""
+        return frozenset(found[1] for found in _PARAMETER.finditer(self.sentence))
 
 
 class UsageError(AnonhistError, ValueError):
@@ -44,6 +72,48 @@ class DataError(AnonhistError, ValueError):
 
 class OutputError(AnonhistError, OSError):
     """The result could not be written; nothing was left behind."""
+
+
+def as_keyword(name: str, value: str | None) -> str:
+    """Write a parameter as Python does.
+
+    Examples
+    --------
+    >>> as_keyword("epsilon", None), as_keyword("unit", "'item'")
+    ('epsilon', "unit='item'")
+    """
+    return name if value is None else f"{name}={value}"
+
+
+def spelled(sentence: str, spell: Callable[[str, str | None], str] = as_keyword) -> str:
+    """Return a sentence with each parameter as its readers write it.
+
+    Parameters
+    ----------
+    sentence
+        Names of parameters stand in it between backticks, or such a name, ``=`` and the value it should have.
+    spell
+        Takes a name and the value, as Python writes it, or None.
+
+    Examples
+    --------
+    >>> spelled("Give `max_count`, or `unit='item'`.")
+    "Give max_count, or unit='item'."
+    >>> spelled("`epsilon` is missing.", lambda name, value: "--" + name)
+    '--epsilon is missing.'
+    """
+    return _PARAMETER.sub(lambda found: spell(found[1], found[2]), sentence)
+
+
+def parameter(name: str) -> str:
+    """Return how a sentence names a parameter; what is no name of one, but words for it, stays as it is.
+
+    Examples
+    --------
+    >>> parameter("epsilon"), parameter("The share 'cut'")
+    ('`epsilon`', "The share 'cut'")
+    """
+    return f"`{name}`" if name.isidentifier() else name
 
 
 def masked(source: str) -> str:

@@ -384,4 +384,4 @@ def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.Mon
     assert (folder / "rows.csv").read_text() == ran.stdout
     refused = cli("sketch", "recommend", "--labels", "40", "--epsilon", "1", "--max-bytes", "9")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "sample_share" in refused.stderr
+    assert "--sample-share" in refused.stderr

@@ -140,7 +140,7 @@ def test_the_columns_of_a_text_are_named_for_the_operator_alone(
 def test_wrong_calls_look_the_same_on_a_terminal(terminal_process: Cli, folder: Path) -> None:
     done = terminal_process("release", "events.csv", "--epsilon", "0")
     assert done.returncode == 2
-    assert done.stdout == "anonhist: epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
+    assert done.stdout == "anonhist: --epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 

@@ -23,17 +23,17 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--epsilom", "x"), "(perhaps --epsilon)"),
     ((*_GOOD, "--unit", "person"), "'person'"),
     ((*_GOOD, "--max-per-user", "many"), "--max-per-user"),
-    ((*_GOOD, "--user", "label"), "--user COLUMN --max-per-user M"),
-    ((*_GOOD, "--max-per-user", "2"), "--user COLUMN --max-per-user M"),
+    ((*_GOOD, "--user", "label"), "--user and --max-per-user belong together"),
+    ((*_GOOD, "--max-per-user", "2"), "--user and --max-per-user belong together"),
     ((*_GOOD, "--user", "label", "--max-per-user", "0"), "--max-per-user must be a whole number from 1"),
     ((*_GOOD, "--unit", "user"), "--max-per-user M"),
     ((*_GOOD, "--unit", "label"), "--max-count C"),
-    ((*_GOOD, "--unit", "label", "--max-count", "0"), "max_count"),
+    ((*_GOOD, "--unit", "label", "--max-count", "0"), "--max-count must be"),
     ((*_GOOD, "--max-count", "3"), "--unit label"),
     ((*_GOOD, "--unit", "item", "--max-count", "3"), "--unit label"),
     ((*_GOOD, "--unit", "label", "--max-count", "3", "--user", "label", "--max-per-user", "1"), "one of the two"),
     ((*_GOOD, "--unit", "item", "--user", "label", "--max-per-user", "2"), "protects less"),
-    ((*_GOOD, "--order-by", "label"), "needs user"),
+    ((*_GOOD, "--order-by", "label"), "needs --user"),
     ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on the items of users left out"),
     ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be below 1"),
     ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
@@ -100,7 +100,7 @@ def test_wrong_calls_are_refused(refusals: Refusals) -> None:
 def test_impossible_epsilons_are_refused(refusals: Refusals) -> None:
     commands = (("release", "events.csv"), ("compare", "events.csv"), ("plan", "--items", "100"))
     calls = [
-        ((*command, "--epsilon", epsilon, "-o", "out.csv"), 2, "anonhist: epsilon ")
+        ((*command, "--epsilon", epsilon, "-o", "out.csv"), 2, "anonhist: --epsilon ")
         for command in commands
         for epsilon in _IMPOSSIBLE
     ]
@@ -127,5 +127,5 @@ def test_nothing_is_read_before_the_call_is_right(cli: Cli) -> None:
 def test_a_process_of_its_own_exits_with_2(process: Cli) -> None:
     done = process("release", "events.csv", "--epsilon", "0")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "anonhist: epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
+    assert done.stderr == "anonhist: --epsilon must be a finite number greater than zero, such as 0.5, not '0'.\n"
     assert process().returncode == 2

@@ -96,9 +96,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
         f"At most 1 item of each user count, chosen with the order key {key}. Errors and intervals hold the noise, not "
         "what that left out. "
     )
-    how_to_ask = (
-        "A release made with --excess-share 0.05 (in Python, excess_share) estimates that, for 5 % of its epsilon."
-    )
+    how_to_ask = "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
     assert (
         f"Bound: {told}{how_to_ask}\n"
         in done.stdout

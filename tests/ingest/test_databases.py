@@ -57,7 +57,7 @@ def test_tables_that_are_not_there(database: str, refused: Refused) -> None:
         assert "has no table" in message
         assert "'first'" in message
     message = refused(UsageError, database, label="sku")
-    assert "--table" in message
+    assert "(table)" in message
     assert "'first'" in message
     assert "'sku', 'user'" in refused(DataError, database, table="first", label="nowhere")
 

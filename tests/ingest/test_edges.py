@@ -270,7 +270,7 @@ def test_tables_are_read_by_the_names_of_their_columns(
         assert_read(path, edges, EdgePolicy(Direction.IN))
     else:
         # They may be an edge; if they are said to be names, both are taken as they come, which says the direction.
-        assert "no-header" in refused(UnnamedColumnError, path)
+        assert "header=False" in refused(UnnamedColumnError, path)
         assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), header=True)
     assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), origin=names[1], target=names[0])
 
@@ -290,13 +290,13 @@ def test_one_column_named_leaves_the_other_of_two() -> None:
     for said in ({"origin": "to"}, {"target": "from"}):
         assert_read(table[["to", "from"]], [("a", "b"), ("b", "b")], POLICIES[6], **said)
     assert "'from', 'x'" in refused(UnnamedColumnError, table, origin="to")
-    assert "(--source)" in refused(UnnamedColumnError, table, target="to")
+    assert "(origin)" in refused(UnnamedColumnError, table, target="to")
 
 
 def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path, write_table: WriteTable) -> None:
     table = {"secret a": ["1"], "secret b": ["2"], "secret c": ["3"]}
     path = write_table(tmp_path / "edges.csv", table)
-    assert "(--source); there are 3 columns" in refused(UnnamedColumnError, path)
+    assert "(origin); there are 3 columns" in refused(UnnamedColumnError, path)
     assert "'nowhere' to use as target" in refused(MissingColumnError, path, target="nowhere")
     with pytest.raises(UnnamedColumnError) as caught:
         read_edges(pl.DataFrame(table))
@@ -382,7 +382,7 @@ def test_files_without_edges_are_graphs_without_edges(tmp_path: Path, write_tabl
 def test_texts_in_which_nothing_is_an_edge_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("secret,b\nb,c\n")
-    assert "(--delimiter)" in refused(DataError, path)
+    assert "(delimiter)" in refused(DataError, path)
     assert_read(path, [("secret", "b"), ("b", "c")], delimiter=",", header=False)
 
 

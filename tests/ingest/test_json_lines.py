@@ -72,13 +72,13 @@ def test_keys_must_be_said(tmp_path: Path) -> None:
     source = _written(tmp_path, [{"hunter2": "a"}])
     sketch = DomainSketch(alphabet=["a"], epsilon=1)
     for read, option in (
-        (lambda: read_profile(source), "labels (--label)"),
-        (lambda: read_profile(tmp_path / "*.jsonl"), "labels (--label)"),
-        (lambda: read_profile("https://example.org/a.ndjson.gz?x=1"), "labels (--label)"),
-        (lambda: update_sketch(sketch, source), "labels (--label)"),
-        (lambda: opened_values(str(source), None).__enter__(), "labels (--label)"),
-        (lambda: read_edges(source), "sources (--source)"),
-        (lambda: read_degrees(source, origin="hunter2"), "targets (--target)"),
+        (lambda: read_profile(source), "labels (label)"),
+        (lambda: read_profile(tmp_path / "*.jsonl"), "labels (label)"),
+        (lambda: read_profile("https://example.org/a.ndjson.gz?x=1"), "labels (label)"),
+        (lambda: update_sketch(sketch, source), "labels (label)"),
+        (lambda: opened_values(str(source), None).__enter__(), "labels (label)"),
+        (lambda: read_edges(source), "sources (origin)"),
+        (lambda: read_degrees(source, origin="hunter2"), "targets (target)"),
     ):
         with pytest.raises(UsageError) as caught:
             read()
@@ -89,7 +89,7 @@ def test_keys_must_be_said(tmp_path: Path) -> None:
 def test_a_key_that_is_nowhere_leaves_all_rows_without_a_label(tmp_path: Path) -> None:
     told: list[str] = []
     assert read_profile(_written(tmp_path, ROWS), label="lable", notify=told.append).n == 0
-    assert told == ["40 items without a label were left out (--keep-null counts them as one label)."]
+    assert told == ["40 items without a label were left out (`keep_null=True` counts them as one label)."]
 
 
 @pytest.mark.slow

@@ -246,7 +246,7 @@ def test_users_are_bounded_whatever_their_column_is_called() -> None:
 def test_users_and_units_belong_together() -> None:
     for given, sketch, reason in (
         ({"user": "who"}, _sketch(), "protects single items"),
-        ({}, _users(2), r"name the column that says who each row is of \(--user COLUMN\)"),
+        ({}, _users(2), r"name the column that says who each row is of \(user\)"),
         ({"user": "who", "count": "n"}, _users(2), "users cannot be bounded"),
     ):
         with pytest.raises(UsageError, match=reason):
@@ -268,7 +268,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
 @each_of(
     ("source", "given", "kind", "reason"),
     [
-        (TABLE, {}, UsageError, r"which column holds the labels \(--label\); the columns are 'pet', 'n', 'who'"),
+        (TABLE, {}, UsageError, r"which column holds the labels \(label\); the columns are 'pet', 'n', 'who'"),
         (TABLE, {"label": "x"}, DataError, "no column 'x' to use as label"),
         (TABLE, {"label": "pet", "count": "x"}, DataError, "no column 'x' to use as count"),
         (["cat"], {}, UsageError, "give labels that are in memory to sketch.update"),
@@ -276,7 +276,7 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
         ({"cat": 1}, {}, UsageError, "give labels that are in memory to sketch.update"),
         (object(), {}, UsageError, "Only files and tables"),
         ("nowhere.csv", {}, DataError, "no file 'nowhere.csv'"),
-        ("-", {}, UsageError, r"\(--format labels\), or CSV with a header line, .* \(--label COLUMN\)"),
+        ("-", {}, UsageError, r"\(format='labels'\), or CSV with a header line, .* \(label\)"),
         ("-", {"count": "n"}, UsageError, "Say what standard input holds"),
         ("-", {"table": "t", "format": "labels"}, UsageError, "there are no columns"),
         ("-", {"delimiter": ";", "format": "labels"}, UsageError, "there are no columns"),

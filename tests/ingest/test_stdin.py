@@ -100,9 +100,9 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         ("\nlabel\na\n", {"format": "events", "label": "label"}, "empty line"),
         ("label,user\nhunter2\n", {"format": "events", "label": "label"}, "more or fewer"),
         ("label,user\nhunter2,u,1\n", {"format": "events", "label": "user"}, "more or fewer"),
-        ("label,user\na,u\n", {"format": "events", "label": "nowhere"}, "2 columns (--no-header"),
-        ("hunter2,u\na,u\n", {"format": "events", "label": "label"}, "2 columns (--no-header"),
-        ("hunter2,u\na,u\n", {"format": "counts"}, "2 columns (--no-header"),
+        ("label,user\na,u\n", {"format": "events", "label": "nowhere"}, "2 columns (header=False"),
+        ("hunter2,u\na,u\n", {"format": "events", "label": "label"}, "2 columns (header=False"),
+        ("hunter2,u\na,u\n", {"format": "counts"}, "2 columns (header=False"),
         ("label,label\nhunter2,u\n", {"format": "events", "label": "label"}, "same name"),
         ('"label\nhunter2,u\n', {"format": "events", "label": "label"}, "first line"),
         (b"label\n\xffhunter2\n", {"format": "events", "label": "label"}, "UTF-8"),
@@ -122,9 +122,9 @@ def test_bad_input(stdin: Feed, refused: Refused, data: str | bytes, options: di
 def test_what_it_holds_is_said_before_a_byte_is_read(stdin: Feed, refused: Refused, options: dict[str, Any]) -> None:
     stdin("label,count\na,3\n")
     message = refused(UsageError, "-", **options)
-    assert "one label per line (--format labels)" in message
+    assert "one label per line (format='labels')" in message
     assert "CSV with a header line" in message
-    assert "--label COLUMN" in message
+    assert "(label)" in message
     assert os.read(0, 11) == b"label,count"
 
 

@@ -250,7 +250,7 @@ def test_missing_column_names_those_there_are(engine: Read, option: str) -> None
 def test_the_label_must_be_named_among_several_columns(engine: Read) -> None:
     with pytest.raises(UsageError) as caught:
         engine(table([]))
-    assert "--label" in str(caught.value)
+    assert "(label)" in str(caught.value)
     _assert_names_are_told(caught.value, "who", "what", "when")
 
 
@@ -258,11 +258,11 @@ def _assert_names_are_told(error: Any, *names: str) -> None:
     """In the sentence where they are schema, beside it where they are the first line of a text."""
     assert error.columns == names
     assert ", ".join(map(repr, names)) in error.for_operator
-    if "--no-header" in str(error):
+    if "header=False" in str(error):
         assert "there are 3 columns" in str(error)
         assert not any(repr(name) in str(error) for name in names)
     else:
-        assert str(error) == error.for_operator
+        assert error.sentence == error.for_operator
 
 
 @each_of("name", ["a.csv", "a.tsv", "a.txt", "a.csv.gz", "a.c*", "a.parquet", "a.p*"])

@@ -23,13 +23,13 @@ def released(unit: PrivacyUnit) -> Release:
 
 def test_the_page_says_how_to_ask_where_the_rest_could_have_been_counted() -> None:
     plain = released(PrivacyUnit.user(max_items=5))
-    assert "--excess-share" not in what_a_bound_costs(plain)
+    assert "excess share" not in what_a_bound_costs(plain)
     assert what_a_bound_costs(replace(plain, order_key=KEY)).endswith(
-        "A release made with --excess-share 0.05 (in Python, excess_share) estimates that, for 5 % of its epsilon."
+        "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
     )
     assert what_a_bound_costs(released(PrivacyUnit.item())) == ""
     sketch = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2))
-    assert "--excess-share" not in what_a_bound_costs(sketch.reconstruct("three-tap", simulations=2))
+    assert "excess share" not in what_a_bound_costs(sketch.reconstruct("three-tap", simulations=2))
 
 
 def test_where_the_excess_is_known_it_is_told_instead() -> None:
@@ -39,7 +39,7 @@ def test_where_the_excess_is_known_it_is_told_instead() -> None:
     told = what_a_bound_costs(made)
     assert told.startswith("At most 3 items of each user count, chosen with")
     assert told.endswith(left_out(excess))
-    assert "--excess-share" not in told
+    assert "excess share" not in told
 
 
 def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.errors import OutputError, UsageError
+from anonhist.errors import OutputError, UsageError, spelled
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.report import comparison_figures, write_comparison
@@ -20,7 +20,7 @@ from anonhist.report.comparison_wording import cell, notes, scale, units
 
 SORTED_L1 = METRICS[0]
 TAKEN = (
-    "Taken from the data: public_items = 50,000, public_cap = 9. "
+    "Taken from the data: `public_items` = 50,000, `public_cap` = 9. "
     "For a release such numbers must be known without looking at them."
 )
 
@@ -97,7 +97,7 @@ def test_cells_say_mean_error_and_whether_it_is_best() -> None:
 @pytest.mark.slow
 def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> None:
     for note in notes(comparison):
-        assert f"<li>{escape(note)}</li>" in comparison_page
+        assert f"<li>{escape(spelled(note))}</li>" in comparison_page
     assert comparison_page.count("<li>") == len(notes(comparison))
 
 

@@ -39,7 +39,7 @@ def privacy_unit(unit: str | None, *, max_per_user: int | None, max_count: int |
     if max_per_user is not None:
         if unit == "item":
             raise UsageError("--max-per-user M protects users, --unit item protects less: say --unit user, or none.")
-        return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="--max-per-user"))
+        return PrivacyUnit.user(max_items=parse_whole_number(max_per_user, name="max_per_user"))
     if unit == "user":
         raise UsageError("--unit user needs --max-per-user M: how many items of one user may count.")
     return PrivacyUnit.item() if unit == "item" else None

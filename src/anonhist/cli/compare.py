@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit
-from anonhist.cli.mechanisms import as_typed, in_options, mechanism_options
+from anonhist.cli.mechanisms import mechanism_options
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
+from anonhist.cli.spelling import as_typed
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, short_decimal
@@ -60,8 +61,7 @@ def run_compare(
     budgets, names, _ = check_compared(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
-    with in_options():
-        known_numbers(numbers, names)
+    known_numbers(numbers, names)
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
@@ -70,17 +70,16 @@ def run_compare(
         if profile is None:
             notify = None if quiet else remarks.append
             profile = profile_of_source(source, reading, unit=protected, notify=notify, progress=bars.reading)
-        with in_options():
-            comparison = compare(
-                profile,
-                epsilons=budgets,
-                mechanisms=names,
-                repeats=repeats,
-                relation=NeighboringRelation(relation),
-                progress=bars.working,
-                **numbers,
-                **options,
-            )
+        comparison = compare(
+            profile,
+            epsilons=budgets,
+            mechanisms=names,
+            repeats=repeats,
+            relation=NeighboringRelation(relation),
+            progress=bars.working,
+            **numbers,
+            **options,
+        )
     tell_operator(remarks, quiet=quiet or released is not None)
     _write(comparison, target, report, force=force, quiet=quiet)
 

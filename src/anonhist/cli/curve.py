@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import sys
-from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,8 +17,6 @@ from anonhist.cli.targets import STDOUT, check_report, csv_target, keep_plots_qu
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
     from anonhist.profiles import Profile
@@ -144,21 +141,8 @@ def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve
     from anonhist.properties.rarefaction import rarefaction_curve
 
     curves: dict[str, Any] = {"rarefaction": rarefaction_curve, "guessing": guessing_curve, "hill": hill_curve}
-    with _as_typed():
-        curve: Curve = curves[kind](data, **options)
+    curve: Curve = curves[kind](data, **options)
     return curve
-
-
-@contextmanager
-def _as_typed() -> Iterator[None]:
-    """Let errors speak of options as they are typed."""
-    try:
-        yield
-    except UsageError as error:
-        option, must, rest = str(error).partition(" must ")
-        typed = _TYPED | {"bootstraps": "--bootstraps"}
-        typed["order"] = "Each of --order"
-        raise UsageError(typed.get(option, option) + must + rest) from None
 
 
 def _write(curve: Curve, target: str | None, report: str | None, *, force: bool, quiet: bool) -> None:

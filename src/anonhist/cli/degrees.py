@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, parse_simulations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from anonhist.cli.progress import Bars
     from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
@@ -56,9 +55,8 @@ def run_degrees(
     from anonhist.graphs.policy import Direction, EdgePolicy
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
-    with _as_typed(options["mechanism"]):
-        asked = _privacy(unit, options)
-        asked.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, relation=NeighboringRelation(relation))
+    asked = _privacy(unit, options)
+    asked.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, relation=NeighboringRelation(relation))
     if nodes is not None and unit == "edge" and options["public_nodes"] is None:
         raise UsageError(
             "--nodes says nothing with --unit edge unless everybody knows how many nodes there are: add "
@@ -73,14 +71,13 @@ def run_degrees(
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
         graph = _read(unit, edges, nodes, policy, options, remarks=None if quiet else remarks, bars=bars)
-        with _as_typed(options["mechanism"]):
-            released = release_degrees(
-                graph,
-                privacy=asked,
-                epsilon=epsilon,
-                relation=NeighboringRelation(relation),
-                simulations=simulations,
-            )
+        released = release_degrees(
+            graph,
+            privacy=asked,
+            epsilon=epsilon,
+            relation=NeighboringRelation(relation),
+            simulations=simulations,
+        )
         truth = _degrees(graph).profile if not_private_truth else None
         del graph
         released = released.with_error(progress=bars.working)
@@ -96,12 +93,12 @@ def _privacy(unit: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy
     own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if unit == "edge" else (_OF_NODES, _OF_EDGES, "edge")
     for name in foreign:
         if options[name] is not None:
-            message = f"{_typed(name)} belongs to --unit {other}; leave it out."
+            message = f"`{name}` belongs to `unit={other!r}`; leave it out."
             raise UsageError(message)
     given: dict[str, Any] = {name: options[name] for name in (*own, "mechanism") if options[name] is not None}
     for name in ("public_nodes", "max_degree"):
         if name in given and given[name] != "auto":
-            given[name] = whole_number(given[name], name=_typed(name))
+            given[name] = whole_number(given[name], name=f"`{name}`")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
         raise UsageError("--choice-share belongs to --max-degree auto: a largest degree that is given costs nothing.")
     return EdgePrivacy(**given) if unit == "edge" else NodePrivacy(**given)
@@ -139,26 +136,3 @@ def _degrees(graph: Graph | Degrees) -> Degrees:
     from anonhist.graphs.graph import Graph
 
     return graph.degree_profile() if isinstance(graph, Graph) else graph
-
-
-@contextmanager
-def _as_typed(mechanism: str | None) -> Iterator[None]:
-    """Let errors speak of options as they are typed."""
-    typed = {name: _typed(name) for name in ("public_nodes", "max_degree", "choice_share")} | {
-        f"mechanism={mechanism!r}": f"--mechanism {mechanism}",
-        "mechanism must be": "--mechanism must be",
-        "nodes=, --nodes": "--nodes",
-        "self_loops='drop' and duplicates='merge'": "--self-loops drop and --duplicates merge",
-        "leave bounding out": "leave --bounding out",
-    }
-    try:
-        yield
-    except UsageError as error:
-        sentence = str(error)
-        for name, option in typed.items():
-            sentence = sentence.replace(name, option)
-        raise UsageError(sentence) from None
-
-
-def _typed(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -14,6 +14,7 @@ import click
 from anonhist.cli.arguments import sentence_to_publish
 from anonhist.cli.commands import anonhist
 from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
+from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
 
 DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
@@ -103,7 +104,8 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
 def _for_reader(error: AnonhistError) -> str:
     """Return what the error says; what is for the operator alone only on a terminal, since others read logs."""
     private: str = getattr(error, "for_operator", "")
-    return private if private and sys.stderr is not None and sys.stderr.isatty() else str(error)
+    is_seen = sys.stderr is not None and sys.stderr.isatty()
+    return as_typed(private if private and is_seen else error.sentence, anonhist)
 
 
 def _as_sentence(error: click.ClickException) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from anonhist.cli.estimate_display import Named
     from anonhist.profiles import Profile
@@ -78,9 +77,8 @@ def run_estimate(
     from anonhist.cli.progress import progress_bars
     from anonhist.profiles import Profile
 
-    with _in_options():
-        # Of no data nothing can be told, but what is impossible is refused, before any are read.
-        ask(Profile([], [], unit=protected or PrivacyUnit.item()), None)
+    # Of no data nothing can be told, but what is impossible is refused, before any are read.
+    ask(Profile([], [], unit=protected or PrivacyUnit.item()), None)
     data: Profile | Release | None = released_source(source)
     if data is not None and epsilon is not None:
         raise UsageError("This is a release: estimates from it are private already, so leave --epsilon out.")
@@ -92,8 +90,7 @@ def run_estimate(
         if data is None:
             notify = None if quiet else remarks.append
             data = profile_of_source(source, others, unit=protected, notify=notify, progress=bars.reading)
-        with _in_options():
-            found = ask(data, bars.working)
+        found = ask(data, bars.working)
     tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
     if epsilon is not None and not quiet and others["max_per_user"] is not None:
@@ -118,11 +115,10 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
     if name == EVERYTHING:
         foreign = sorted(options.keys() - {"alphabet_size", "draws", "base"})
         if foreign:
-            message = f"{_typed(foreign[0])} does not belong to all; leave it out."
+            message = f"`{foreign[0]}` does not belong to all; leave it out."
             raise UsageError(message)
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
-    with _in_options():
-        PROPERTIES[name].check(name, options)
+    PROPERTIES[name].check(name, options)
 
     def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
         with share_told(progress, 0.0, 1.0):
@@ -145,8 +141,7 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
     if method in _UNBOUNDED and method not in known.methods:
         message = f"The method {method} has no bounded sensitivity, so noise cannot hide an item: {_FROM_RELEASE}."
         raise UsageError(message)
-    with _in_options():
-        known.check(f"a private estimate of {name}", options)
+    known.check(f"a private estimate of {name}", options)
     return lambda data, _: [(name, known.estimate(data, level=level, **promise, **options))]
 
 
@@ -185,16 +180,3 @@ def _check_not_private(unit: str | None, relation: str, public_items: str | None
         if is_given:
             message = f"{option} belongs to private estimates: give --epsilon as well, or leave it out."
             raise UsageError(message)
-
-
-@contextmanager
-def _in_options() -> Iterator[None]:
-    """Let errors speak of options as they are typed."""
-    try:
-        yield
-    except UsageError as error:
-        raise UsageError(_KEYWORD.sub(lambda found: _typed(found[1]), str(error))) from None
-
-
-def _typed(name: str) -> str:
-    return "--" + name.replace("_", "-")

@@ -38,36 +38,22 @@ def excess_options(
     """Return the options as a release takes them, none where none is asked for; refuse what cannot be."""
     if share is None and cap is None:
         return {}
-    try:
-        return _checked(epsilon, share, cap, max_per_user, relation)
-    except UsageError as error:
-        sentence = str(error)
-        for name in EXCESS:
-            sentence = sentence.replace(name, _typed(name))
-        raise UsageError(sentence) from None
-
-
-def _checked(
-    epsilon: str, share: str | None, cap: str | None, max_per_user: int | None, relation: NeighboringRelation
-) -> dict[str, Any]:
     from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
     from anonhist.privacy import PrivacyUnit, parse_epsilon
 
     parsed = parse_excess_share(share)
-    number = whole_number(cap, name="excess_cap")
+    number = whole_number(cap, name="--excess-cap")
     if number is not None and not parsed:
-        raise UsageError("excess_cap belongs to excess_share: give a share of epsilon, such as 0.05, or leave it out.")
+        raise UsageError(
+            "--excess-cap belongs to --excess-share: give a share of epsilon, such as 0.05, or leave it out."
+        )
     if not parsed:
         return {}
     if max_per_user is None:
-        raise UsageError("excess_share estimates what a bound on the items of users left out: give --max-per-user.")
+        raise UsageError("--excess-share estimates what a bound on the items of users left out: give --max-per-user.")
     bound = PrivacyUnit.user(max_items=max_per_user).bound
     ExcessMechanism(parse_epsilon(epsilon) * parsed, bound, number, relation)
     return {"excess_share": parsed, "excess_cap": number}
-
-
-def _typed(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def left_of(epsilon: str, excess: dict[str, Any]) -> str:

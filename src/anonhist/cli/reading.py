@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.cli.arguments import one_character
+from anonhist.cli.spelling import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,4 +111,4 @@ def tell_operator(remarks: list[str], *, quiet: bool) -> None:
         click.echo(WHERE_REMARKS_ARE, err=True)
         return
     for remark in remarks:
-        click.echo(f"Only for you: {remark}", err=True)
+        click.echo(f"Only for you: {as_typed(remark)}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.excess import excess_options, left_of, tell_of_excess
-from anonhist.cli.mechanisms import check_mechanism, in_options, mechanism_options
+from anonhist.cli.mechanisms import check_mechanism, mechanism_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
@@ -72,17 +72,16 @@ def run_release(
         profile = profile_of_source(
             source, reading, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
         )
-        with in_options(mechanism):
-            released = release(
-                profile,
-                epsilon=epsilon,
-                relation=NeighboringRelation(relation),
-                mechanism=mechanism,
-                expected_items=expected,
-                simulations=simulations,
-                **options,
-                **excess,
-            )
+        released = release(
+            profile,
+            epsilon=epsilon,
+            relation=NeighboringRelation(relation),
+            mechanism=mechanism,
+            expected_items=expected,
+            simulations=simulations,
+            **options,
+            **excess,
+        )
         del profile
         released = released.with_error(progress=bars.working)
     tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anonhist.cli.spelling import as_typed
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
 from anonhist.report.wording import promise_lines
@@ -52,7 +53,7 @@ def _promise(sketch: Sketch) -> list[tuple[str, str]]:
     try:
         return promise_lines(sketch.guarantee)
     except UsageError as error:
-        return [("Promise", f"none. {error}")]
+        return [("Promise", f"none. {as_typed(error.sentence)}")]
 
 
 def _key(sketch: Sketch) -> str:

@@ -146,5 +146,5 @@ def _move(beside: Path, target: Path) -> None:
 
 
 def _refuse(target: Path) -> Never:
-    message = f"{str(target)!r} exists already; choose another name or overwrite it (--force, overwrite=True)."
+    message = f"{str(target)!r} exists already; choose another name or overwrite it (`overwrite=True`)."
     raise UsageError(message) from None

@@ -79,7 +79,7 @@ def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] |
         raise UsageError(message)
     # The nodes of a networkx graph are a set, and a mapping to their attributes as well.
     if isinstance(nodes, str | bytes) or (isinstance(nodes, Mapping) and not isinstance(nodes, AbstractSet)):
-        raise UsageError("nodes must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
+        raise UsageError("`nodes` must list the names of all nodes, such as ['ann', 'bob'] or range(10).")
     if all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed")):
         return _from_networkx(source, policy, nodes)
     if hasattr(source, "tocsr") and hasattr(source, "shape"):
@@ -162,7 +162,7 @@ def _named(ids: NDArray[Any] | list[Any]) -> _Named:
         ids = _whole(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
         if ids.ndim != 1:
-            raise UsageError("nodes must be a one-dimensional list of names.")
+            raise UsageError("`nodes` must be a one-dimensional list of names.")
         distinct, codes = np.unique(ids, return_inverse=True)
         return _Named(list(map(str, distinct.tolist())), codes)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":

@@ -64,13 +64,13 @@ class EdgePolicy:
 
     def __post_init__(self) -> None:
         if not isinstance(self.direction, Direction):
-            message = f"direction must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
+            message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
             raise UsageError(message)
         if self.self_loops not in ("drop", "count"):
-            message = f"self_loops must be 'drop' or 'count', not {self.self_loops!r:.80}."
+            message = f"`self_loops` must be 'drop' or 'count', not {self.self_loops!r:.80}."
             raise UsageError(message)
         if self.duplicates not in ("merge", "count"):
-            message = f"duplicates must be 'merge' or 'count', not {self.duplicates!r:.80}."
+            message = f"`duplicates` must be 'merge' or 'count', not {self.duplicates!r:.80}."
             raise UsageError(message)
 
     @property

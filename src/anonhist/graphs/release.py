@@ -69,7 +69,7 @@ def release_degrees(
         message = f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}."
         raise UsageError(message)
     if not isinstance(relation, NeighboringRelation):
-        message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
+        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
     runs = None if simulations is None else parse_simulations(simulations)
     released = privacy.release(graph, epsilon=epsilon, relation=relation, source=source)

@@ -45,23 +45,23 @@ def require(names: Sequence[str], wanted: str, *, role: str, first_line: bool) -
         raise _with_columns(MissingColumnError, f"There is no column {wanted!r} to use as {role}", names, first_line)
 
 
-def required_key(key: str | None, *, role: str = "label", option: str = "--label") -> str:
+def required_key(key: str | None, *, role: str = "label", option: str = "label") -> str:
     """Return the key of JSON lines that holds the labels, or another role; their rows must not decide it."""
     if not key:
-        message = f"JSON lines have no header: say which key holds the {role}s ({option})."
+        message = f"JSON lines have no header: say which key holds the {role}s (`{option}`)."
         raise UsageError(message)
     return key
 
 
 def label_column(
-    names: Sequence[str], label: str | None, *, first_line: bool, role: str = "label", option: str = "--label"
+    names: Sequence[str], label: str | None, *, first_line: bool, role: str = "label", option: str = "label"
 ) -> str:
     """Return the column of labels, or of another role, which must be named where there are several."""
     if label is not None:
         require(names, label, role=role, first_line=first_line)
         return label
     if len(names) != 1:
-        raise _with_columns(UnnamedColumnError, f"Say which column holds the {role}s ({option})", names, first_line)
+        raise _with_columns(UnnamedColumnError, f"Say which column holds the {role}s (`{option}`)", names, first_line)
     return names[0]
 
 
@@ -73,7 +73,7 @@ def _with_columns(
 ) -> ColumnError:
     named = f"{told}; the columns are {', '.join(map(repr, names))}."
     many = "there is 1 column" if len(names) == 1 else f"there are {len(names)} columns"
-    counted = f"{told}; {many} (--no-header, if the first line holds data and no names)."
+    counted = f"{told}; {many} (`header=False`, if the first line holds data and no names)."
     error = kind(counted if first_line else named)
     error.columns, error.for_operator = tuple(names), named
     return error

@@ -61,7 +61,7 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
     _check_delimiter(delimiter)
     if not header:
-        raise UsageError("A table on standard input needs a header line; use --format labels for one label per line.")
+        raise UsageError("A table on standard input needs a header line; use `format='labels'` for one label per line.")
     _check_unread()
     if _is_regular(0):
         # DuckDB opens the file behind the descriptor anew, from its first byte: there it must skip the header.

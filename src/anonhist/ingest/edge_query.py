@@ -40,7 +40,7 @@ def edge_columns(
         if wanted is not None:
             require(names, wanted, role=role, first_line=first_line)
     if origin is not None and origin == target:
-        raise UsageError("The two ends of an edge must be two columns (--source and --target).")
+        raise UsageError("The two ends of an edge must be two columns (`origin` and `target`).")
     if len(names) < 2:
         raise DataError("Edges need two columns, one for each end.")
     if origin is None and target is None:
@@ -49,12 +49,8 @@ def edge_columns(
             return called[0] if called else (names[0], names[1])
     others = [name for name in names if name not in (origin, target)]
     return (
-        label_column(others, None, first_line=first_line, role="source", option="--source")
-        if origin is None
-        else origin,
-        label_column(others, None, first_line=first_line, role="target", option="--target")
-        if target is None
-        else target,
+        label_column(others, None, first_line=first_line, role="source", option="origin") if origin is None else origin,
+        label_column(others, None, first_line=first_line, role="target", option="target") if target is None else target,
     )
 
 

@@ -41,13 +41,13 @@ _EXPLANATIONS = (
     ("invalid unicode|utf-?8|invalid byte sequence", "is not UTF-8 text."),
     (
         "expected number of columns|when sniffing",
-        "is not a table: some row has more or fewer columns than the first (check --delimiter and quoting).",
+        "is not a table: some row has more or fewer columns than the first (check `delimiter` and quoting).",
     ),
     (
         "maximum line size|maximum_object_size",
         "has a line that is too long (2 MB is the most for text, 16 MB for JSON lines).",
     ),
-    ("unterminated quote", "is not a table: some quoted field has no end (check --delimiter and quoting)."),
+    ("unterminated quote", "is not a table: some quoted field has no end (check `delimiter` and quoting)."),
     ("state machine", "is not a table: its lines do not all end alike, or its quoting is broken."),
     ("csv", "is not a table with this delimiter and quoting."),
     (

@@ -65,7 +65,7 @@ def file_relation(
     if delimiter is None:
         message = (
             f"{masked(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "
-            ".zst too); say what separates its columns (--delimiter)."
+            ".zst too); say what separates its columns (`delimiter`)."
         )
         raise UsageError(message)
     if remote:
@@ -92,8 +92,8 @@ def stdin_format(format: str | None, label: str | None) -> str:  # noqa: A002
     """
     if format is None and label is None:
         message = (
-            "Say what standard input holds: one label per line (--format labels), or CSV with a header line, of which "
-            "name the column of labels (--label COLUMN)."
+            "Say what standard input holds: one label per line (`format='labels'`), or CSV with a header line, of "
+            "which name the column of labels (`label`)."
         )
         raise UsageError(message)
     return format or "events"

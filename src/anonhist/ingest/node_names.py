@@ -14,7 +14,7 @@ from anonhist.numeric.keyed_hash import hash_buffer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (--nodes)."
+UNLISTED = "An edge ends in a node that is not listed: list all nodes, or leave the list out (`nodes`)."
 
 
 class EndNames:

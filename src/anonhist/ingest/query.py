@@ -236,7 +236,7 @@ def profile_pairs(
     if not keep_null and notify is not None:
         left_out = sum(int(count) * int(prevalence) for count, is_null, prevalence in rows if is_null)
         if left_out:
-            notify(f"{left_out:,} items without a label were left out (--keep-null counts them as one label).")
+            notify(f"{left_out:,} items without a label were left out (`keep_null=True` counts them as one label).")
     return kept
 
 
@@ -244,18 +244,18 @@ def check_users(user: str | None, max_per_user: Any, order_by: str | None, *, co
     """Refuse half of a user bound; return how many items of a user count as a number of Python's own."""
     if (user is None) != (max_per_user is None):
         raise UsageError(
-            "user and max_per_user belong together: name the user column and say how many items of a user may count"
-            " (--user COLUMN --max-per-user M)."
+            "`user` and `max_per_user` belong together: name the user column and say how many items of a user may "
+            "count."
         )
     try:
         bound = None if max_per_user is None else operator.index(max_per_user)
     except TypeError:
         bound = 0
     if isinstance(max_per_user, bool) or (bound is not None and bound < 1):
-        message = f"max_per_user must be a whole number of at least 1, not {max_per_user!r}."
+        message = f"`max_per_user` must be a whole number of at least 1, not {max_per_user!r}."
         raise UsageError(message)
     if order_by is not None and user is None:
-        raise UsageError("order_by chooses which items of a user count, so it needs user and max_per_user.")
+        raise UsageError("`order_by` chooses which items of a user count, so it needs `user` and `max_per_user`.")
     if count_users and user is None:
-        raise UsageError("count_users counts what a user bound leaves out, so it needs user and max_per_user.")
+        raise UsageError("`count_users` counts what a user bound leaves out, so it needs `user` and `max_per_user`.")
     return bound

@@ -132,7 +132,7 @@ def read_profile(
     max_per_user = check_users(user, max_per_user, order_by, count_users=count_users)
     key = key_of_order(user, order_key)
     if format is not None and format not in FORMATS:
-        message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
+        message = f"`format` must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
     if format in _COUNTED and label is not None and (format, label) != ("counts", "label"):
         theirs = " and ".join(_COUNTED[format])
@@ -196,7 +196,7 @@ def _recognised(names: list[str], label: str | None, user: str | None) -> str:
     if label not in (None, "count") and user is None and sorted(names) == sorted((str(label), "count")):
         raise UsageError(
             "The other column of this table is called count: if each row is one item all the same, say that they are "
-            "events (--format events); if not, call the columns label and count, in this order."
+            "events (`format='events'`); if not, call the columns label and count, in this order."
         )
     return "events"
 

@@ -190,7 +190,7 @@ def _first_bad(survey: Survey, connection: Any, query: Any, what: str, bad: _All
                 if foreign_rows(batch)[place]
                 else "holds a row that is no report of this survey"
             )
-            more = f"more than {bad.most:,} such rows" if bad.most else "--skip-bad N leaves out up to N rows"
+            more = f"more than {bad.most:,} such rows" if bad.most else "`skip_bad` says how many to leave out"
             return DataError(f"{what} {wrong}: row {passed + place + 1:,}; {more}. Nothing was counted.")
         passed += batch.num_rows
     return DataError(f"{what} was changed while it was read. Nothing was counted.")

@@ -212,9 +212,9 @@ class _Counting:
 def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
     """Refuse a column of users where the sketch protects none, and miss it where it does."""
     if user is not None and sketch.unit.kind != "user":
-        raise UsageError("This sketch protects single items; users need one that protects them (--unit user).")
+        raise UsageError("This sketch protects single items; users need one that protects them (`unit`).")
     if user is None and sketch.unit.kind == "user":
-        raise UsageError("This sketch protects users: name the column that says who each row is of (--user COLUMN).")
+        raise UsageError("This sketch protects users: name the column that says who each row is of (`user`).")
     if user is not None and count is not None:
         raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
 
@@ -229,7 +229,7 @@ def _check_format(
 ) -> None:
     """Refuse formats that a sketch does not count, and columns where the format says all."""
     if format not in (None, *FORMATS):
-        message = f"format must be one of {', '.join(FORMATS)}, not {format!r}."
+        message = f"`format` must be one of {', '.join(FORMATS)}, not {format!r}."
         raise UsageError(message)
     named = (label, count, user)
     if format == "labels" and not (named == (None, None, None) and no_columns):

@@ -171,7 +171,7 @@ def _database_path(url: str, prefix: str) -> str:
 def _check_table(names: list[str], table: str | None) -> None:
     have = ", ".join(map(repr, names)) or "none"
     if table is None:
-        message = f"Say which table of the database to read (--table); it has {have}."
+        message = f"Say which table of the database to read (`table`); it has {have}."
         raise UsageError(message)
     if table not in names:
         message = f"The database has no table {table!r}; it has {have}."

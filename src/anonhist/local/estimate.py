@@ -174,7 +174,7 @@ def estimated(
         noises of values that share one are independent or pull against each other.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        message = f"level must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
+        message = f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
         raise UsageError(message)
     decoding, correcting = decoder_named(decoder), correction_named(correction)
     law, counts = channel() if decoding.fits_counts else (None, None)

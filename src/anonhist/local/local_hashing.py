@@ -215,7 +215,7 @@ class LocalHashing(PureSurvey):
             codes, names = super()._chosen(candidates)
             return None if codes is None else self._words(codes), names
         if candidates is None:
-            raise UsageError("This survey is open to any text; name the candidates of interest (candidates=…).")
+            raise UsageError("This survey is open to any text; name the candidates of interest (`candidates`).")
         names = distinct_candidates(candidates)
         return self._open_words(names), names
 

@@ -120,7 +120,7 @@ class RAPPOR(BloomSurvey):
         for name in ("permanent", "zero", "one"):
             object.__setattr__(self, name, parse_probability(getattr(self, name), name=name))
         if self.permanent in (0, 1):
-            raise UsageError("permanent must lie between 0 and 1, both excluded.")
+            raise UsageError("`permanent` must lie between 0 and 1, both excluded.")
         if self.zero == self.one:
             raise UsageError("zero and one must differ: else reports say nothing.")
         bound = ((1 - self._half) / self._half) ** 2
@@ -263,7 +263,7 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
     is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
     exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
     if exact > 1:
-        message = f"{name} must be a probability, from 0 to 1."
+        message = f"`{name}` must be a probability, from 0 to 1."
         raise UsageError(message)
     return exact
 

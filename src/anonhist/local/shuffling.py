@@ -343,7 +343,7 @@ _SMALL_REMAINDERS = np.array([0.0] + [math.lgamma(k + 1) - k * math.log(k) + k f
 def _parse_delta(delta: EpsilonLike) -> Fraction:
     exact = parse_epsilon(delta, name="delta")
     if exact >= 1:
-        raise UsageError(f"delta must be less than 1, such as 1e-6, not {float(exact):g}.")
+        raise UsageError(f"`delta` must be less than 1, such as 1e-6, not {float(exact):g}.")
     return exact
 
 

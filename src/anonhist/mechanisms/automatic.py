@@ -179,7 +179,9 @@ def release(
     runs = None if simulations is None else parse_simulations(simulations)
     share = parse_excess_share(excess_share)
     if excess_cap is not None and not share:
-        raise UsageError("excess_cap belongs to excess_share: give a share of epsilon, such as 0.05, or leave it out.")
+        raise UsageError(
+            "`excess_cap` belongs to `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
+        )
     beyond = None
     if share:
         beyond, epsilon = _divided(
@@ -201,7 +203,7 @@ def release(
                 "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
             )
     else:
-        message = f"mechanism must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
+        message = f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
         raise UsageError(message)
     released = chosen.release(profile, source=source, reason=reason)
     if beyond is not None and profile.users is not None:
@@ -224,15 +226,17 @@ def _divided(
 ) -> tuple[ExcessMechanism, Fraction]:
     """Return what releases the excess of users, and what is left of epsilon for the profile."""
     if epsilon is None or not isinstance(mechanism, str):
-        raise UsageError("excess_share divides epsilon: give epsilon, and the mechanism by its name.")
+        raise UsageError("`excess_share` divides epsilon: give epsilon, and the mechanism by its name.")
     if profile.users is None:
         raise UsageError(
-            "excess_share needs to know how many items each user has: read the profile with user, max_per_user and "
-            "count_users=True."
+            "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` "
+            "and `count_users=True`."
         )
     check_unit(unit)
     if unit.kind != "user" or unit.bound < profile.users.bound:
-        message = f"excess_share belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
+        message = (
+            f"`excess_share` belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
+        )
         raise UsageError(message)
     whole = parse_epsilon(epsilon)
     return ExcessMechanism(whole * share, profile.users.bound, cap, relation), whole * (1 - share)
@@ -247,7 +251,9 @@ def _named(
     options: Mapping[str, object],
 ) -> tuple[CentralMechanism, str | None]:
     if epsilon is None:
-        raise UsageError("epsilon is missing: say how much privacy to spend, such as epsilon=1; there is no default.")
+        raise UsageError(
+            "`epsilon` is missing: say how much privacy to spend, such as `epsilon=1`; there is no default."
+        )
     check_name(name)
     if name == "auto":
         check_options(name, options)

@@ -111,7 +111,7 @@ def compare(
     truth = _truth(profile, protected, relation)
     taken = taken_numbers(truth, protected, known, names)
     if shares is not None and "privhist" not in names:
-        raise UsageError("shares belongs to privhist, which is not compared: leave it out.")
+        raise UsageError("`shares` belongs to privhist, which is not compared: leave it out.")
     options = {**known, **taken, **({} if shares is None else {"shares": shares})}
     entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
     rows: list[ComparisonRow] = []
@@ -120,7 +120,7 @@ def compare(
         try:
             measured = _measured(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:
-            skipped.append((name, mechanism.epsilon, str(error)))
+            skipped.append((name, mechanism.epsilon, error.sentence))
             continue
         for metric, numbers in measured.items():
             spread = float(np.std(numbers, ddof=1)) / runs**0.5
@@ -161,7 +161,7 @@ def check_compared(
     names = MECHANISM_NAMES if mechanisms is None else _listed(mechanisms, "mechanisms", '["auto", "privhist"]')
     for name in names:
         if not isinstance(name, str):
-            message = f"mechanisms must be names such as 'frobenius', not {name!r}."
+            message = f"`mechanisms` must be names such as 'frobenius', not {name!r}."
             raise UsageError(message)
         check_name(name)
     for listed in (names, tuple(map(short_decimal, budgets))):
@@ -175,7 +175,7 @@ def check_compared(
 def _listed(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
     listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
     if not listed:
-        message = f"{name} must be a list with something in it, such as {example}."
+        message = f"`{name}` must be a list with something in it, such as {example}."
         raise UsageError(message)
     return listed
 
@@ -184,7 +184,7 @@ def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -
     """Return what a release is measured against: the data, capped where the unit says so."""
     check_unit(unit)
     if not isinstance(relation, NeighboringRelation):
-        message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
+        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
         raise UsageError(message)
     # One per cell: who is protected matters here, and no budget.
     return Setting(Fraction(unit.max_distance * relation.steps), unit, relation).admit(profile)

@@ -30,7 +30,7 @@ def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str
     known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     foreign = sorted(known.keys() - needed)
     if foreign:
-        message = f"{foreign[0]} belongs to none of the mechanisms that are compared: leave it out."
+        message = f"`{foreign[0]}` belongs to none of the mechanisms that are compared: leave it out."
         raise UsageError(message)
     return known
 
@@ -80,7 +80,7 @@ def entrants_of(
             try:
                 entrants.append((name, _entrant(name, epsilon, unit, relation, options, items=items)))
             except UsageError as error:
-                skipped.append((name, epsilon, str(error)))
+                skipped.append((name, epsilon, error.sentence))
     return entrants, skipped
 
 

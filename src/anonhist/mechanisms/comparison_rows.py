@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.errors import spelled
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -44,11 +46,24 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A mechanism that does not apply: its name, the budgets at which it does not, and why, in a sentence."""
+    """A mechanism that does not apply.
+
+    Attributes
+    ----------
+    mechanism, epsilons
+        Its name, and the budgets at which it does not.
+    sentence
+        Why, as the error said it: with parameters in backticks.
+    """
 
     mechanism: str
     epsilons: tuple[Fraction, ...]
-    reason: str
+    sentence: str
+
+    @property
+    def reason(self) -> str:
+        """Why, with parameters as Python writes them."""
+        return spelled(self.sentence)
 
 
 @dataclass(frozen=True)

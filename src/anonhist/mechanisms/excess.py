@@ -127,6 +127,6 @@ def parse_excess_share(share: EpsilonLike | None) -> Fraction:
         return Fraction(0)
     parsed = parse_epsilon(share, name="excess_share")
     if parsed >= 1:
-        message = f"excess_share must be below 1, such as 0.05: it is a share of epsilon, not {share!r:.80}."
+        message = f"`excess_share` must be below 1, such as 0.05: it is a share of epsilon, not {share!r:.80}."
         raise UsageError(message)
     return parsed

@@ -56,12 +56,12 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
     own = {} if name == "auto" else MECHANISMS[name].own_options()
     foreign = sorted(options.keys() - own.keys())
     if foreign:
-        message = f"{foreign[0]} does not belong to mechanism={name!r}; leave it out, or choose another mechanism."
+        message = f"`{foreign[0]}` does not belong to `mechanism={name!r}`; leave it out, or choose another mechanism."
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
         message = (
-            f"mechanism={name!r} needs {missing[0]}: a number that everybody knows and that the data do not exceed."
+            f"`mechanism={name!r}` needs `{missing[0]}`: a number that everybody knows and that the data do not exceed."
         )
         raise UsageError(message)
 

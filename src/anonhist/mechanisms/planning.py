@@ -98,13 +98,13 @@ def plan(
     if isinstance(shape, Profile):
         profile = shape if items is None else _scaled(shape, whole_items(items, name="items", most=LARGEST_PLAN))
     elif items is None:
-        raise UsageError("items is missing: say how many items to plan for, such as items=10**6.")
+        raise UsageError("`items` is missing: say how many items to plan for, such as `items=1_000_000`.")
     elif shape == "zipf":
         profile = zipf_profile(items)
     elif shape == "worst":
         profile = staircase_profile(items)
     else:
-        message = f"shape must be 'zipf', 'worst' or a released profile, not {shape!r}."
+        message = f"`shape` must be 'zipf', 'worst' or a released profile, not {shape!r}."
         raise UsageError(message)
     protected = profile.unit if unit is None else unit
     # A simulation on public shapes: nothing private rests on this generator.
@@ -197,6 +197,6 @@ def staircase_profile(items: int) -> Profile:
 def _scaled(shape: Profile, items: int) -> Profile:
     """Keep the counts, scale how many labels have each; every count keeps at least one label."""
     if not shape.n:
-        raise UsageError("The released profile is empty: there is no shape to plan by; use shape='zipf'.")
+        raise UsageError("The released profile is empty: there is no shape to plan by; use `shape='zipf'`.")
     scaled = [max(1, phi * items // shape.n) for phi in shape.prevalences.tolist()]
     return Profile(shape.counts, scaled, unit=shape.unit)

@@ -81,14 +81,14 @@ class PrevalenceMechanism(AdditiveMechanism):
         super().__post_init__()
         if self.unit.kind == "label":
             if self.public_cap is not None:
-                raise UsageError("Where labels are protected, their max_count is the cap: leave public_cap out.")
+                raise UsageError("Where labels are protected, their `max_count` is the cap: leave `public_cap` out.")
             if self.unit.bound > LARGEST_COUNT:
-                message = f"The prevalence mechanism takes a max_count of at most 2^24, not {self.unit.bound}."
+                message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.bound}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(
-                "The prevalence mechanism needs public_cap, a number that everybody knows and no count exceeds; only "
-                "where labels are protected, their max_count is the cap."
+                "The prevalence mechanism needs `public_cap`, a number that everybody knows and no count exceeds; only "
+                "where labels are protected, their `max_count` is the cap."
             )
         else:
             cap = whole_items(self.public_cap, name="public_cap", most=LARGEST_COUNT)

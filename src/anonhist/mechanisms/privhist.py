@@ -106,7 +106,7 @@ class BudgetShares:
         if isinstance(asked, str):
             return cls.parse(asked)
         if not isinstance(asked, BudgetShares):
-            message = f"shares must be a BudgetShares, such as BudgetShares.thirds(), not {asked!r}."
+            message = f"`shares` must be a BudgetShares, such as BudgetShares.thirds(), not {asked!r}."
             raise UsageError(message)
         return asked
 

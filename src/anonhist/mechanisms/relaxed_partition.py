@@ -78,7 +78,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
         object.__setattr__(self, "public_items", number)
         object.__setattr__(self, "delta", parse_epsilon(self.delta, name="delta"))
         if not Fraction(1, 10**30) <= self.delta <= Fraction(1, 1000):
-            message = f"delta must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
+            message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
             raise UsageError(message)
         if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError(
@@ -99,7 +99,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
         own = super()._own(parameters)
         if not isinstance(own.get("delta", ""), str):
-            raise UsageError("delta must be text.")
+            raise UsageError("`delta` must be text.")
         return own
 
     @property

@@ -64,11 +64,11 @@ class Setting:
         object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
         check_unit(self.unit)
         if not isinstance(self.relation, NeighboringRelation):
-            message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {self.relation!r}."
+            message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {self.relation!r}."
             raise UsageError(message)
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
-                f"epsilon = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
+                f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
                 f"{short_decimal(self.smallest_epsilon_per_cell * self.cells)}, or protect a smaller unit."
             )
             raise UsageError(message)
@@ -170,7 +170,7 @@ class Setting:
             raise UsageError(message)
         admitted = capped(profile, self.unit.bound) if self.unit.kind == "label" else profile
         if number := self.exceeded(admitted):
-            message = f"{number} is below the data: give a larger number that is known without looking at them."
+            message = f"`{number}` is below the data: give a larger number that is known without looking at them."
             raise UsageError(message)
         return admitted
 
@@ -202,7 +202,7 @@ def without_sizes() -> Iterator[None]:
 def check_unit(unit: object) -> None:
     """Refuse what is no privacy unit, such as its name."""
     if not isinstance(unit, PrivacyUnit):
-        message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
     if unit.sketches > 1:
         message = f"A release of exact counts is not one of several sketches: protect {unit.combined}."

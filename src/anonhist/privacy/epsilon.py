@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, parameter
 
 # What may be passed as a privacy parameter; the result is always a Fraction.
 EpsilonLike = int | float | str | Decimal | Fraction
@@ -56,11 +56,13 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     if parsed is None or parsed <= 0:
         is_known = isinstance(value, str | float | Decimal | Rational) and not isinstance(value, bool)
         hint = "such as 0.5" if is_known else "as an int, str, float, Decimal or Fraction"
-        message = f"{name} must be a finite number greater than zero, {hint}, not {_shown(value)}."
+        message = f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_shown(value)}."
         raise UsageError(message)
     too_long = max(parsed.numerator, parsed.denominator) > LONGEST_NUMBER
     if too_long or not Fraction(1, 10**LARGEST_POWER) <= parsed <= 10**LARGEST_POWER:
-        message = f"{name} must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER} and have at most 256 digits."
+        message = (
+            f"{parameter(name)} must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER} and have at most 256 digits."
+        )
         raise UsageError(message)
     return parsed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, parameter
 
 # Error estimates of a thousand runs are right to about 2 %. A file that asks for more only wants to keep us busy.
 MOST_SIMULATIONS = 1000
@@ -37,7 +37,7 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
     except TypeError:
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
-        message = f"{name} must be a whole number from {least} to {_shown(most)}, not {value!r:.80}."
+        message = f"{parameter(name)} must be a whole number from {least} to {_shown(most)}, not {value!r:.80}."
         raise UsageError(message)
     return number
 
@@ -62,7 +62,7 @@ def parse_simulations(value: object, *, name: str = "simulations") -> int:
     except UsageError:
         number = 1
     if number == 1:
-        message = f"{name} must be 0 or a whole number from 2 to {MOST_SIMULATIONS:,}, not {value!r:.80}."
+        message = f"{parameter(name)} must be 0 or a whole number from 2 to {MOST_SIMULATIONS:,}, not {value!r:.80}."
         raise UsageError(message)
     return number
 

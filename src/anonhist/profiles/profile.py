@@ -101,11 +101,11 @@ class Profile:
     ) -> None:
         """Check and freeze the counts and their prevalences."""
         if unit is not None and not isinstance(unit, PrivacyUnit):
-            message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+            message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
             raise UsageError(message)
         if users is not None and not (isinstance(users, BoundedUsers) and isinstance(users.items, Profile)):
             message = (
-                "users must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
+                "`users` must be BoundedUsers with a Profile of their items, as read_profile(…, count_users=True) has "
                 f"them, not a {type(users).__name__}."
             )
             raise UsageError(message)

@@ -67,11 +67,11 @@ class Property:
         """
         foreign = sorted(options.keys() - set(self.options))
         if foreign:
-            message = f"{foreign[0]} does not belong to {name}; leave it out."
+            message = f"`{foreign[0]}` does not belong to {name}; leave it out."
             raise UsageError(message)
         missing = [option for option in self.required if option not in options]
         if missing:
-            message = f"{name} needs {missing[0]}: {_MEANINGS[missing[0]]}."
+            message = f"{name} needs `{missing[0]}`: {_MEANINGS[missing[0]]}."
             raise UsageError(message)
         method = options.get("method")
         if method is not None and method not in self.methods:

@@ -40,5 +40,7 @@ def check_alphabet(data: Profile | Resimulated, alphabet_size: int | None) -> in
         return None
     size = parse_whole_number(alphabet_size, name="alphabet_size")
     if isinstance(data, Profile) and size < data.num_labels:
-        raise UsageError("alphabet_size is below the number of labels in the data: give a larger one, or leave it out.")
+        raise UsageError(
+            "`alphabet_size` is below the number of labels in the data: give a larger one, or leave it out."
+        )
     return size

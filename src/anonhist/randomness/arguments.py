@@ -23,7 +23,7 @@ def checked_size(size: object, *, name: str = "size") -> int:
     except TypeError:
         whole = -1
     if whole < 0 or isinstance(size, bool):
-        message = f"{name} must be a whole number of at least 0, not {size!r}."
+        message = f"`{name}` must be a whole number of at least 0, not {size!r}."
         raise UsageError(message)
     return whole
 
@@ -32,7 +32,7 @@ def checked_rate(gamma: object) -> Fraction:
     """Return the rate of a geometric law: an exact rational of at least 2^−40."""
     exact = _exact(gamma, name="gamma")
     if exact < SMALLEST_GAMMA:
-        message = f"gamma must be at least 2^-40 (about 9.1e-13), not {gamma}."
+        message = f"`gamma` must be at least 2^-40 (about 9.1e-13), not {gamma}."
         raise UsageError(message)
     return exact
 
@@ -41,7 +41,7 @@ def checked_exponent(gamma: object) -> Fraction:
     """Return γ of exp(−γ): an exact rational of at least 0."""
     exact = _exact(gamma, name="gamma")
     if exact < 0:
-        message = f"gamma must be at least 0, not {gamma}."
+        message = f"`gamma` must be at least 0, not {gamma}."
         raise UsageError(message)
     return exact
 
@@ -50,7 +50,7 @@ def checked_bound(bound: object) -> int:
     """Return a whole number from 1 to 2^63."""
     whole = int(bound) if isinstance(bound, Integral) and not isinstance(bound, bool) else 0
     if not 1 <= whole <= LARGEST_BOUND:
-        message = f"bound must be a whole number from 1 to 2^63, not {bound!r}."
+        message = f"`bound` must be a whole number from 1 to 2^63, not {bound!r}."
         raise UsageError(message)
     return whole
 
@@ -59,13 +59,13 @@ def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
     """Return an exact number between 0 and 1, both included: irrational only as an ExponentialQuotient."""
     if isinstance(probability, ExponentialQuotient) and probability.rational is None:
         if not _is_inside(probability):
-            message = f"probability must be between 0 and 1, not {probability}."
+            message = f"`probability` must be between 0 and 1, not {probability}."
             raise UsageError(message)
         return probability
     rational = probability.rational if isinstance(probability, ExponentialQuotient) else probability
     exact = _exact(rational, name="probability")
     if not 0 <= exact <= 1:
-        message = f"probability must be between 0 and 1, not {probability}."
+        message = f"`probability` must be between 0 and 1, not {probability}."
         raise UsageError(message)
     return exact
 
@@ -79,6 +79,6 @@ def _is_inside(probability: ExponentialQuotient) -> bool:
 def _exact(value: object, *, name: str) -> Fraction:
     # A float is refused: which rational was meant is for the caller to say.
     if isinstance(value, bool) or not isinstance(value, Rational):
-        message = f"{name} must be exact, a Fraction or an int, not {value!r}; write Fraction('0.1') for one tenth."
+        message = f"`{name}` must be exact, a Fraction or an int, not {value!r}; write Fraction('0.1') for one tenth."
         raise UsageError(message)
     return Fraction(int(value.numerator), int(value.denominator))

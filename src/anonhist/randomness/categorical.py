@@ -182,7 +182,7 @@ def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> 
 def _checked(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.ndim != dimensions or not checked.shape[-1]:
-        message = f"weights must be an array with {dimensions} dimension(s), the last one not empty."
+        message = f"`weights` must be an array with {dimensions} dimension(s), the last one not empty."
         raise UsageError(message)
     # NaN fails every comparison. Infinity passes; it makes a total infinite, which the exact way looks into.
     if checked.size and not np.minimum.reduce(checked, axis=None) >= 0:
@@ -191,4 +191,4 @@ def _checked(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
 
 
 def _bad_weights() -> UsageError:
-    return UsageError("weights must be finite, at least 0 and not all zero.")
+    return UsageError("`weights` must be finite, at least 0 and not all zero.")

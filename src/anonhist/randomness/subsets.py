@@ -60,7 +60,7 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
     """
     among, members = checked_size(population, name="population"), checked_size(chosen, name="chosen")
     if not members <= among <= LARGEST_BOUND:
-        message = f"chosen must be at most the population and that at most 2^63, not {members} of {among}."
+        message = f"`chosen` must be at most the population and that at most 2^63, not {members} of {among}."
         raise UsageError(message)
     out = np.empty((checked_size(size), members), dtype=np.int64)
     fewer = min(members, among - members)

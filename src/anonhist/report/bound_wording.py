@@ -10,9 +10,7 @@ from anonhist.report.wording import interval
 if TYPE_CHECKING:
     from anonhist.releases import Excess, Release
 
-_HOW_TO_ASK = (
-    "A release made with --excess-share 0.05 (in Python, excess_share) estimates that, for 5 % of its epsilon."
-)
+_HOW_TO_ASK = "A release with an excess share of 0.05 estimates that, for 5 % of its epsilon."
 
 
 def what_a_bound_costs(release: Release) -> str:

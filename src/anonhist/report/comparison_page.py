@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist import __version__
+from anonhist.errors import spelled
 from anonhist.mechanisms import METRICS, NOT_PRIVATE
 from anonhist.privacy import short_decimal
 from anonhist.report.comparison_figures import comparison_figure
@@ -77,7 +78,7 @@ def _main(comparison: Comparison, command: str | None) -> str:
     }
     return template("comparison.html").substitute(
         {name: escape(text) for name, text in words.items()},
-        notes="".join(f"<li>{escape(each)}</li>" for each in notes(comparison)),
+        notes="".join(f"<li>{escape(spelled(each))}</li>" for each in notes(comparison)),
         main_plot=_plot(comparison, first, legend=True),
         more_plots="".join(_figure(comparison, metric) for metric in others),
         tables="".join(_table(comparison, metric) for metric in METRICS),

@@ -73,7 +73,7 @@ def change(comparison: Comparison) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Say what else a reader must know: what auto picked, what was taken from the data, and what was skipped."""
+    """Say what else a reader must know, parameters in backticks: what auto picked, what was taken, what was skipped."""
     said = []
     picked: dict[str, list[Fraction]] = {}
     for epsilon, name in comparison.picked:
@@ -81,11 +81,11 @@ def notes(comparison: Comparison) -> list[str]:
     if picked:
         said.append(f"auto picked {'; '.join(f'{name} at {_list(at)}' for name, at in picked.items())}.")
     if comparison.taken:
-        numbers = ", ".join(f"{name} = {number:,}" for name, number in comparison.taken)
+        numbers = ", ".join(f"`{name}` = {number:,}" for name, number in comparison.taken)
         said.append(
             f"Taken from the data: {numbers}. For a release such numbers must be known without looking at them."
         )
-    said.extend(f"Skipped {each.mechanism} at {_list(each.epsilons)}: {each.reason}" for each in comparison.skipped)
+    said.extend(f"Skipped {each.mechanism} at {_list(each.epsilons)}: {each.sentence}" for each in comparison.skipped)
     return said
 
 

@@ -59,7 +59,7 @@ def write_degrees(
     """
     check_page(path, overwrite=overwrite)
     if isinstance(not_private_truth, Release):
-        raise UsageError("not_private_truth must be the true degrees, such as a Graph or a Profile, not a release.")
+        raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     truth = None if not_private_truth is None else DegreeData.of(not_private_truth)
     title = _TITLE if truth is None else f"{NOT_PRIVATE} – {_TITLE}"
     write_page(path, _main(release, command, truth), title=title, overwrite=overwrite)

@@ -110,7 +110,7 @@ def write_report(
     if isinstance(shown, Release) and is_of_degrees(shown):
         write_degrees(shown, path, command=command, overwrite=overwrite, not_private_truth=not_private_truth)
     elif not_private_truth is not None:
-        raise UsageError("not_private_truth belongs to a release of degrees; leave it out.")
+        raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
     elif isinstance(shown, Curve):
         write_curve(shown, path, command=command, overwrite=overwrite)
     elif isinstance(shown, Release):

@@ -168,7 +168,7 @@ def known_places(
     if not ignore_unknown and bool((places == UNKNOWN).any()):
         raise DataError(
             "A label is not in the sketch's domain; make a sketch that lists it, or leave out what is unknown "
-            "(ignore_unknown, --ignore-unknown)."
+            "(`ignore_unknown=True`)."
         )
     return places
 
@@ -229,8 +229,8 @@ def _checked_key(key: object) -> bytes:
 def _checked_share(share: object) -> Fraction:
     exact = parse_epsilon(share, name="sample_share")
     if exact > 1:
-        message = f"sample_share must be at most 1, not {exact!s:.80}."
+        message = f"`sample_share` must be at most 1, not {exact!s:.80}."
         raise UsageError(message)
     if exact < LEAST_SHARE:
-        raise UsageError("sample_share must be at least 2^-32 (about 2.4e-10); take a larger one.")
+        raise UsageError("`sample_share` must be at least 2^-32 (about 2.4e-10); take a larger one.")
     return exact

@@ -47,7 +47,7 @@ def label_chunks(
             yield chunk, None
         return
     if not isinstance(counts, Iterable):
-        raise UsageError("counts must be a list of whole numbers, one for each label.")
+        raise UsageError("`counts` must be a list of whole numbers, one for each label.")
     if isinstance(labels, Sized) and isinstance(counts, Sized) and len(labels) != len(counts):
         raise DataError(_MISMATCH)
     numbers = _chunks(counts)

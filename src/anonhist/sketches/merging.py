@@ -31,7 +31,7 @@ def check_mergeable(one: Mergeable, other: Mergeable) -> None:
     if (one.unit, one.relation) != (other.unit, other.relation):
         raise UsageError("Only sketches that protect the same unit can be merged.")
     if one.users_in is not other.users_in:
-        raise UsageError("Only sketches that say the same of where a user may be (users_in) can be merged.")
+        raise UsageError("Only sketches that say the same of where a user may be (`users_in`) can be merged.")
     if one.clipped is not None or other.clipped is not None:
         raise UsageError("A clipped sketch cannot be merged before it is unfolded.")
     if {part.identity for part in one.noise} & {part.identity for part in other.noise}:

@@ -41,7 +41,7 @@ class UsersIn(Enum):
 def checked_unit(unit: object) -> PrivacyUnit:
     """Refuse a unit that a sketch cannot protect."""
     if not isinstance(unit, PrivacyUnit):
-        message = f"unit must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}."
+        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}."
         raise UsageError(message)
     if unit.kind == "label":
         raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
@@ -55,7 +55,7 @@ def checked_unit(unit: object) -> PrivacyUnit:
 def checked_relation(relation: object) -> NeighboringRelation:
     """Refuse what is no relation."""
     if not isinstance(relation, NeighboringRelation):
-        message = f"relation must be a NeighboringRelation, such as ADD_OR_REMOVE, not {relation!r:.80}."
+        message = f"`relation` must be a NeighboringRelation, such as ADD_OR_REMOVE, not {relation!r:.80}."
         raise UsageError(message)
     return relation
 
@@ -66,9 +66,9 @@ def checked_setting(
     """Return whom a sketch is to protect, or refuse what it cannot."""
     protected = checked_unit(unit)
     if not isinstance(users_in, UsersIn):
-        raise UsageError("users_in must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
+        raise UsageError("`users_in` must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
     if users_in is UsersIn.ONE_SKETCH and protected.kind != "user":
-        raise UsageError("users_in belongs to a sketch that protects users.")
+        raise UsageError("`users_in` belongs to a sketch that protects users.")
     return protected, checked_relation(relation), users_in
 
 
@@ -82,7 +82,7 @@ def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelati
     """
     exact, steps = parse_epsilon(epsilon), unit.max_distance * relation.steps
     if exact < steps * SMALLEST_GAMMA:
-        message = f"epsilon must be at least {steps:,}·2^-40 (about {float(steps * SMALLEST_GAMMA):.1e}) for {unit}."
+        message = f"`epsilon` must be at least {steps:,}·2^-40 (about {float(steps * SMALLEST_GAMMA):.1e}) for {unit}."
         raise UsageError(message)
     return exact / steps
 

@@ -129,7 +129,7 @@ def recommend_buckets(
     loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
     if not loads:
         message = f"For so many labels a sketch takes {BYTES * _buckets(expected, LOADS[0]):,} bytes at least."
-        raise UsageError(f"{message} Allow more, or count a share of the labels (sample_share).")
+        raise UsageError(f"{message} Allow more, or count a share of the labels (`sample_share`).")
     rows = []
     for place, load in enumerate(loads):
         with share_told(progress, place / len(loads), (place + 1) / len(loads)):

@@ -70,6 +70,6 @@ def _decoder(decoder: str | Decoder | None, setting: Setting) -> Decoder:
         return DECODERS[decoder]()
     # A class has all that its objects have.
     if isinstance(decoder, str | type) or not isinstance(decoder, Decoder):
-        message = f"decoder must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}."
+        message = f"`decoder` must be one of {', '.join(DECODERS)}, or a Decoder, not {decoder!r:.80}."
         raise UsageError(message)
     return decoder

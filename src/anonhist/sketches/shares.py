@@ -98,10 +98,10 @@ class NoiseShare:
     def __post_init__(self) -> None:
         object.__setattr__(self, "honest", parse_whole_number(self.honest, name="honest", least=2, most=MOST_PARTIES))
         if not is_session(self.session):
-            message = f"session must be plain text on one line, of 1 to {LONGEST_SESSION} characters."
+            message = f"`session` must be plain text on one line, of 1 to {LONGEST_SESSION} characters."
             raise UsageError(message)
         if not isinstance(self.adversary, Adversary):
-            raise UsageError("adversary must be Adversary.PARTY or Adversary.OUTSIDER.")
+            raise UsageError("`adversary` must be Adversary.PARTY or Adversary.OUTSIDER.")
 
     @property
     def participants(self) -> int:

@@ -134,7 +134,9 @@ class EdgeMechanism:
             self.public_nodes is not None
             and max(degrees.num_nodes or 0, degrees.profile.num_labels) > self.public_nodes
         ):
-            raise UsageError("public_nodes is below the data: give how many nodes there really are, if that is public.")
+            raise UsageError(
+                "`public_nodes` is below the data: give how many nodes there really are, if that is public."
+            )
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)
         return make_release(

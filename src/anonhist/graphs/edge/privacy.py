@@ -52,7 +52,7 @@ class EdgePrivacy:
             number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
             object.__setattr__(self, "public_nodes", number)
         if not isinstance(self.mechanism, str):
-            message = f"mechanism must be one of {', '.join(MECHANISM_NAMES)}, not {self.mechanism!r:.80}."
+            message = f"`mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {self.mechanism!r:.80}."
             raise UsageError(message)
         check_name(self.mechanism)
 
@@ -89,9 +89,9 @@ class EdgePrivacy:
         try:
             return named_mechanism(self.mechanism, parse_epsilon(epsilon), unit, relation, options), None
         except UsageError as error:
-            if not str(error).startswith(tuple(options) or "-"):
+            if error.parameters.isdisjoint(options):
                 raise
-            message = f"public_nodes is too large for mechanism={self.mechanism!r}; choose another mechanism."
+            message = f"`public_nodes` is too large for `mechanism={self.mechanism!r}`; choose another mechanism."
             raise UsageError(message) from None
 
     def _options(self, policy: EdgePolicy) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class EdgePrivacy:
             return {}
         if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
             message = (
-                f"mechanism={self.mechanism!r} needs to know how many nodes there are (public_nodes), and that no "
+                f"`mechanism={self.mechanism!r}` needs to know how many nodes there are (`public_nodes`), and that no "
                 "self-loops or equal edges count; choose another mechanism."
             )
             raise UsageError(message)

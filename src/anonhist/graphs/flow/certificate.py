@@ -66,7 +66,7 @@ def certified_sums(
     below = np.concatenate([ratios.denominators for ratios in (shares, *prices)])
     _require(bool(np.all(below >= 1)))
     if bound * int(below.max(initial=1)) ** 2 >= _LARGEST_PRODUCT:
-        raise DataError("The graph is too large for an exact flow: give a smaller max_degree, or use the projection.")
+        raise DataError("The graph is too large for an exact flow: give a smaller `max_degree`, or use the projection.")
     sums = _sums(left, shares, prices[0].numerators.size), _sums(right, shares, prices[1].numerators.size)
     held = [_prices(sum_, price, bound) for sum_, price in zip(sums, prices, strict=True)]
     one, other = held[0].at(left), held[1].at(right)

@@ -92,7 +92,7 @@ def capped_arcs(graph: Graph, max_degree: int) -> tuple[NDArray[np.int64], NDArr
     if not graph.policy.is_simple:
         message = (
             "Degrees can be capped only where self-loops are left out and equal edges count once: read the edges with "
-            "self_loops='drop' and duplicates='merge'."
+            "`self_loops='drop'` and `duplicates='merge'`."
         )
         raise UsageError(message)
     cap = parse_whole_number(max_degree, name="max_degree")

@@ -81,7 +81,7 @@ def largest_transport(
     (2, [True], [False])
     """
     if max(int(limits.max(initial=0)) for limits in (capacities, supplies, demands)) > MAX_CAPACITY:
-        raise DataError("The graph is too large for an exact flow: give a smaller max_degree, or use the projection.")
+        raise DataError("The graph is too large for an exact flow: give a smaller `max_degree`, or use the projection.")
     lefts, rights = supplies.size, demands.size
     source, sink = lefts + rights, lefts + rights + 1
     begins = np.concatenate([left, np.full(lefts, source), lefts + np.arange(rights)])

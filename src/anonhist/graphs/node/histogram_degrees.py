@@ -64,7 +64,7 @@ class HistogramDegrees(NoisyBins):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.bounding, Projection):
-            raise UsageError("The histogram of degrees is released after a projection: leave bounding out.")
+            raise UsageError("The histogram of degrees is released after a projection: leave `bounding` out.")
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

@@ -52,7 +52,7 @@ LIST_STAYS = {
     NeighboringRelation.SUBSTITUTE: "the list of nodes, which is public, does not depend on the edges",
 }
 NEEDS_NODES = (
-    "How many nodes there are can be released with node privacy only where a list of nodes was read (nodes=, --nodes): "
+    "How many nodes there are can be released with node privacy only where a list of nodes was read (`nodes`): "
     "in edges alone, one node makes others come and go."
 )
 
@@ -106,8 +106,8 @@ class NodeMechanism(ABC):
             raise UsageError("The largest degree must be one of the candidates it was chosen from.")
         if self.epsilon / self.unit.max_distance < SMALLEST_RATE:
             message = (
-                f"epsilon = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
-                "more, or a smaller max_degree."
+                f"`epsilon` = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
+                "more, or a smaller `max_degree`."
             )
             raise UsageError(message)
 

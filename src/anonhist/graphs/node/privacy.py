@@ -75,17 +75,17 @@ class NodePrivacy:
     def __post_init__(self) -> None:
         if self.max_degree != "auto":
             if isinstance(self.max_degree, str):
-                message = f"max_degree must be a whole number or 'auto', not {self.max_degree!r:.80}."
+                message = f"`max_degree` must be a whole number or 'auto', not {self.max_degree!r:.80}."
                 raise UsageError(message)
             bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
             object.__setattr__(self, "max_degree", bound)
         if self.mechanism not in MECHANISMS:
-            message = f"mechanism must be one of {', '.join(MECHANISMS)}, not {self.mechanism!r:.80}."
+            message = f"`mechanism` must be one of {', '.join(MECHANISMS)}, not {self.mechanism!r:.80}."
             raise UsageError(message)
         named_bounding(self.bounding)
         share = parse_epsilon(self.choice_share, name="choice_share")
         if share >= 1:
-            raise UsageError("choice_share must be below 1: the rest of the budget releases the degrees.")
+            raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
         object.__setattr__(self, "choice_share", share)
         DegreeChoice(Fraction(1), self.candidates)
         object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
@@ -127,7 +127,7 @@ class NodePrivacy:
         if not policy.is_simple:
             raise UsageError(
                 "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
-                "with self_loops='drop' and duplicates='merge'."
+                "with `self_loops='drop'` and `duplicates='merge'`."
             )
         if self.mechanism == "cumulative" and not nodes_listed:
             raise UsageError(NEEDS_NODES)

@@ -80,14 +80,14 @@ def private_edge_count(
     if not isinstance(graph, Graph):
         raise UsageError("Node privacy needs the edges: read them with read_edges (a Graph).")
     if not isinstance(relation, NeighboringRelation):
-        message = f"relation must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
+        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
     budget, direction = parse_epsilon(epsilon), graph.policy.direction
     halves = 1 if direction.is_directed else 2
     distance = halves * edge_count_flow_distance(direction, max_degree)
     rate = budget / (distance * relation.steps)
     if rate < SMALLEST_RATE:
-        message = f"epsilon is too small for max_degree = {max_degree:,}; give more, or a smaller max_degree."
+        message = f"`epsilon` is too small for `max_degree` = {max_degree:,}; give more, or a smaller `max_degree`."
         raise UsageError(message)
     with without_sizes():
         counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)

@@ -105,7 +105,7 @@ def projected(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int64]]
     if not graph.policy.is_simple:
         raise UsageError(
             "Degrees can be capped only where self-loops are left out and equal edges count once: read the edges with "
-            "self_loops='drop' and duplicates='merge'."
+            "`self_loops='drop'` and `duplicates='merge'`."
         )
     parsed = [parse_whole_number(cap, name="max_degree") for cap in caps]
     direction, size = graph.policy.direction, graph.num_nodes

@@ -121,7 +121,7 @@ class EntropyMechanism(StatisticMechanism):
         object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
         if self.alphabet_size is None and self.method == "polynomial":
             raise UsageError(
-                "The polynomial method needs alphabet_size, how many labels there can be; without it use jackknife."
+                "The polynomial method needs `alphabet_size`, how many labels there can be; without it use jackknife."
             )
 
     @property

@@ -71,7 +71,7 @@ class SupportSizeMechanism(StatisticMechanism):
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
         object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
         if self.alphabet_size is None and self.method != "observed":
-            message = f"The {self.method} method needs alphabet_size, one by the least probability a label may have."
+            message = f"The {self.method} method needs `alphabet_size`, one by the least probability a label may have."
             raise UsageError(message)
 
     @property

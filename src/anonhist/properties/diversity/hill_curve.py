@@ -70,7 +70,7 @@ def hill_curve(
     chosen = [sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers") for order in listed]
     x = np.array([estimator.order for estimator in chosen])
     if not x.size or not bool(np.all(np.diff(x) > 0)):
-        raise UsageError("orders must be ascending numbers, at least one, such as (0, 1, 2).")
+        raise UsageError("`orders` must be ascending numbers, at least one, such as (0, 1, 2).")
 
     def numbers(profile: Profile) -> NDArray[np.float64]:
         return np.array([value_of(estimator, profile) for estimator in chosen])

@@ -117,6 +117,6 @@ def check_order(order: object, *, least: int = 0) -> float:
     2.0
     """
     if isinstance(order, bool) or not isinstance(order, int | float) or not least <= order <= _MOST:
-        message = f"order must be a number from {least} to {_MOST}, such as 2, not {order!r:.80}."
+        message = f"`order` must be a number from {least} to {_MOST}, such as 2, not {order!r:.80}."
         raise UsageError(message)
     return float(order)

@@ -100,7 +100,7 @@ def entropy_unit(base: float) -> tuple[str, float]:
     ('bits', ('nats', 1.0))
     """
     if isinstance(base, bool) or not isinstance(base, int | float) or not 1 < base < math.inf:
-        message = f"base must be a number above 1, such as 2 for bits, not {base!r:.80}."
+        message = f"`base` must be a number above 1, such as 2 for bits, not {base!r:.80}."
         raise UsageError(message)
     names = {2: "bits", math.e: "nats", 10: "bans"}
     return names.get(base, f"units of base {base:.12g}"), 1.0 if base == math.e else 1.0 / math.log(base)

@@ -157,6 +157,6 @@ def exact_share(share: object) -> Fraction:
     Fraction(1, 10)
     """
     if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
-        message = f"share must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}."
+        message = f"`share` must be a number above 0 and up to 1, such as 0.5, not {share!r:.80}."
         raise UsageError(message)
     return share if isinstance(share, Fraction) else Fraction(repr(float(share)))

@@ -22,7 +22,7 @@ def check_unit(unit: object, units: tuple[str, ...]) -> str:
     'bits'
     """
     if unit not in units:
-        message = f"unit must be one of {', '.join(units)}, not {unit!r:.80}."
+        message = f"`unit` must be one of {', '.join(units)}, not {unit!r:.80}."
         raise UsageError(message)
     return str(unit)
 

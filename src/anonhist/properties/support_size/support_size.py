@@ -100,7 +100,7 @@ def support_size_estimator(method: str | None, alphabet_size: int | None) -> Est
         return _PLAIN[name]
     if alphabet_size is None:
         raise UsageError(
-            "The method chebyshev needs alphabet_size: give a k such that no label is less frequent than 1/k, such as "
-            "the size of the population, or choose a method that needs none, such as chao1."
+            "The method chebyshev needs `alphabet_size`: give a k such that no label is less frequent than 1/k, such "
+            "as the size of the population, or choose a method that needs none, such as chao1."
         )
     return Chebyshev(alphabet_size)

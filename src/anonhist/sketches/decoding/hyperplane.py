@@ -64,7 +64,7 @@ def best_on_hyperplane(
     1.0
     """
     if norm not in NORMS:
-        message = f"norm must be one of {', '.join(NORMS)}, not {norm!r:.80}."
+        message = f"`norm` must be one of {', '.join(NORMS)}, not {norm!r:.80}."
         raise UsageError(message)
     if not inside.any():
         raise UsageError("A profile needs at least one count that labels can have.")

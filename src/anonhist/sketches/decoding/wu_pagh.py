@@ -70,11 +70,11 @@ class WuPagh:
     def __post_init__(self) -> None:
         object.__setattr__(self, "norm", str(self.norm))
         if self.norm not in NORMS:
-            message = f"norm must be one of {', '.join(NORMS)}, not {self.norm!r:.80}."
+            message = f"`norm` must be one of {', '.join(NORMS)}, not {self.norm!r:.80}."
             raise UsageError(message)
         probability = parse_epsilon(self.beta, name="beta")
         if probability >= 1:
-            raise UsageError("beta must be less than 1, such as 0.01.")
+            raise UsageError("`beta` must be less than 1, such as 0.01.")
         object.__setattr__(self, "beta", probability)
 
     @property

@@ -1,0 +1,97 @@
+"""Sentences of errors name parameters in backticks, so that each reader sees them as they are written there."""
+
+import ast
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import anonhist
+from anonhist import DataError, OutputError, UsageError
+from anonhist.cli.commands import anonhist as commands
+from anonhist.cli.hints import commands_of
+from anonhist.cli.spelling import as_typed
+from anonhist.errors import spelled
+from anonhist.testing.cases import each_of
+
+ROOT = Path(anonhist.__file__).parent
+MARK = re.compile(r"`([^`=]*)(=[^`]*)?`")
+FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ("cli", "testing")]
+
+
+def sentences(tree: ast.Module) -> Iterator[str]:
+    """Yield what errors say; what is put in by a format string is a box."""
+    for node in ast.walk(tree):
+        said: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
+            said = node.args[:1]
+        elif isinstance(node, ast.Assign) and {"message", "sentence"} & {
+            getattr(name, "id", "") for name in node.targets
+        }:
+            said = [node.value]
+        for each in said:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
+            elif isinstance(each, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "□" for part in each.values)
+
+
+def parameters(tree: ast.Module) -> set[str]:
+    """Return the names of all parameters of functions, and of fields."""
+    names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    fields = (node.target for node in ast.walk(tree) if isinstance(node, ast.AnnAssign))
+    return names | {field.id for field in fields if isinstance(field, ast.Name)}
+
+
+def test_sentences_below_the_command_line_name_parameters_and_no_options() -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    known = set().union(*map(parameters, trees.values()))
+    # What only the command line has words for, of two words and more: in a sentence, one word may be a word.
+    typed = {param.name or "" for _, command in commands_of(commands) for param in command.params}
+    own = {name for name in typed | {"max_items"} if "_" in name}
+    marked = 0
+    for path, tree in trees.items():
+        for sentence in sentences(tree):
+            for found in MARK.finditer(sentence):
+                marked += 1
+                assert found[1] == "□" or found[1] in known, f"{path.name}: {found[1]} in {sentence!r}"
+            # In formats, these are fields of files.
+            bare = (
+                set(re.findall(r"\w+(?![\w(=.])", MARK.sub("", sentence))) if path.parent.name != "formats" else set()
+            )
+            assert not own & bare, f"{path.name}: put {own & bare} in backticks in {sentence!r}"
+    assert marked > 50
+
+
+def test_nothing_below_the_command_line_speaks_of_its_options() -> None:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+                assert not re.search(r"(^|\s|[^r]\()--[a-z]", node.value) or ">>>" in node.value, (
+                    f"{path.name}: {node.value}"
+                )
+
+
+@each_of("kind", [UsageError, DataError, OutputError])
+def test_errors_say_parameters_as_python_writes_them(kind: type[UsageError]) -> None:
+    error = kind("`max_count` belongs to `unit='label'`; 'such a `word`' is one, and so is `no parameter`.")
+    assert str(error) == "max_count belongs to unit='label'; 'such a word' is one, and so is `no parameter`."
+    assert as_typed(error.sentence, commands).startswith("--max-count belongs to --unit label;")
+    assert error.parameters == {"max_count", "unit", "word"}
+
+
+def test_the_sentence_travels_with_the_error() -> None:
+    error = pickle.loads(pickle.dumps(UsageError("`epsilon` is missing.")))  # noqa: S301  # made here
+    assert (error.sentence, str(error)) == ("`epsilon` is missing.", "epsilon is missing.")
+
+
+def test_parameters_without_an_option_stay_as_they_are() -> None:
+    assert as_typed("`gamma` and `count_users=True`", commands) == "gamma and count_users=True"
+    assert spelled("`gamma`", lambda name, _: f"{name}!") == "gamma!"
+
+
+def test_a_wrong_call_is_told_in_words_of_the_caller() -> None:
+    with pytest.raises(UsageError, match=r"^public_cap does not belong to mechanism='frobenius'"):
+        anonhist.release(anonhist.Profile.from_counts([3]), epsilon=1, mechanism="frobenius", public_cap=3)
