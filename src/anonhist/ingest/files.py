@@ -68,7 +68,10 @@ def file_relation(
         message = f"{masked(source)!r} is no file of rows, by its ending. {HOW_TO_NAME}"
         raise UsageError(message)
     if delimiter is None and ending == ".sketch":
-        message = f"{masked(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads it."
+        message = (
+            f"{masked(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
+            "merge' adds several."
+        )
         raise UsageError(message)
     if delimiter is None:
         message = (
