@@ -259,24 +259,24 @@ class Release:
         return self._as_far_as_counted(self._stated.k_plus(self.profile, k), k, or_more=True)
 
     def _as_far_as_counted(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
-        """Say no more of counts that were cut than is known, and on what the others rest."""
-        largest, is_label = self.largest_count, self.guarantee.unit.kind == "label"
-        if largest is None or (is_label and count <= largest):
+        """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
+        unit, largest = self.guarantee.unit, self.largest_count
+        if unit.kind == "user":
+            return replace(found, assumes=f"users with more than {unit.bound:,} items had none of these left out")
+        if largest is None or (unit.kind == "label" and count <= largest):
             return found
-        if is_label:
+        if unit.kind == "label":
             # Those are among the labels at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
             return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
-        why = f"edges were left out until no node had more than {largest:,}"
+        why, low = f"edges were left out until no node had more than {largest:,}", found.interval[0]
         if count > largest:
             return replace(found, interval=(0.0, math.inf), statement=Statement(Holds.NONE, why))
-        if not or_more:
-            return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
-        if found.statement.holds is not Holds.BOTH:
-            return found
-        # Without those edges no node has more of them than it had: what holds of the rest from below, holds of all.
-        return replace(found, interval=(found.interval[0], math.inf), statement=Statement(Holds.AT_LEAST, why))
+        if or_more and found.statement.holds is Holds.BOTH:
+            # No node has more edges left than it had: what holds of those from below, holds of all.
+            return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
+        return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
 
     @property
     def _stated(self) -> ReleaseError:
