@@ -149,9 +149,9 @@ def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:
 
     console = Console(file=stream, highlight=False)
     console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
-    console.print(basis(comparison), markup=False)
-    for note in notes(comparison):
-        console.print(as_typed(note), markup=False)
+    for sentence in (basis(comparison), *map(as_typed, notes(comparison))):
+        # Beside CSV a sentence is a line, as with other commands.
+        console.print(sentence, markup=False, soft_wrap=not tables and not stream.isatty())
     if tables:
         for metric in METRICS:
             _table(comparison, metric, console)

@@ -104,9 +104,14 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("")
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
+    error, profile = release.error, release.profile
+    # Of degrees that were bounded: what is said before the table.
     rows = [
-        (words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"), release.k_plus(k))
-        for k in (1, *(level for level in _LEVELS if release.profile.k_plus(level)))
+        (
+            words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),
+            error.k_plus(profile, k),
+        )
+        for k in (1, *(level for level in _LEVELS if profile.k_plus(level)))
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))
