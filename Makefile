@@ -34,10 +34,11 @@ test: check ## run every check and every test
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
 
-check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
+check: $(DEV) ## lint, formatting, types, dead code (architecture is checked by the tests)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/vulture
 
 fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
