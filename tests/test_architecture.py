@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PYTHON_FILES = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "bench").rglob("*.py"))]
+PYTHON_FILES = [
+    *SOURCES,
+    *sorted((ROOT / "tests").rglob("*.py")),
+    *sorted((ROOT / "bench").rglob("*.py")),
+    *sorted((ROOT / "tools").rglob("*.py")),
+]
 # One algorithm, one file.
 LONGEST = 500
 
@@ -47,6 +53,13 @@ def test_private_constants_are_used() -> None:
     ]
     assert len(listed) > 100
     assert [(path, name) for path, name in listed if len(re.findall(rf"\b{name}\b", texts[path])) == 1] == []
+
+
+def test_the_map_of_the_house_is_current() -> None:
+    program = runpy.run_path(str(ROOT / "tools" / "house_map.py"))
+    drawn = program["drawing"]()
+    assert drawn.count('class="room"') == len([room for row in program["rows"]() for room in row]) > 10
+    assert program["PICTURE"].read_text(encoding="utf-8") == drawn, "draw it again: make map"
 
 
 def test_every_room_is_under_contract() -> None:
