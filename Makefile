@@ -36,10 +36,11 @@ test: check ## run every check and every test
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
 
-check: $(DEV) ## lint, formatting, types, dead code (architecture is checked by the tests)
+check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_examples.py
 	$(BIN)/vulture
 
 profile: $(RUN) ## say where the time of one command goes: make profile COMMAND="release data/pw_rockyou.csv --epsilon 1 -o -"

@@ -42,8 +42,8 @@ def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
 def test_test_runs_every_check_and_every_test() -> None:
     done = make("--dry-run", "test", folder=ROOT)
     assert done.returncode == 0, done.stderr
-    for tool in ("ruff check .", "ruff format --check .", "mypy", "vulture", "pytest"):
-        assert re.search(rf"bin/(python -m )?{re.escape(tool)}", done.stdout), tool
+    for tool in ("ruff check .", "ruff format --check .", "mypy", "tools/check_examples.py", "vulture", "pytest"):
+        assert re.search(rf"bin/(python (-m )?)?{re.escape(tool)}", done.stdout), tool
     # The tests are shared among processes; none is chosen, none left out.
     assert re.search(r"bin/python -m pytest -q -n auto --maxprocesses \d+ --dist worksteal$", done.stdout, re.MULTILINE)
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
