@@ -10,7 +10,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -41,6 +40,8 @@ assert not any(codes), codes
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from hatchling.builders.wheel import WheelBuilder
+
     folder = tmp_path_factory.mktemp("wheel")
     return Path(next(WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])))
 
