@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
+from anonhist.cli.tables import console_on
 from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
-_WIDEST = 100
 
 
 def say(release: Release, stream: TextIO) -> None:
@@ -36,12 +36,10 @@ def show_summary(release: Release, stream: TextIO) -> None:
     if not stream.isatty():
         say(release, stream)
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST)
+    console = console_on(stream, widest=100)
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column()
