@@ -11,10 +11,12 @@ DEV := $(VENV)/.dev-stamp
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check fix bench clean
+COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
+
+.PHONY: help demo test quick check profile map dist fix bench clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(RUN) ## release real data privately, with a report
 	@mkdir -p demo-output
@@ -34,10 +36,28 @@ test: check ## run every check and every test
 quick: check ## run every check and the first case of each quick test, as after an edit
 	$(PYTEST) --quick
 
-check: $(DEV) ## lint, formatting, types (architecture is checked by the tests)
+check: $(DEV) ## lint, formatting, types (of the examples in the documents too), dead code (architecture is checked by the tests)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_examples.py
+	$(BIN)/vulture
+
+profile: $(RUN) ## say where the time of one command goes: make profile COMMAND="release data/pw_rockyou.csv --epsilon 1 -o -"
+	$(BIN)/python tools/profile_command.py $(COMMAND)
+
+map: $(RUN) ## draw the rooms of the house and what they import
+	$(BIN)/python tools/house_map.py
+
+dist: $(DEV) ## build what is published, check it, and run it where nothing else is installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	rm -rf dist build
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && empty/bin/anonhist release ../data/bci_trees.csv --epsilon 1 --report trees.html -o trees.json
+	build/empty/bin/python -c 'import importlib.util; assert not importlib.util.find_spec("anonhist.testing")'
 
 fix: $(DEV) ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
@@ -75,7 +95,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/graph_accuracy.py
 
 clean: ## remove the environment and what was made
-	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-output dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; fi

@@ -1,6 +1,8 @@
 """The house holds: rooms import downwards only, files stay short, names are words."""
 
 import ast
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PYTHON_FILES = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "bench").rglob("*.py"))]
+PYTHON_FILES = [
+    *SOURCES,
+    *sorted((ROOT / "tests").rglob("*.py")),
+    *sorted((ROOT / "bench").rglob("*.py")),
+    *sorted((ROOT / "tools").rglob("*.py")),
+]
 # One algorithm, one file.
 LONGEST = 500
 
@@ -36,6 +43,23 @@ def test_files_are_short_and_say_what_they_are() -> None:
     shipped = {name: text for name, text in texts.items() if not Path(name).name.startswith("test_")}
     assert [name for name, text in shipped.items() if not ast.get_docstring(ast.parse(text))] == []
     assert [name for name in texts if Path(name).stem in {"utils", "helpers", "common", "misc"}] == []
+
+
+def test_private_constants_are_used() -> None:
+    # The tool that finds dead code leaves out what begins with an underscore.
+    texts = {path: path.read_text(encoding="utf-8") for path in SOURCES}
+    listed = [
+        (path, name) for path, text in texts.items() for name in re.findall(r"^(_[A-Z]\w*)\b", text, re.MULTILINE)
+    ]
+    assert len(listed) > 100
+    assert [(path, name) for path, name in listed if len(re.findall(rf"\b{name}\b", texts[path])) == 1] == []
+
+
+def test_the_map_of_the_house_is_current() -> None:
+    program = runpy.run_path(str(ROOT / "tools" / "house_map.py"))
+    drawn = program["drawing"]()
+    assert drawn.count('class="room"') == len([room for row in program["rows"]() for room in row]) > 10
+    assert program["PICTURE"].read_text(encoding="utf-8") == drawn, "draw it again: make map"
 
 
 def test_every_room_is_under_contract() -> None:

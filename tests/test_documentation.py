@@ -97,7 +97,30 @@ def test_commands_have_options_that_exist() -> None:
 def test_versions_agree() -> None:
     import anonhist
 
-    assert f"## {anonhist.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    # What is not released yet is headed so; a version carries its day.
+    assert re.search(
+        rf"^## (\[Unreleased\]|\[{re.escape(anonhist.__version__)}\] - \d{{4}}-\d\d-\d\d)$", changes, re.MULTILINE
+    )
+    citation = dict(
+        re.findall(r"^([a-z-]+): *(.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    # What the format asks for, and what must agree with the package.
+    assert citation.keys() >= {"cff-version", "message", "title", "authors"}
+    assert (citation["title"], citation["version"], citation["license"]) == (
+        "anonhist",
+        anonhist.__version__,
+        "Apache-2.0",
+    )
+
+
+def test_templates_of_issues_send_privacy_holes_elsewhere() -> None:
+    templates = [path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.md")]
+    assert len(templates) == 3
+    # A template is offered if it begins with these two.
+    assert all(re.match(r"---\nname: .+\nabout: .+\n---\n", text) for text in templates)
+    assert sum("SECURITY.md" in text for text in templates) == 2
+    assert (ROOT / "SECURITY.md").exists()
 
 
 def test_no_document_names_a_machine() -> None:

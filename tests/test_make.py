@@ -42,11 +42,25 @@ def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
 def test_test_runs_every_check_and_every_test() -> None:
     done = make("--dry-run", "test", folder=ROOT)
     assert done.returncode == 0, done.stderr
-    for tool in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
-        assert re.search(rf"bin/(python -m )?{re.escape(tool)}", done.stdout), tool
+    for tool in ("ruff check .", "ruff format --check .", "mypy", "tools/check_examples.py", "vulture", "pytest"):
+        assert re.search(rf"bin/(python (-m )?)?{re.escape(tool)}", done.stdout), tool
     # The tests are shared among processes; none is chosen, none left out.
     assert re.search(r"bin/python -m pytest -q -n auto --maxprocesses \d+ --dist worksteal$", done.stdout, re.MULTILINE)
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    # Before each commit, for whoever wants that, the checks are the same.
+    assert "entry: make check\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_profile_says_where_the_time_goes(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("label\n" + "".join(f"l{number % 97}\n" for number in range(1000)))
+    command = f"COMMAND=release {tmp_path}/events.csv --epsilon 1 --simulations 2 -o - --quiet"
+    done = make("profile", command, folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    rooms, functions = done.stdout.split("function, with")
+    assert "anonhist.mechanisms" in rooms
+    assert sum(float(share) for share in re.findall(r"([\d.]+)%", rooms)) == pytest.approx(100, abs=2)
+    assert re.search(r"anonhist\.\w+: \w+ \(\w+\.py:\d+\)", functions)
 
 
 @pytest.mark.slow
@@ -73,6 +87,9 @@ def test_help_lists_the_targets() -> None:
         "test",
         "quick",
         "check",
+        "profile",
+        "map",
+        "dist",
         "fix",
         "bench",
         "clean",

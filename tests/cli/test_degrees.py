@@ -91,7 +91,7 @@ def test_columns_directions_and_a_chosen_largest_degree(cli: Cli, graph: Path) -
     assert (
         f"No node keeps more than {released.mechanism.parameters['max_degree']} edges, chosen privately" in done.stdout
     )
-    assert "errors are those of noise, not of edges left out" in done.stdout
+    assert "errors and intervals are those of noise, not of edges left out" in done.stdout
     assert "when one node with all its edges is added or removed" in done.stdout
 
 

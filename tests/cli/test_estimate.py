@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -159,10 +160,18 @@ def test_a_person_is_told_what_holds_beside_the_number(holds: Holds, reason: str
 
 
 @pytest.mark.slow
-def test_a_private_estimate_that_is_mostly_sampling_names_the_release_that_says_more(cli: Cli, data: str) -> None:
+def test_a_private_estimate_that_is_mostly_sampling_names_the_release_that_says_more(
+    cli: Cli, data: str, folder: Path
+) -> None:
     done = cli("estimate", "sample-coverage", data, "--epsilon", "1000")
     assert f"  anonhist release {data} --epsilon 1000 -o release.json\n" in done.stderr
     assert "  anonhist estimate sample-coverage release.json" in done.stderr
+    # What it names can be typed as it stands.
+    (folder / "log.csv").write_text("time;page\n" + "".join(f"{row};{row // 2}\n" for row in range(400)))
+    done = cli("estimate", "sample-coverage", "log.csv", "--delimiter", ";", "--label", "page", "--epsilon", "1000")
+    (named,) = re.findall(r"^  anonhist (release .*)$", done.stderr, re.MULTILINE)
+    assert named == "release log.csv --delimiter ';' --label page --epsilon 1000 -o release.json"
+    assert cli(*shlex.split(named)).returncode == 0
     # Not where noise is most of it, and not where silence was asked for.
     assert cli("estimate", "sample-coverage", data, "--epsilon", "0.001").stderr == ""
     assert cli("estimate", "sample-coverage", data, "--epsilon", "1000", "--quiet").stderr == ""

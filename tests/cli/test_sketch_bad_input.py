@@ -85,7 +85,7 @@ CASES: list[tuple[tuple[str, ...], int, str]] = [
     (("update", "text.sketch", "pets.csv"), 3, "'text.sketch' is not a sketch that can be read: it is not an Arrow"),
     (("update", "pets.csv", "pets.csv"), 2, "A sketch is read from a .sketch file"),
     (("update", "clipped.sketch", "pets.csv", "--label", "pet"), 2, "before it is unfolded"),
-    (("update", "day.sketch", "day.sketch"), 2, "an ending that is not known"),
+    (("update", "day.sketch", "day.sketch"), 2, "'anonhist sketch merge' adds several"),
     (("update", "day.sketch", "none.csv"), 3, "There is no file 'none.csv'"),
     (("update", "day.sketch", "pets.csv"), 2, "(--label); there are 3 columns (--no-header"),
     (("update", "day.sketch", "pets.csv", "--label", "x"), 3, "no column 'x' to use as label"),

@@ -49,6 +49,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--expected-items", "0.5"), "--expected-items"),
     ((*_GOOD, "--simulations", "1"), "--simulations must be 0 or a whole number from 2 to 1,000"),
     ((*_GOOD, "--table", "t"), "table of a database"),
+    ((*_GOOD, "--format", "csv"), "CSV is known by its ending; of CSV in a pipe, say --label"),
     ((*_GOOD, "--delimiter", "::"), "one character"),
     ((*_GOOD, "-o", ""), "''"),
     ((*_GOOD, "-o", "release"), ".csv, .json, .parquet"),

@@ -192,6 +192,11 @@ def test_csv_file_is_the_csv_text(tmp_path: Path, releases: dict[str, Release]) 
     assert (tmp_path / "a.csv").read_bytes().decode() == csv_text(releases["partition"])
 
 
+def test_a_profile_is_no_table_to_publish() -> None:
+    with pytest.raises(UsageError, match=r"A Release is needed, .* not a Profile\."):
+        to_arrow(Profile.from_counts([3, 1]))  # type: ignore[arg-type]
+
+
 def test_arrow_table_carries_the_whole_release(releases: dict[str, Release], assert_same: Compare) -> None:
     table = to_arrow(releases["frobenius"])
     assert table.schema.field("count").type == table.schema.field("prevalence").type == pa.int64()

@@ -96,6 +96,50 @@ def test_files_that_are_no_databases(tmp_path: Path, refused: Refused, kind: str
     assert says in refused(DataError, f"{kind}:///{path}", table="t", secret="hunter2")  # noqa: S106
 
 
+def test_a_database_of_another_kind_is_said_to_be_one(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (label TEXT)")
+        connection.commit()
+    message = refused(DataError, f"duckdb:///{path}", table="t")
+    assert "not a DuckDB database" in message
+    assert "sqlite:///PATH" in message
+    assert "remote" not in message
+
+
+@pytest.mark.parametrize("name", ["shop.db", "shop.duckdb", "shop.sqlite", "shop.sqlite3", "mysql://shop/t"])
+def test_how_databases_are_named_is_said_where_one_is_not(tmp_path: Path, refused: Refused, name: str) -> None:
+    (tmp_path / name.partition(":")[0]).write_text("a\n")
+    named = name if ":" in name else str(tmp_path / name)
+    told = "duckdb:///FILE, sqlite:///FILE or postgresql://…"
+    assert told in refused(UsageError, named, table="t", label="a")
+    if named != name:
+        assert told in refused(UsageError, named, label="a")
+
+
+def test_a_database_that_this_program_writes_is_read_through_its_connection(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "shop.db"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS label")
+        assert "connection.table('events')" in refused(DataError, f"duckdb:///{path}", table="t")
+        kept = connection.table("t")
+        assert read_profile(kept).n == 1
+    assert "connection that was closed" in refused(DataError, kept)
+
+
+def test_a_database_that_another_connection_has_locked_is_said_to_be(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "shop.db"
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, **options | {"timeout": 0}))
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TABLE t (label TEXT)")
+        connection.commit()
+        connection.execute("BEGIN EXCLUSIVE")
+        assert "locked by another program" in refused(DataError, f"sqlite:///{path}", table="t", label="label")
+
+
 def test_an_empty_database_has_no_tables(tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "a.db").touch()
     assert "it has none" in refused(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from anonhist.properties.estimated import estimated
 from anonhist.properties.estimator import Point, value_of
 from anonhist.properties.intervals import Interval, NormalInterval, OneSided, Resting
 from anonhist.properties.levels import check_level, quantile, widening
+from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
 from anonhist.properties.support_size.interval import SupportSizeInterval, log_normal_ends
@@ -101,6 +102,29 @@ def test_a_release_joins_two_causes_in_squares() -> None:
 def test_mostly_noise_is_warned_of() -> None:
     (warning,) = estimated(Released(SEEN, [SEEN], mostly_noise=True), Labels(), NormalInterval()).warnings[1:]
     assert warning.startswith("The release is mostly noise")
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit.label(max_count=2), PrivacyUnit.node(max_distance=4)], ids=str)
+def test_what_rests_on_counts_that_were_cut_has_no_interval(unit: PrivacyUnit) -> None:
+    released = Released(SEEN, [SEEN], guarantee=replace(PROMISE, unit=unit))
+    found = estimated(released, Labels(), NormalInterval(0.0, 9.0))
+    assert (found.value, found.interval, found.statement.holds) == (6, (0, 9), Holds.NONE)
+    assert " were " in found.statement.reason
+    kept = estimated(released, Labels(), NormalInterval(0.0, 9.0), needs_counts=False)
+    assert kept.statement.holds is Holds.BOTH
+    curve = rarefaction_curve(released, points=4)
+    assert curve.low.tolist() == [0] * 4
+    assert np.array_equal(curve.high, curve.x)
+    assert curve.bias.startswith(("Counts of 2", "Edges of nodes"))
+
+
+def test_a_bound_on_users_is_assumed_to_leave_out_nothing_of_its_own() -> None:
+    promise = replace(PROMISE, unit=PrivacyUnit.user(max_items=3))
+    told = "items beyond 3 of a user, which were left out, are like the others"
+    assert (
+        estimated(Released(SEEN, [SEEN], guarantee=promise), Labels(), NormalInterval()).assumes == f"nothing; {told}"
+    )
+    assert told in rarefaction_curve(Released(SEEN, [SEEN], guarantee=promise), points=4).assumes
 
 
 def test_an_empty_release_says_nothing_of_the_truth_and_keeps_its_noise() -> None:

@@ -18,11 +18,9 @@ from anonhist.randomness import (
     categorical_pmf,
     categorical_rows,
     discrete_laplace,
-    discrete_laplace_mean_absolute,
     discrete_laplace_pmf,
     discrete_laplace_variance,
     geometric,
-    geometric_mean,
     geometric_pmf,
     random_subsets,
     uniform_integers,
@@ -38,8 +36,6 @@ RATED = [
     partial(discrete_laplace, size=3, source=NOTHING),
     partial(geometric_pmf, k=0),
     partial(discrete_laplace_pmf, k=0),
-    geometric_mean,
-    discrete_laplace_mean_absolute,
     discrete_laplace_variance,
 ]
 NOT_EXACT = [0.5, "1/2", None, True, np.float64(1), float("nan")]

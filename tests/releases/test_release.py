@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
+from anonhist.graphs import NodePrivacy, as_graph, release_degrees
 from anonhist.mechanisms import (
     BoundedPartitionMechanism,
     CumulativeMechanism,
@@ -20,6 +21,7 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
+from anonhist.properties.statement import Holds
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.mechanism import USUAL_RUNS
 from anonhist.testing.cases import each_of
@@ -147,3 +149,46 @@ def test_large_releases_are_simulated_less_often(make_release: Any, durfee_size:
     made = make_release(profile, simulations=1000)
     assert (made.error.simulations, len(made.resimulate())) == (runs, runs)
     assert make_release(profile, simulations=7).error.simulations == 7
+
+
+def test_counts_beyond_the_cap_of_labels_are_not_said_to_be_none() -> None:
+    made = PrevalenceMechanism(1, PrivacyUnit.label(max_count=3)).release(
+        Profile.from_prevalences({1: 90, 3: 40}), source=SeededSource(2)
+    )
+    assert made.largest_count == 3
+    capped = made.k_plus(3)
+    assert capped.statement.holds is Holds.BOTH
+    for found in (made.k_plus(4), made.prevalence(9)):
+        assert found.interval == (0.0, capped.interval[1])
+        assert found.interval[1] >= 40
+        assert str(found).endswith(": counts of 3 or more were taken together")
+        assert found.statement.holds is Holds.AT_MOST
+
+
+@each_of("mechanism", ["survival", "histogram", "partition"])
+def test_degrees_beyond_the_bound_are_not_said_to_be_none(mechanism: str) -> None:
+    star = as_graph([(0, leaf) for leaf in range(1, 60)])
+    made = release_degrees(star, privacy=NodePrivacy(max_degree=2, mechanism=mechanism), epsilon=2, simulations=2)
+    assert made.largest_count == 2
+    for found in (made.k_plus(3), made.prevalence(59)):
+        assert found.interval == (0.0, float("inf"))
+        assert str(found) == "0, no interval: edges were left out until no node had more than 2"
+    # The hub has 59 edges, which its interval of two ends cannot tell.
+    below, both = made.k_plus(2), made.error.k_plus(made.profile, 2)
+    assert below.interval == (both.interval[0], float("inf"))
+    assert str(below).endswith("edges were left out until no node had more than 2")
+    assert str(below).startswith("at least ")
+    assert made.prevalence(2).assumes == "no edges were left out, as they were of nodes with more than 2"
+
+
+def test_what_a_bound_on_users_left_out_is_assumed_to_be_nothing() -> None:
+    made = FrobeniusMechanism(1, PrivacyUnit.user(max_items=3)).release(TWO, source=SeededSource(1))
+    for found in (made.k_plus(1), made.prevalence(1)):
+        assert found.assumes == "users with more than 3 items had none of these left out"
+
+
+def test_other_releases_have_no_largest_count(make_release: Any) -> None:
+    made = make_release(TWO, TWO)
+    assert made.largest_count is None
+    assert made.k_plus(1_000).interval[0] == 0
+    assert not made.k_plus(1_000).assumes

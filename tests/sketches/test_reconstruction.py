@@ -28,7 +28,7 @@ def _listed(**given: Any) -> DomainSketch:
 @pytest.mark.parametrize(
     ("sketch", "default", "told"),
     [
-        (_hashed(), Decompounding(), "Labels that share counters were told apart by the law of their sums"),
+        (_hashed(), Decompounding(), "Labels that share counters were told apart by the distribution of their sums"),
         (_listed(), EmpiricalBayes(), "Each counter is one label's"),
     ],
 )

@@ -11,6 +11,7 @@ from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.mechanisms import mechanism_options
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.spelling import as_typed
+from anonhist.cli.tables import console_on, csv_of
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, short_decimal
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
 
-_WIDEST = 100
+
+HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
 
 
 def run_compare(
@@ -131,26 +133,22 @@ def _write(comparison: Comparison, target: str | None, report: str | None, *, fo
 
 
 def _csv(comparison: Comparison) -> str:
-    lines = ["mechanism,epsilon,metric,mean,standard_error,repeats"]
-    lines.extend(
-        f"{row.mechanism},{short_decimal(row.epsilon)},{row.metric},{row.mean:.10g},{row.standard_error:.6g},{row.repeats}"
-        for row in comparison.rows
-    )
-    return "\n".join(lines) + "\n"
+    rows = []
+    for row in comparison.rows:
+        numbers = (f"{row.mean:.10g}", f"{row.standard_error:.6g}", row.repeats)
+        rows.append((row.mechanism, short_decimal(row.epsilon), row.metric, *numbers))
+    return csv_of(HEADER, rows)
 
 
 def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:
     """Say what was compared, in tables too where standard output is not for the CSV."""
-    from rich.console import Console
-
     from anonhist.mechanisms import METRICS
     from anonhist.report.comparison_wording import HOW_TO_READ, basis, notes
 
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
-    console.print(basis(comparison), markup=False)
-    for note in notes(comparison):
-        console.print(as_typed(note), markup=False)
+    console = console_on(stream, widest=100)
+    for sentence in (basis(comparison), *map(as_typed, notes(comparison))):
+        # Beside CSV a sentence is a line, as with other commands.
+        console.print(sentence, markup=False, soft_wrap=not tables and not stream.isatty())
     if tables:
         for metric in METRICS:
             _table(comparison, metric, console)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import sys
 from decimal import Decimal, InvalidOperation
@@ -13,6 +11,7 @@ import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.reading import profile_or_release, tell_operator
+from anonhist.cli.tables import console_on, csv_of
 from anonhist.cli.targets import STDOUT, check_report, csv_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 
@@ -170,9 +169,7 @@ def _write(curve: Curve, target: str | None, report: str | None, *, force: bool,
 
 def _csv(curve: Curve) -> str:
     """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error"))
+    header = (*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error")
     said = ("chance alone" if curve.bias else "interval", curve.bias)
     parts = dict(curve.parts)
     sampling = parts.get("sampling", curve.standard_error).tolist()
@@ -180,23 +177,22 @@ def _csv(curve: Curve) -> str:
     unknown = [0.0 if curve.guarantee is None else math.nan] * len(curve)
     noise = parts["privacy noise"].tolist() if "privacy noise" in parts else unknown
     errors = zip(curve.standard_error.tolist(), sampling, noise, strict=True)
+    rows = []
     for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
         numbers = (f"{number:.10g}" for number in (value, low, high))
         whole = f"{x:.0f}" if x.is_integer() else f"{x:.10g}"
         shown = ("" if math.isnan(error) else f"{error:.10g}" for error in each)
-        writer.writerow((whole, *numbers, kind, *said, *shown))
-    return text.getvalue()
+        rows.append((whole, *numbers, kind, *said, *shown))
+    return csv_of(header, rows)
 
 
 def _say(curve: Curve, stream: TextIO, *, has_table: bool) -> None:
     """Tell a person: some of the points, and what they rest on."""
-    from rich.console import Console
     from rich.text import Text
 
     from anonhist.report.curve_wording import facts, notes, view_of
 
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
+    console = console_on(stream, widest=_WIDEST)
     console.print(Text(view_of(curve).subtitle, style="bold"))
     if has_table:
         console.print()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.plot import terminal_plot
+from anonhist.cli.tables import console_on
 from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
-_WIDEST = 100
 
 
 def say(release: Release, stream: TextIO) -> None:
@@ -36,12 +36,10 @@ def show_summary(release: Release, stream: TextIO) -> None:
     if not stream.isatty():
         say(release, stream)
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST)
+    console = console_on(stream, widest=100)
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column()
@@ -104,9 +102,14 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("")
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
+    error, profile = release.error, release.profile
+    # Of degrees that were bounded: what is said before the table.
     rows = [
-        (words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"), release.k_plus(k))
-        for k in (1, *(level for level in _LEVELS if release.profile.k_plus(level)))
+        (
+            words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),
+            error.k_plus(profile, k),
+        )
+        for k in (1, *(level for level in _LEVELS if profile.k_plus(level)))
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))

@@ -117,6 +117,8 @@ def _as_sentence(error: click.ClickException) -> str:
         told = no_such_option(error.option_name, context)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         told = _MISSING.get(error.param.name or "", told)
+    elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
+        told = f"{told.rstrip('.')}: it says what a row is. CSV is known by its ending; of CSV in a pipe, say --label"
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."
 

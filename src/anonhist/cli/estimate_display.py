@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from anonhist.cli.tables import console_on, csv_of
 from anonhist.cli.targets import STDOUT
 from anonhist.properties.estimate import Estimate, written
 from anonhist.properties.statement import Holds
@@ -55,9 +54,7 @@ def write_estimates(found: Sequence[Named], target: str | None, *, force: bool, 
 
 
 def _csv(found: Sequence[Named]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows = []
     for name, estimate in found:
         # Value ± error is said only where no bias is left out.
         error = "" if estimate.statement.reason else f"{estimate.standard_error:.10g}"
@@ -66,8 +63,8 @@ def _csv(found: Sequence[Named]) -> str:
         promised = "" if estimate.guarantee is None else str(estimate.guarantee)
         said = (estimate.statement.holds.value, estimate.statement.reason)
         words = (*said, estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
-        writer.writerow((name, f"{estimate.value:.10g}", error, *ends, *words))
-    return text.getvalue()
+        rows.append((name, f"{estimate.value:.10g}", error, *ends, *words))
+    return csv_of(COLUMNS, rows)
 
 
 def _say(found: Sequence[Named], stream: TextIO) -> None:
@@ -76,10 +73,7 @@ def _say(found: Sequence[Named], stream: TextIO) -> None:
         for line in _lines(*found[0]):
             click.echo(line, file=stream)
         return
-    from rich.console import Console
-
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
+    console = console_on(stream, widest=_WIDEST)
     _print_all(found, console)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.tables import console_on
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
@@ -124,13 +125,11 @@ def _write(
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:
     """Tell a person: the most frequent values, and what they rest on."""
-    from rich.console import Console
     from rich.text import Text
 
     from anonhist.report.local_wording import facts, headline
 
-    console = Console(file=stream, highlight=False)
-    console.width = min(console.width, _WIDEST) if stream.isatty() else _WIDEST
+    console = console_on(stream, widest=_WIDEST)
     console.print(Text(headline(estimate), style="bold"))
     if shown:
         console.print()

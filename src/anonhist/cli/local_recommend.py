@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.tables import csv_of
 from anonhist.cli.targets import STDOUT
 
 if TYPE_CHECKING:
@@ -53,14 +52,12 @@ def run_recommend(
             click.echo(f"Wrote {target}.")
 
 
-def _csv(rows: Sequence[Any]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for row in rows:
+def _csv(recommended: Sequence[Any]) -> str:
+    rows = []
+    for row in recommended:
         numbers = (f"{row.standard_error:.10g}", f"{row.mean_squared_error:.10g}")
-        writer.writerow((row.mechanism, *numbers, row.report_bytes, row.decode_cost, row.note))
-    return text.getvalue()
+        rows.append((row.mechanism, *numbers, row.report_bytes, row.decode_cost, row.note))
+    return csv_of(HEADER, rows)
 
 
 def _say(found: Any, stream: TextIO) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.tables import csv_of
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import PlanRow
     from anonhist.profiles import Profile
+
+
+HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
 
 
 def run_plan(
@@ -93,13 +97,11 @@ def _planned(
 
 
 def _csv(rows: Sequence[PlanRow]) -> str:
-    lines = ["epsilon,mechanism,items,sorted_l1,standard_error,relative_error"]
-    lines.extend(
-        f"{short_decimal(row.epsilon)},{row.mechanism},{row.items},{row.sorted_l1.value:.6g},"
-        f"{row.sorted_l1.standard_error:.3g},{row.relative_error:.6g}"
-        for row in rows
-    )
-    return "\n".join(lines) + "\n"
+    lines = []
+    for row in rows:
+        errors = (f"{row.sorted_l1.value:.6g}", f"{row.sorted_l1.standard_error:.3g}", f"{row.relative_error:.6g}")
+        lines.append((short_decimal(row.epsilon), row.mechanism, row.items, *errors))
+    return csv_of(HEADER, lines)
 
 
 def _table(rows: Sequence[PlanRow]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.cli.tables import csv_of
 from anonhist.cli.targets import keep_plots_quiet
 from anonhist.errors import OutputError, UsageError
 
@@ -72,12 +72,9 @@ def _check(folder: Path, targets: Sequence[Path], *, force: bool) -> None:
 def _write(chosen: Experiment, targets: Sequence[Path], rows: Sequence[Any], *, force: bool) -> None:
     from anonhist.formats import write_whole
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = [field.name for field in fields(rows[0])]
-    writer.writerow(names)
-    writer.writerows([f"{each:.6g}" if isinstance(each, float) else each for each in astuple(row)] for row in rows)
-    write_whole(targets[0], text.getvalue().encode(), overwrite=force)
+    written = ([f"{each:.6g}" if isinstance(each, float) else each for each in astuple(row)] for row in rows)
+    write_whole(targets[0], csv_of(names, written).encode(), overwrite=force)
     keep_plots_quiet()
     for figure, target in zip(chosen.figures, targets[1:], strict=True):
         picture = io.BytesIO()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.tables import csv_of
 from anonhist.cli.targets import STDOUT, csv_target
 from anonhist.privacy import NeighboringRelation
 
@@ -63,13 +62,11 @@ def run_recommend(
 
 
 def _csv(found: BucketRecommendation) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
+    rows = []
     for row in found.rows:
         errors: tuple[Any, ...] = (row.labels_error, row.prevalences_error, row.uncertainty)
-        writer.writerow((row.buckets, f"{row.load:.10g}", row.size, *(f"{error:.4g}" for error in errors)))
-    return text.getvalue()
+        rows.append((row.buckets, f"{row.load:.10g}", row.size, *(f"{error:.4g}" for error in errors)))
+    return csv_of(HEADER, rows)
 
 
 def _say(found: BucketRecommendation, stream: TextIO) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.formats.document import to_document
 from anonhist.properties.statement import Holds
+from anonhist.releases import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from anonhist.releases import Release
 
 METADATA_KEY = b"anonhist.release"
 
@@ -91,6 +91,11 @@ def to_arrow(release: Release) -> pa.Table:
 
     The whole release, guarantee included, is JSON in the schema's metadata under ``anonhist.release``.
 
+    Raises
+    ------
+    UsageError
+        If it is no release, such as a profile, which is private.
+
     Examples
     --------
     >>> from anonhist.mechanisms import release
@@ -101,6 +106,9 @@ def to_arrow(release: Release) -> pa.Table:
     """
     import pyarrow as pa
 
+    if not isinstance(release, Release):
+        message = f"A Release is needed, as release(profile, epsilon=…) makes it, not a {type(release).__name__}."
+        raise UsageError(message)
     table = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns(release).items()})
     return table.replace_schema_metadata({METADATA_KEY: json.dumps(to_document(release))})
 

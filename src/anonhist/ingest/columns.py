@@ -73,7 +73,11 @@ def _with_columns(
 ) -> ColumnError:
     named = f"{told}; the columns are {', '.join(map(repr, names))}."
     many = "there is 1 column" if len(names) == 1 else f"there are {len(names)} columns"
-    counted = f"{told}; {many} (`header=False`, if the first line holds data and no names)."
+    # Standard input must have a header.
+    hint = "`header=False`, if the first line of a file holds data and no names"
+    if len(names) == 1:
+        hint = f"`delimiter`, if columns are separated by something else; {hint}"
+    counted = f"{told}; {many} ({hint})."
     error = kind(counted if first_line else named)
     error.columns, error.for_operator = tuple(names), named
     return error

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.ingest.failures import NOT_TEXT
 from anonhist.ingest.lines import lines_relation, without_marks
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def stdin_relation(connection: duckdb.DuckDBPyConnection, delimiter: str, *, hea
     """Return the rows of a table on standard input, which can be read only once where it is a pipe."""
     _check_delimiter(delimiter)
     if not header:
-        raise UsageError("A table on standard input needs a header line; use `format='labels'` for one label per line.")
+        raise UsageError(
+            "A table on standard input needs a header line: use `format='labels'` for one label per line, or put a "
+            "line of names before the rest, as in (echo label,count; cat rows) | …."
+        )
     _check_unread()
     if _is_regular(0):
         # DuckDB opens the file behind the descriptor anew, from its first byte: there it must skip the header.
@@ -112,7 +116,7 @@ def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]
     try:
         text = _LINE_END.split(line, maxsplit=1)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
-        message = f"{what} is not UTF-8 text."
+        message = f"{what} {NOT_TEXT}"
         raise DataError(message) from None
     if not text and header:
         message = f"{what} begins with an empty line where the names of its columns should be."

@@ -11,15 +11,25 @@ from anonhist.errors import AnonhistError, DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NOT_TEXT = "is not UTF-8 text; what is compressed must be unpacked first (zcat), or end in .gz or .zst."
 # What the engine says (a pattern), and what is told. The first that matches counts.
 _EXPLANATIONS = (
     (
         r"floats of 2\^53 and more",
         "holds floats of 2^53 and more, which no longer tell whole numbers apart: write whole numbers or text.",
     ),
-    ("not a valid duckdb database", "is not a DuckDB database, whatever its name says."),
+    (
+        "not a valid duckdb database|extension .sqlite. is an existing|cannot launch in-memory database in read-only",
+        "is not a DuckDB database, whatever its name says (an SQLite database is read as sqlite:///PATH).",
+    ),
     ("file is not a database|database disk image is malformed", "is not a whole SQLite database."),
     ("could not set lock", "is being written by another program; close that first."),
+    ("database is locked", "is locked by another program; close that first."),
+    (
+        "different configuration than existing connections",
+        "is open in this program already: close that, or read from it, as in read_profile(connection.table('events')).",
+    ),
+    ("connection has already been closed", "belongs to a connection that was closed."),
     (
         "connection (failed|is bad|refused)|could not connect|failed to resolve|authentication failed",
         "cannot be reached; check its address and whether you may connect.",
@@ -38,7 +48,7 @@ _EXPLANATIONS = (
         "malformed json|json transform|json_read|read_json",
         "is not made of JSON lines, one object with unique keys each.",
     ),
-    ("invalid unicode|utf-?8|invalid byte sequence", "is not UTF-8 text."),
+    ("invalid unicode|utf-?8|invalid byte sequence", NOT_TEXT),
     (
         "expected number of columns|when sniffing",
         "is not a table: some row has more or fewer columns than the first (check `delimiter` and quoting).",

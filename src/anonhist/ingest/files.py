@@ -27,6 +27,8 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
+_OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
+HOW_TO_NAME = "Databases are named duckdb:///FILE, sqlite:///FILE or postgresql://…, with a table of theirs (--table)."
 _DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 
@@ -62,6 +64,15 @@ def file_relation(
         is_parquet = ending in _PARQUET
         return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
+    if delimiter is None and ending in _OF_DATABASES:
+        message = f"{masked(source)!r} is no file of rows, by its ending. {HOW_TO_NAME}"
+        raise UsageError(message)
+    if delimiter is None and ending == ".sketch":
+        message = (
+            f"{masked(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
+            "merge' adds several."
+        )
+        raise UsageError(message)
     if delimiter is None:
         message = (
             f"{masked(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.ingest.failures import NOT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +97,8 @@ def _split(lines: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     try:
         lines.isascii() or lines.decode()
     except UnicodeDecodeError:
-        raise DataError("The labels are not UTF-8 text.") from None
+        message = f"The input {NOT_TEXT}"
+        raise DataError(message) from None
     text = np.frombuffer(lines, dtype=np.uint8)
     feeds = np.flatnonzero(text == _LINE_FEED)
     is_end = np.zeros(text.size, dtype=np.bool_)

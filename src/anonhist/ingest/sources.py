@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, MissingExtraError, UsageError, masked
 from anonhist.ingest.failures import translated
-from anonhist.ingest.files import file_relation
+from anonhist.ingest.files import HOW_TO_NAME, file_relation
 from anonhist.ingest.let_go import let_go_at_exit
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def opened(
     let_go_at_exit()
     is_database = isinstance(source, str) and source.startswith((*_IBIS, "duckdb://"))
     if table is not None and not is_database:
-        raise UsageError("table names a table of a database; the source is none.")
+        message = f"table names a table of a database; the source is none. {HOW_TO_NAME}"
+        raise UsageError(message)
     if not isinstance(source, str):
         opening = _memory(source, spilling)
     elif source.startswith(_IBIS):

@@ -34,10 +34,8 @@ _SMALLEST_C = 0.00049
 _SMALLEST_WEIGHT, _FARTHEST_WEIGHT = 2.0**-20, 0.25 - 2.0**-22
 # Beyond, δ would no longer be negligible: it is below 1e-12 up to here.
 LARGEST_EPSILON = 20
-LN_3 = math.log(3)
 
 _WEIGHTED_FROM = Fraction(9, 20)
-_QUARTER = Fraction(1, 4)
 # Bisection and the formula itself are wrong by a few ulps; the answer is moved down by far more than that.
 _SAFETY = 1e-12
 

@@ -100,7 +100,7 @@ def compare(
         profile = profile.profile
     if not isinstance(profile, Profile):
         message = (
-            "A profile is needed, such as Profile.from_counts([3, 1]) or the profile of a release, not a "
+            "A profile is needed, such as read_profile(data) makes, or the profile of a release, not a "
             f"{type(profile).__name__}."
         )
         raise UsageError(message)

@@ -214,7 +214,7 @@ def check_profile(profile: object) -> None:
     if isinstance(profile, Release):
         raise UsageError("This is a release already, and may be published as it is; release private profiles.")
     if not isinstance(profile, Profile):
-        message = f"A profile is needed, such as Profile.from_counts([3, 1]), not a {type(profile).__name__}."
+        message = f"A profile is needed, such as read_profile(data) makes, not a {type(profile).__name__}."
         raise UsageError(message)
 
 

@@ -156,7 +156,7 @@ def estimate_all(
     ['entropy', 'entropy']
     """
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
         raise UsageError(message)
     check_alphabet(data, alphabet_size)
     planned = list(_planned(data, alphabet_size, draws, {} if base is None else {"base": base}))

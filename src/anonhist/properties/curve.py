@@ -13,6 +13,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
+from anonhist.properties.bounded import assumed_of, cut_short
 from anonhist.properties.estimator import Resimulated
 from anonhist.properties.levels import check_level, quantile, widening
 
@@ -170,7 +171,7 @@ def estimated_curve(
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
         raise UsageError(message)
     profile = data if isinstance(data, Profile) else data.profile
     # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
@@ -179,7 +180,7 @@ def estimated_curve(
     generator = np.random.default_rng() if rng is None else rng
     sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
-    error, wide = sampling, sampling
+    error, wide, cut = sampling, sampling, None
     if not isinstance(data, Profile):
         if simulated:
             runs = np.array(list(pulsing(statistic(run) for run in simulated)))
@@ -192,10 +193,15 @@ def estimated_curve(
         method = f"{method}, from a release"
         if data.mostly_noise:
             warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
+        cut = cut_short(data.guarantee.unit)
+        if cut is not None:
+            # To which side the statistic is off says nothing of what was cut.
+            bias = f"{cut.reason[0].upper()}{cut.reason[1:]}: the band is all there can be."
+        assumes = "; ".join(filter(None, (assumes, assumed_of(data.guarantee.unit))))
     # A few runs know their spread less exactly.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
-    is_known = isinstance(data, Profile) or bool(simulated)
+    is_known = isinstance(data, Profile) or (bool(simulated) and cut is None)
     if not profile.n or not is_known:
         low, high = np.broadcast_to(axes.least, value.shape), np.broadcast_to(axes.most, value.shape)
     if not profile.n:

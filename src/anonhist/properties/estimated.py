@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
+from anonhist.properties.bounded import assumed_of, cut_short
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import Resimulated, error_of
 from anonhist.properties.levels import check_level
@@ -33,6 +34,7 @@ def estimated(
     level: float = 0.95,
     unit: str = "",
     scale: float = 1.0,
+    needs_counts: bool = True,
 ) -> Estimate:
     """Apply an estimator to a profile, or to a release: free post-processing there.
 
@@ -54,6 +56,9 @@ def estimated(
         What is counted.
     scale
         What value, error and ends are multiplied by, to turn nats into other units; above 0.
+    needs_counts
+        Whether the interval rests on how large counts are, and not on how many labels there are alone: then there is
+        none where large counts were cut before the release; see :func:`~anonhist.properties.bounded.cut_short`.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def estimated(
     """
     check_level(level)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
         raise UsageError(message)
     if isinstance(data, Profile):
         sample = Sample(data, level)
@@ -70,13 +75,13 @@ def estimated(
         # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
         runs = tuple(data.resimulate())
         sample = Sample(data.profile, level, data, runs)
-    found = _of_sample(sample, estimator, interval, unit=unit)
+    found = _of_sample(sample, estimator, interval, unit=unit, needs_counts=needs_counts)
     return found if scale == 1.0 else _scaled(found, scale)
 
 
-def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str) -> Estimate:
+def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str, needs_counts: bool) -> Estimate:
     profile, release = sample.profile, sample.release
-    method = estimator.name
+    method, assumes = estimator.name, estimator.assumes
     warnings: tuple[str, ...] = ()
     if profile.n:
         point = estimator.point(profile)
@@ -86,15 +91,18 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     noise = sample.noise(estimator, value)
     is_known = release is None or bool(sample.runs)
     error = math.hypot(own, noise)
-    if profile.n and is_known:
+    cut = cut_short(release.guarantee.unit) if release is not None and needs_counts else None
+    if profile.n and is_known and cut is None:
         bounds = interval.of(sample, value, sample.error(own, noise))
         ends, statement = (bounds.low, bounds.high), bounds.statement
     else:
         low, high = interval.of_nothing()
-        ends, statement = (min(low, value), max(high, value)), _OF_NOTHING if is_known else NOT_SIMULATED
+        ends = min(low, value), max(high, value)
+        statement = cut or (_OF_NOTHING if is_known else NOT_SIMULATED)
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
+        assumes = "; ".join(filter(None, (assumes, assumed_of(release.guarantee.unit))))
         parts = (("sampling", own), ("privacy noise", noise)) if is_known else (("sampling", own),)
         warnings = (*warnings, _DROWNED) if release.mostly_noise else warnings
     return Estimate(
@@ -102,7 +110,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         error,
         ends,
         method,
-        assumes=estimator.assumes,
+        assumes=assumes,
         level=sample.level,
         parts=parts,
         warnings=warnings,

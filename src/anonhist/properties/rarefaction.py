@@ -81,7 +81,7 @@ def rarefaction_curve(
     76 27.63 extrapolated
     """
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
         raise UsageError(message)
     n = data.n if isinstance(data, Profile) else data.profile.n
     most = max(2 * n, 1) if draws is None else parse_whole_number(draws, name="draws", most=MAX_DRAWS)

@@ -10,11 +10,10 @@ from anonhist.randomness.bit_rows import bernoulli_bits
 from anonhist.randomness.categorical import categorical, categorical_pmf, categorical_rows
 from anonhist.randomness.discrete_laplace import (
     discrete_laplace,
-    discrete_laplace_mean_absolute,
     discrete_laplace_pmf,
     discrete_laplace_variance,
 )
-from anonhist.randomness.geometric import geometric, geometric_mean, geometric_pmf
+from anonhist.randomness.geometric import geometric, geometric_pmf
 from anonhist.randomness.negative_binomial import negative_binomial, negative_binomial_pmf
 from anonhist.randomness.source import RandomSource, SystemSource
 from anonhist.randomness.subsets import random_subsets
@@ -32,11 +31,9 @@ __all__ = [
     "categorical_pmf",
     "categorical_rows",
     "discrete_laplace",
-    "discrete_laplace_mean_absolute",
     "discrete_laplace_pmf",
     "discrete_laplace_variance",
     "geometric",
-    "geometric_mean",
     "geometric_pmf",
     "negative_binomial",
     "negative_binomial_pmf",

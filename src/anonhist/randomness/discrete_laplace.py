@@ -86,19 +86,6 @@ def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
     return pmf
 
 
-def discrete_laplace_mean_absolute(gamma: Fraction) -> float:
-    """Return ``E|Z| = 2p/(1 − p²)``, p = e^(−γ): the expected error of a count with this noise.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> round(discrete_laplace_mean_absolute(Fraction(1)), 4)
-    0.8509
-    """
-    rate = float_rate(checked_rate(gamma))
-    return 2 * math.exp(-rate) / -math.expm1(-2 * rate)
-
-
 def discrete_laplace_variance(gamma: Fraction) -> float:
     """Return ``Var Z = 2p/(1 − p)²``, p = e^(−γ).
 

@@ -87,18 +87,6 @@ def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:
     return np.where(at >= 0, -math.expm1(-rate) * np.exp(-rate * np.maximum(at, 0)), 0.0)
 
 
-def geometric_mean(gamma: Fraction) -> float:
-    """Return the mean, ``e^(−γ)/(1 − e^(−γ))``.
-
-    Examples
-    --------
-    >>> round(geometric_mean(Fraction(1)), 4)
-    0.582
-    """
-    rate = float_rate(checked_rate(gamma))
-    return math.exp(-rate) / -math.expm1(-rate)
-
-
 def low_digit_count(gamma: Fraction) -> int:
     """Return b, how many low binary digits are drawn apart from the rest: 0 unless γ is small."""
     if gamma >= ONE_TABLE_RATE:

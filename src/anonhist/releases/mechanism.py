@@ -70,6 +70,15 @@ class KnowsWork(Protocol):
         """Return about how many numbers a run on a public profile computes, ≥ 0: the same on every machine."""
 
 
+@runtime_checkable
+class BoundsDegrees(Protocol):
+    """A mechanism before which edges were left out, until no node had more than so many."""
+
+    @property
+    def max_degree(self) -> int:
+        """θ, the largest degree that it can release."""
+
+
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:
     """Return what a mechanism says of a run, if it says anything, and four numbers for each released count."""
     own = mechanism.simulation_work(profile) if isinstance(mechanism, KnowsWork) else 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.mechanism import simulation_work, simulations_of
+from anonhist.releases.mechanism import BoundsDegrees, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class Release:
     >>> from anonhist.mechanisms import PartitionMechanism
     >>> from anonhist.profiles import Profile
     >>> release = PartitionMechanism(20).release(Profile.from_counts([5, 3, 3]))
+    >>> print(str(release).partition(" (δ")[0])
+    Profile(n=11, num_labels=3, {3: 2, 5: 1}) by partition: 20-differentially private
     >>> print(release.prevalence(3))
     2 ± 0 (95 % interval 1 to 3)
     >>> print(replace(release, simulations=0).prevalence(3))
@@ -117,6 +121,9 @@ class Release:
             number = getattr(self, name)
             if number is not None:
                 object.__setattr__(self, name, parse_whole_number(number, name=name, least=0, most=MAX_ITEMS))
+
+    def __str__(self) -> str:
+        return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"
 
     @property
     def n(self) -> int:
@@ -221,15 +228,55 @@ class Release:
         expected = self.error.sorted_l1
         return expected is not None and 3 * expected.value >= self.profile.n
 
+    @property
+    def largest_count(self) -> int | None:
+        """The largest count there can be here, where larger ones of the data were cut before the noise came.
+
+        With labels protected it is their cap, at which all larger counts were taken together; with nodes protected it
+        is θ, beyond which edges were left out. None where counts are as large as they are.
+        """
+        if self.guarantee.unit.kind == "label":
+            return self.guarantee.unit.bound
+        return self.mechanism.max_degree if isinstance(self.mechanism, BoundsDegrees) else None
+
     def prevalence(self, count: int) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released."""
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
+
+        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. At the cap of
+        labels it is how many have this count or a larger one.
+        """
         if count == 0 and self.zeros is not None:
             return self._stated.of_zeros(self.zeros)
-        return self._stated.prevalence(self.profile, count)
+        return self._as_far_as_counted(self._stated.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
-        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval."""
-        return self._stated.k_plus(self.profile, k)
+        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
+
+        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. With nodes
+        protected it has a lower end alone, since edges were left out; ``error.k_plus(profile, k)`` has both ends, of
+        the degrees that are left.
+        """
+        return self._as_far_as_counted(self._stated.k_plus(self.profile, k), k, or_more=True)
+
+    def _as_far_as_counted(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
+        """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
+        unit, largest = self.guarantee.unit, self.largest_count
+        if unit.kind == "user":
+            return replace(found, assumes=f"users with more than {unit.bound:,} items had none of these left out")
+        if largest is None or (unit.kind == "label" and count <= largest):
+            return found
+        if unit.kind == "label":
+            # Those are among the labels at the cap.
+            capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
+            holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
+            return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
+        why, low = f"edges were left out until no node had more than {largest:,}", found.interval[0]
+        if count > largest:
+            return replace(found, interval=(0.0, math.inf), statement=Statement(Holds.NONE, why))
+        if or_more and found.statement.holds is Holds.BOTH:
+            # No node has more edges left than it had: what holds of those from below, holds of all.
+            return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
+        return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
 
     @property
     def _stated(self) -> ReleaseError:

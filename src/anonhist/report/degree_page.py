@@ -114,7 +114,8 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
             for r in profile.counts[:_ROWS].tolist()
         ),
         k_plus_rows=rows(
-            (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval) for k in _shown_levels(release)
+            (f"{k:,} or more", f"{profile.k_plus(k):,}", error.k_plus(profile, k).interval)
+            for k in _shown_levels(release)
         ),
         reproduce=reproduce(command, _DRAWN_AGAIN),
     )

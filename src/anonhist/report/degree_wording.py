@@ -63,17 +63,17 @@ def tail_told(statistics: DegreeStatistics) -> str:
         return ""
     nodes = f"{tail.nodes:,} released node{'' if tail.nodes == 1 else 's'}"
     return (
-        f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. Where law "
-        f"and nodes are farthest apart, they are {percent(tail.distance)} off: 2 % is a good fit, 10 % is none. The "
-        "interval holds both what noise does and how far the estimate falls when each node's degree is drawn again; "
-        "the other intervals hold noise alone."
+        f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. Where it "
+        f"and the nodes are farthest apart, they are {percent(tail.distance)} off: 2 % is a good fit, 10 % is none. "
+        "The interval holds both what noise does and how far the estimate falls when each node's degree is drawn "
+        "again; the other intervals hold noise alone."
     )
 
 
 def number_text(estimate: Estimate) -> str:
     """Write a number without digits that its error leaves open, of what is counted without fractions.
 
-    Of an error that nobody knows, three digits are shown, or all whole ones.
+    Of an error that nobody knows, three digits are shown, or all whole ones. Nodes are shown as in the tables.
 
     Examples
     --------
@@ -82,12 +82,14 @@ def number_text(estimate: Estimate) -> str:
     '9,316,600'
     >>> number_text(Estimate(0.541542, 0.00018, (0.541189, 0.541894), "")), number_text(Estimate(4.0, 0.0, (4, 4), ""))
     ('0.54154', '4')
+    >>> number_text(Estimate(2929.0, 80.0, (2795.0, 3189.0), "", unit="nodes"))
+    '2,929'
     """
     if abs(estimate.value) >= _HUGE:
         return _power(estimate.value)
     if math.isnan(estimate.standard_error):
         return f"{estimate.value:,.0f}" if estimate.unit else f"{estimate.value:,.3g}"
-    if estimate.unit and estimate.standard_error < 10:
+    if estimate.unit == "nodes" or (estimate.unit and estimate.standard_error < 10):
         return f"{estimate.value:,.0f}"
     return with_error(estimate.value, estimate.standard_error).partition(" ± ")[0]
 

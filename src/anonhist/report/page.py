@@ -88,11 +88,7 @@ def _main(release: Release, command: str | None) -> str:
             name="k-plus",
             description="Labels with at least a given count, both on log scales, with a 95 % band",
         ),
-        guessing=inline_svg(
-            lambda: guessing_figure(release, guessing=guessing),
-            name="guessing",
-            description="Share of items covered by the most frequent labels, with a 95 % band",
-        ),
+        guessing="" if limit else _guessing_drawn(release, guessing),
         prevalence_rows=rows(
             (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
@@ -101,9 +97,7 @@ def _main(release: Release, command: str | None) -> str:
             (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
             for k in _shown_levels(profile, limit)
         ),
-        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %" if error.simulations else "")
-        if len(profile)
-        else "",
+        guessing_table=_guessing_table(release, guessing, limit),
         reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),
     )
 
@@ -121,6 +115,31 @@ def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
     largest = int(profile.counts[-1]) if len(profile) else 1
     most = largest if limit is None else limit
     return sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
+
+
+def _guessing_drawn(release: Release, guessing: Guessing) -> str:
+    drawn = inline_svg(
+        lambda: guessing_figure(release, guessing=guessing),
+        name="guessing",
+        description="Share of items covered by the most frequent labels, with a 95 % band",
+    )
+    told = "Guessing curve: the share of all items that the β most frequent labels cover."
+    return f"<figure>{drawn}<figcaption>{told}</figcaption></figure>"
+
+
+def _guessing_table(release: Release, guessing: Guessing, limit: int | None) -> str:
+    """Return the table of the guessing curve, or why there is none: what is cut is most of what it is about."""
+    if limit is not None:
+        return (
+            f"<div><h3>Guessing curve</h3><p>None: counts of {limit:,} or more were taken together, so this release "
+            "does not say which share of the items frequent labels have.</p></div>"
+        )
+    unit = " %" if release.error.simulations else ""
+    found = rows(_guessing_rows(guessing), places=2, unit=unit) if len(release.profile) else ""
+    return (
+        '<div><h3>Guessing curve</h3><table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
+        f'<th scope="col">95&nbsp;% interval</th></tr></thead><tbody>{found}</tbody></table></div>'
+    )
 
 
 def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, float]]]:

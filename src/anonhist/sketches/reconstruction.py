@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.noise import NoiseLaw
     from anonhist.sketches.promise import SharedNoise
 
-_SHARED = "Labels that share counters were told apart by the law of their sums"
+_SHARED = "Labels that share counters were told apart by the distribution of their sums"
 _OWN = "Each counter is one label's"
 _AS_LABELS = "Counters were read as labels: labels that share one were not told apart"
 

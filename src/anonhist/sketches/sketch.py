@@ -484,7 +484,7 @@ class Sketch:
         fields = ("unit", "relation", "users_in", "noise", "counters", "clipped")
         return partial(Sketch.from_parts, self.addresses, **{name: getattr(self, name) for name in fields}), ()
 
-    def __copy__(self, memo: object = None) -> NoReturn:
+    def __copy__(self, _memo: object = None) -> NoReturn:
         """Refuse: two sketches with one noise, of different data, would show what the difference is."""
         raise UsageError("A sketch is not copied: both would have the same noise; begin a new one, and merge them.")
 

@@ -1,12 +1,39 @@
 """Channels of known mechanisms and counts drawn from them, for the tests of decoders."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from anonhist.local.decoding import AffineChannel, MatrixChannel
+from anonhist.local.decoding import AffineChannel
 
 Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixChannel:
+    """A channel written out: Q, shape (cells, items), entries at least 0, columns that add up to 1."""
+
+    matrix: Vector
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def cells(self) -> int:
+        """How many cells are counted."""
+        return int(self.matrix.shape[0])
+
+    def forward(self, frequencies: Vector) -> Vector:
+        """Return ``Q f``."""
+        return np.asarray(self.matrix @ frequencies)
+
+    def adjoint(self, weights: Vector) -> Vector:
+        """Return ``Qᵀ w``."""
+        return np.asarray(self.matrix.T @ weights)
 
 
 def zipf(items: int) -> Vector:

@@ -36,9 +36,10 @@ NEEDS_LIST = ("histogram", "cumulative histogram")
 def constants(cap: int, direction: Direction) -> dict[str, int]:
     """Return what the module says, by the names of STATISTICS."""
     values = (
-        sensitivity.kept_edges(cap, direction),
+        # A graph never keeps fewer edges for one more node, and at most those that node keeps more.
+        (2 if direction.is_directed else 1) * cap,
         0,
-        sensitivity.survival(cap, direction),
+        sensitivity.sorted_list(cap, direction),
         sensitivity.sorted_list(cap, direction),
         sensitivity.histogram(cap, direction, counts_zeros=True),
         sensitivity.histogram(cap, direction, counts_zeros=False),

@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding import AffineChannel, Channel, ChannelWithOther, MatrixChannel
+from anonhist.local.decoding import AffineChannel, Channel
 from anonhist.testing.cases import each_of
-from anonhist.testing.channels import bit_channel, hashed_channel, k_ary_matrix, written_out
+from anonhist.testing.channels import bit_channel, hashed_channel, written_out
 
 LISTED = hashed_channel(9, 4, 3, 1.0)
 CHANNELS: dict[str, Channel] = {
-    "dense": MatrixChannel(k_ary_matrix(5, 1.0)),
-    "sparse": MatrixChannel(sparse.csr_array(k_ary_matrix(5, 1.0))),
     "hashes": LISTED,
     "bits": bit_channel(6, 2.0),
-    "other": ChannelWithOther(LISTED, np.full(LISTED.cells, 1.0 / LISTED.cells)),
 }
 
 
@@ -43,22 +39,6 @@ def test_bits_and_hashes_have_the_probabilities_of_their_mechanism() -> None:
     )
 
 
-def test_other_has_its_own_column() -> None:
-    channel = CHANNELS["other"]
-    assert channel.items == LISTED.items + 1
-    last = np.eye(channel.items)[-1]
-    np.testing.assert_allclose(channel.forward(last), 1.0 / LISTED.cells)
-
-
-@each_of(
-    "matrix",
-    [np.eye(2) * 0.9, np.array([[1.5, 0.0], [-0.5, 1.0]]), np.ones(3), np.ones((0, 2)), np.full((1, 1), np.nan)],
-)
-def test_a_matrix_that_is_no_channel_is_refused(matrix: object) -> None:
-    with pytest.raises(UsageError, match="matrix of a channel"):
-        MatrixChannel(matrix)
-
-
 @each_of(
     ("base", "gain"),
     [([0.5, 0.5], [0.5, 0.5]), ([-0.1, 0.6], [0.5, 0.5]), ([1.2, 0.2], [-0.4, -0.4]), ([np.nan] * 2, [1.0] * 2)],
@@ -71,7 +51,3 @@ def test_an_affine_map_that_is_no_channel_is_refused(base: list[float], gain: li
 def test_shapes_that_do_not_agree_are_refused() -> None:
     with pytest.raises(UsageError, match="row for each entry"):
         AffineChannel(np.eye(2), np.full(3, 0.2), np.full(2, 0.4))
-    with pytest.raises(UsageError, match="law of other items"):
-        ChannelWithOther(LISTED, np.full(3, 1 / 3))
-    with pytest.raises(UsageError, match="law of other items"):
-        ChannelWithOther(LISTED, np.full(LISTED.cells, 1.0))

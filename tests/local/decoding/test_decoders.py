@@ -5,18 +5,16 @@ import pytest
 
 from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.local.decoding import (
-    ChannelWithOther,
     ConstrainedLeastSquares,
     Decoder,
     EarlyStopped,
-    MatrixChannel,
     MaximumLikelihood,
     Normalized,
     Projected,
     Unbiased,
 )
 from anonhist.testing.cases import each_of
-from anonhist.testing.channels import bit_channel, drawn, hashed_channel, k_ary_matrix, zipf
+from anonhist.testing.channels import MatrixChannel, bit_channel, drawn, hashed_channel, k_ary_matrix, zipf
 
 FITTING: list[Decoder] = [
     MaximumLikelihood(),
@@ -59,8 +57,8 @@ def test_what_nobody_listed_is_found_as_other(decoder: Decoder) -> None:
     counts = drawn(everything.forward(truth), 4_000_000)
     # The hashes of an item not on the list are like any: on average over them every symbol is as likely.
     other = everything.base + everything.gain / 32
-    listed = MatrixChannel(np.column_stack([everything.forward(row) for row in np.eye(200)[:20]]))
-    decoded = decoder.decode(np.zeros(20), ChannelWithOther(listed, other), counts, other=True)
+    listed = [everything.forward(row) for row in np.eye(200)[:20]]
+    decoded = decoder.decode(np.zeros(20), MatrixChannel(np.column_stack([*listed, other])), counts, other=True)
     assert decoded.frequencies.shape == (21,)
     # What is not explained: here nearly half. Its error is that of hashes, not of reports.
     assert decoded.frequencies[-1] == pytest.approx(truth[20:].sum(), abs=0.05)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from anonhist.local.decoding import AffineChannel, ConstrainedLeastSquares, MatrixChannel, MaximumLikelihood, Projected
-from anonhist.testing.channels import bit_channel, drawn, hashed_channel, k_ary_matrix, written_out, zipf
+from anonhist.local.decoding import AffineChannel, ConstrainedLeastSquares, MaximumLikelihood, Projected
+from anonhist.testing.channels import MatrixChannel, bit_channel, drawn, hashed_channel, k_ary_matrix, written_out, zipf
 
 CASES = {
     "hashes": hashed_channel(40, 16, 8, 1.0),

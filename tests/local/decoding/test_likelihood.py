@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from anonhist.local.decoding import AffineChannel, EarlyStopped, MatrixChannel, MaximumLikelihood
+from anonhist.local.decoding import AffineChannel, EarlyStopped, MaximumLikelihood
 from anonhist.local.decoding.likelihood import Surprise
 from anonhist.testing.cases import each_of
 from anonhist.testing.channels import (
+    MatrixChannel,
     Vector,
     bit_channel,
     drawn,

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.estimated import estimated
@@ -18,7 +17,6 @@ from anonhist.properties.pml import (
     PmlDistanceToUniformity,
     PmlDistribution,
     PmlEntropy,
-    PmlRenyi,
     PmlSupportSize,
     approximate_pml,
     plugged_in,
@@ -36,33 +34,7 @@ CHECKED = Profile.from_counts([10, 5, 2, 1, 1, 1])
 def test_the_checked_values() -> None:
     assert PmlEntropy().point(CHECKED).value / math.log(2) == pytest.approx(2.25, abs=1e-14)
     assert PmlSupportSize().point(CHECKED).value == 10.0
-    assert PmlRenyi(1.5).point(CHECKED).value / math.log(2) == pytest.approx(1.8716, abs=5e-5)
     assert PmlSupportSize(5).point(Profile.from_counts([2, 1, 1, 1])).value == 5.0
-
-
-@pytest.mark.slow
-def test_renyi_orders_meet_their_names() -> None:
-    entropy, size = PmlEntropy().point(CHECKED).value, PmlSupportSize().point(CHECKED).value
-    of = {order: PmlRenyi(order).point(CHECKED).value for order in (0, 1, 1 + 1e-6, 1 - 1e-6, 2, 500.0, math.inf)}
-    assert of[0] == pytest.approx(math.log(size))
-    assert of[1] == entropy
-    assert of[1 + 1e-6] == pytest.approx(entropy, abs=1e-5)
-    assert of[1 - 1e-6] == pytest.approx(entropy, abs=1e-5)
-    assert of[2] == pytest.approx(-math.log(1 / 4 + 1 / 16 + 8 / 1024))
-    assert of[math.inf] == pytest.approx(math.log(2))
-    assert of[500.0] == pytest.approx(500 / 499 * math.log(2))
-
-
-@pytest.mark.slow
-def test_high_orders_of_small_probabilities_do_not_underflow() -> None:
-    many = Profile.from_prevalences({1: 10**12, 2: 10**12})
-    assert PmlRenyi(200.0).point(many).value == pytest.approx(math.log(PmlSupportSize().point(many).value), rel=1e-12)
-
-
-@pytest.mark.parametrize("order", [-1.0, math.nan])
-def test_an_order_is_at_least_zero(order: float) -> None:
-    with pytest.raises(UsageError, match="order"):
-        PmlRenyi(order)
 
 
 def test_distance_to_uniformity() -> None:
@@ -97,7 +69,6 @@ def test_conventions(counts: list[int], alphabet_size: int | None, size: int, *,
     for estimator, expected in [
         (PmlSupportSize(alphabet_size), size),
         (PmlEntropy(alphabet_size), math.log(size)),
-        (PmlRenyi(2, alphabet_size), math.log(size)),
     ]:
         point = estimator.point(profile)
         assert point.value == pytest.approx(expected, rel=1e-12)
@@ -127,7 +98,7 @@ def test_a_continuous_part_beside_others_is_said() -> None:
 )
 def test_the_largest_profiles_give_finite_numbers(prevalences: dict[int, int]) -> None:
     profile = Profile.from_prevalences(prevalences)
-    for estimator in (PmlEntropy(), PmlSupportSize(2**62), PmlRenyi(0.5), PmlDistanceToUniformity(5)):
+    for estimator in (PmlEntropy(), PmlSupportSize(2**62), PmlDistanceToUniformity(5)):
         point = estimator.point(profile)
         assert math.isfinite(point.value)
         assert math.isfinite(point.standard_error)
@@ -220,7 +191,7 @@ def test_far_better_than_the_plug_in_of_the_sample() -> None:
 
 
 def test_the_number_alone_is_that_of_the_point() -> None:
-    for estimator in (PmlEntropy(), PmlEntropy(9), PmlSupportSize(), PmlRenyi(2.0), PmlDistanceToUniformity(9)):
+    for estimator in (PmlEntropy(), PmlEntropy(9), PmlSupportSize(), PmlDistanceToUniformity(9)):
         assert estimator.value(CHECKED) == estimator.point(CHECKED).value
 
 

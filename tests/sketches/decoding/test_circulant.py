@@ -11,14 +11,13 @@ from anonhist.errors import UsageError
 from anonhist.sketches.decoding.circulant import (
     Circulant,
     fast_length,
-    invertible_reach,
     reaches_of,
     truncated_eigenvalues,
-    truncated_noise,
     truncated_reach,
 )
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.testing.cases import each_of
+from anonhist.testing.sketches import truncated_noise
 
 ONE = Fraction(1)
 RATES = [Fraction(1, 50), Fraction(3, 10), ONE, Fraction(3), Fraction(20)]
@@ -64,8 +63,9 @@ def test_norms_of_the_inverse_are_as_specified() -> None:
 
 @pytest.mark.parametrize("gamma", RATES[:3])
 def test_below_the_bound_eigenvalues_turn_negative(gamma: Fraction) -> None:
-    bound = invertible_reach(gamma)
     p = math.exp(-float(gamma))
+    # The smallest one with p^(bound+1) < (1 − p)/2.
+    bound = math.floor(math.log((1 - p) / 2) / math.log(p))
     assert p ** (bound + 1) < (1 - p) / 2 <= p**bound
     lengths = range(2 * bound + 1, 2 * bound + 60)
     for reach in (bound, bound + 1, bound + 7):

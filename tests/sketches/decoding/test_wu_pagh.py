@@ -8,13 +8,14 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding import wu_pagh
-from anonhist.sketches.decoding.circulant import truncated_noise, truncated_reach
+from anonhist.sketches.decoding.circulant import truncated_reach
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.rounding import rounded_to_profile
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
+from anonhist.testing.sketches import truncated_noise
 
 ONE = Fraction(1)
 SETTING = Setting(NoiseLaw(((ONE, ONE),)), is_hashed=False)

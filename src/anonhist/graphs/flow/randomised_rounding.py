@@ -85,19 +85,6 @@ def randomised_rounding(values: Ratios, *, source: RandomSource | None = None) -
     return np.asarray(whole + is_up, dtype=np.int64)
 
 
-def simulated_rounding(values: Ratios, *, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Do the same with a NumPy generator: for simulations on public data only.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.flow.ratios import Ratios
-    >>> simulated_rounding(Ratios(np.array([6, 0]), np.array([3, 1])), rng=np.random.default_rng(1)).tolist()
-    [2, 0]
-    """
-    whole, rest = np.divmod(values.numerators, values.denominators)
-    return np.asarray(whole + (rng.random(rest.size) < rest / values.denominators), dtype=np.int64)
-
-
 def rounded_epsilon(epsilon: EpsilonLike, distance: int) -> Fraction:
     """Return the budget per unit of ℓ1 that leaves ``epsilon`` after rounding: γ ≤ ln(1 + ε/d).
 

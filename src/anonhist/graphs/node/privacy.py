@@ -188,5 +188,6 @@ class NodePrivacy:
         picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
         why = "predicted to err least" if self.mechanism == "auto" else "asked for"
         return (
-            f"{bound}{picked}: errors are those of noise, not of edges left out. Mechanism {mechanism.method}, {why}."
+            f"{bound}{picked}: errors and intervals are those of noise, not of edges left out. Mechanism "
+            f"{mechanism.method}, {why}."
         )

@@ -19,7 +19,7 @@ turned round.
 The constants below are the largest distances that these bounds allow, and graphs attain them.
 
 >>> from anonhist.graphs.policy import Direction
->>> [survival(4, Direction.UNDIRECTED), cumulative_histogram(4, Direction.UNDIRECTED)]
+>>> [sorted_list(4, Direction.UNDIRECTED), cumulative_histogram(4, Direction.UNDIRECTED)]
 [8, 5]
 """
 
@@ -31,27 +31,6 @@ if TYPE_CHECKING:
     from anonhist.graphs.policy import Direction
 
 
-def kept_edges(max_degree: int, direction: Direction) -> int:
-    """Return by how much the number of edges that are kept can change with one node: θ, or 2θ with directions.
-
-    It never falls when a node comes: it rises by (k + Σδ)/2 ≥ 0, or with directions by l + Σδ ≥ 0 (δ of in-degrees).
-
-    Parameters
-    ----------
-    max_degree
-        θ ≥ 1.
-    direction
-        Which degrees are counted.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.policy import Direction
-    >>> kept_edges(4, Direction.UNDIRECTED), kept_edges(4, Direction.IN)
-    (4, 8)
-    """
-    return 2 * max_degree if direction.is_directed else max_degree
-
-
 def sorted_list(max_degree: int, direction: Direction) -> int:
     """Return the largest sorted ℓ1 distance of the degree lists of neighbours, the shorter one filled up with zeros.
 
@@ -59,7 +38,8 @@ def sorted_list(max_degree: int, direction: Direction) -> int:
     rises and up to l falls; what falls from degree r makes fewer nodes of degree ≥ r, of which the new node makes one
     more, and that takes two from l + k + l if l = θ.
 
-    Where nodes are not listed, this holds all the same: nodes without edges add nothing to a list.
+    It is as well the largest ℓ1 distance of φ_{r+}, how many nodes have degree ≥ r, for r = 1 … θ. Where nodes are not
+    listed, both hold all the same: nodes without edges add nothing to a list.
 
     Parameters
     ----------
@@ -77,27 +57,6 @@ def sorted_list(max_degree: int, direction: Direction) -> int:
     [2, 4, 7, 10]
     """
     return max(2 * max_degree, 3 * max_degree - 2) if direction.is_directed else 2 * max_degree
-
-
-def survival(max_degree: int, direction: Direction) -> int:
-    """Return the largest ℓ1 distance of φ_{r+}, how many nodes have degree ≥ r, for r = 1 … θ.
-
-    That of the sorted lists, which is the same distance; nodes need not be listed.
-
-    Parameters
-    ----------
-    max_degree
-        θ ≥ 1.
-    direction
-        Which degrees are counted.
-
-    Examples
-    --------
-    >>> from anonhist.graphs.policy import Direction
-    >>> survival(8, Direction.UNDIRECTED)
-    16
-    """
-    return sorted_list(max_degree, direction)
 
 
 def histogram(max_degree: int, direction: Direction, *, counts_zeros: bool) -> int:

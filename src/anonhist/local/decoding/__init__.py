@@ -1,6 +1,6 @@
 """From what was counted to frequencies: decoders, the channels they invert, and tests of what is there at all."""
 
-from anonhist.local.decoding.channel import AffineChannel, Channel, ChannelWithOther, MatrixChannel
+from anonhist.local.decoding.channel import AffineChannel, Channel
 from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.early import EarlyStopped
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
@@ -24,14 +24,12 @@ __all__ = [
     "BenjaminiHochberg",
     "Bonferroni",
     "Channel",
-    "ChannelWithOther",
     "ConstrainedLeastSquares",
     "Correction",
     "Decoded",
     "Decoder",
     "EarlyStopped",
     "Holm",
-    "MatrixChannel",
     "MaximumLikelihood",
     "Normalized",
     "Projected",

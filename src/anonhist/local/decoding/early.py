@@ -49,8 +49,8 @@ class EarlyStopped(Decoder):
 
     Examples
     --------
-    >>> from anonhist.local.decoding.channel import MatrixChannel
-    >>> channel = MatrixChannel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> from anonhist.local.decoding import AffineChannel
+    >>> channel = AffineChannel(np.eye(2), base=np.full(2, 0.25), gain=np.full(2, 0.5))
     >>> EarlyStopped().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(2)
     array([0.6, 0.4])
     """

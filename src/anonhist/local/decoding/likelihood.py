@@ -42,8 +42,8 @@ class MaximumLikelihood(Decoder):
 
     Examples
     --------
-    >>> from anonhist.local.decoding.channel import MatrixChannel
-    >>> channel = MatrixChannel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> from anonhist.local.decoding import AffineChannel
+    >>> channel = AffineChannel(np.eye(2), base=np.full(2, 0.25), gain=np.full(2, 0.5))
     >>> MaximumLikelihood().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(3)
     array([0.7, 0.3])
     """

@@ -5,7 +5,6 @@ from anonhist.properties.pml.distribution import PmlDistribution, property_of
 from anonhist.properties.pml.plug_ins import (
     PmlDistanceToUniformity,
     PmlEntropy,
-    PmlRenyi,
     PmlSupportSize,
     plugged_in,
 )
@@ -14,7 +13,6 @@ __all__ = [
     "PmlDistanceToUniformity",
     "PmlDistribution",
     "PmlEntropy",
-    "PmlRenyi",
     "PmlSupportSize",
     "approximate_pml",
     "plugged_in",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.errors import UsageError
 from anonhist.properties.estimator import Point
 from anonhist.properties.pml.approximate import approximate_pml
 from anonhist.properties.pml.bootstrap import bootstrap_error
@@ -40,8 +38,8 @@ class PmlEntropy:
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> round(PmlEntropy().point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value / math.log(2), 12)
-    2.25
+    >>> round(PmlEntropy().point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value, 12)
+    1.55958115626
     """
 
     alphabet_size: int | None = None
@@ -88,62 +86,6 @@ class PmlSupportSize:
     def value(self, profile: Profile) -> float:
         """Return the number alone, in a twentieth of the time."""
         return _support_size(approximate_pml(profile, alphabet_size=self.alphabet_size))
-
-
-@dataclass(frozen=True)
-class PmlRenyi:
-    """``H_a = ln(Σ_x p_x^a)/(1 − a)`` of the approximate PML distribution, in nats.
-
-    Conventions as those of :class:`PmlEntropy`, which is the case a = 1.
-
-    Attributes
-    ----------
-    order
-        a ≥ 0; 0 is the logarithm of the support size, infinity the min-entropy.
-    alphabet_size
-        k, how many labels there are, if known.
-
-    Raises
-    ------
-    UsageError
-        If the order is negative or not a number.
-
-    Examples
-    --------
-    >>> from anonhist.profiles import Profile
-    >>> round(PmlRenyi(1.5).point(Profile.from_counts([10, 5, 2, 1, 1, 1])).value / math.log(2), 4)
-    1.8716
-    """
-
-    order: float
-    alphabet_size: int | None = None
-    name: ClassVar[str] = "pml"
-    assumes: ClassVar[str] = _ASSUMES
-
-    def __post_init__(self) -> None:
-        if not self.order >= 0:
-            message = f"The order of a Rényi entropy is a number ≥ 0, such as 2, not {self.order!r:.80}."
-            raise UsageError(message)
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        return plugged_in(profile, self._of, alphabet_size=self.alphabet_size)
-
-    def value(self, profile: Profile) -> float:
-        """Return the number alone, in a twentieth of the time."""
-        return self._of(approximate_pml(profile, alphabet_size=self.alphabet_size))
-
-    def _of(self, distribution: PmlDistribution) -> float:
-        whole = distribution.discrete()
-        if abs(self.order - 1) < 1e-8:
-            return _entropy(whole)
-        logs = np.log(whole.probabilities)
-        if math.isinf(self.order):
-            return -float(logs.max())
-        # Powers of small probabilities underflow; their logarithms do not.
-        exponents = np.log(np.array(whole.labels, dtype=np.float64)) + self.order * logs
-        top = float(exponents.max())
-        return (top + math.log(float(np.exp(exponents - top).sum()))) / (1 - self.order)
 
 
 @dataclass(frozen=True)

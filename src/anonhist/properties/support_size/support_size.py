@@ -75,9 +75,10 @@ def support_size(
     size = check_alphabet(data, alphabet_size)
     most = math.inf if size is None else float(size)
     interval: Interval = AtLeastLabels(most)
+    needs_counts = False
     if isinstance(chosen, Chebyshev):
-        interval = SupportSizeInterval(most, chosen.bias)
-    found = estimated(data, chosen, interval, level=level, unit="labels")
+        interval, needs_counts = SupportSizeInterval(most, chosen.bias), True
+    found = estimated(data, chosen, interval, level=level, unit="labels", needs_counts=needs_counts)
     if found.value <= most:
         return found
     # Methods that are not told of the alphabet may pass it, and so may the labels of a release.

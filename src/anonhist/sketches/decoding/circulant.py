@@ -23,9 +23,9 @@ _ODD_FACTORS = (1, 3, 5, 9, 15, 25, 27, 45)
 def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
     """Return B: noise of rate γ stays within −B..B on all of ``size`` counters, with probability 1 − β at least.
 
-    The smallest B ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ). Where β is so large that this B would come near the
-    bound of :func:`invertible_reach`, the smallest one with ``p^(B+1) ≤ (1 − p)/4``: half of what that bound allows, so
-    that no eigenvalue comes near zero.
+    The smallest B ≥ 0 with ``2d·p^(B+1)/(1 + p) ≤ β``, p = e^(−γ). All eigenvalues
+    are above zero from the smallest B with ``p^(B+1) < (1 − p)/2`` on; where β is so large that B would come near
+    that, it is the smallest one with ``p^(B+1) ≤ (1 − p)/4``, so that no eigenvalue comes near zero.
 
     Parameters
     ----------
@@ -46,33 +46,6 @@ def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
     whole = NoiseLaw(((gamma, gamma / gamma),))
     safe = math.ceil(math.log(4 / -math.expm1(-rate)) / rate) - 1
     return max(whole.reach(beta / size), safe, 0)
-
-
-def invertible_reach(gamma: Fraction) -> int:
-    """Return the smallest B with ``p^(B+1) < (1 − p)/2``: from there on all eigenvalues are above zero.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> invertible_reach(Fraction(1))
-    1
-    """
-    rate = float(gamma)
-    return math.floor(math.log(2 / -math.expm1(-rate)) / rate)
-
-
-def truncated_noise(gamma: Fraction, reach: int) -> NDArray[np.float64]:
-    """Return ``P_B(k) = p^|k|/C`` for k = −B..B, ``C = (1 + p − 2p^(B+1))/(1 − p)``: noise known to be within B.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> truncated_noise(Fraction(1), 1).round(4).tolist()
-    [0.2119, 0.5761, 0.2119]
-    """
-    rate = float(gamma)
-    total = 1 + 2 * math.exp(-rate) * math.expm1(-rate * reach) / math.expm1(-rate)
-    return np.asarray(np.exp(-rate * np.abs(np.arange(-reach, reach + 1))) / total)
 
 
 def truncated_eigenvalues(gamma: Fraction, reach: int, length: int) -> NDArray[np.float64]:
@@ -156,10 +129,10 @@ class Circulant:
         Parameters
         ----------
         law
-            The noise. A part of shape 1 is truncated to its own −B..B; it has an inverse where its B is
-            :func:`invertible_reach` or more, and the product has one where all parts have. A part of another shape is
-            not truncated but wrapped around the window: its eigenvalues are its characteristic function at ω_j, all
-            above zero.
+            The noise. A part of shape 1 is truncated to its own −B..B; it has an inverse from the
+            smallest B with ``p^(B+1) < (1 − p)/2`` on, and the product has one where all parts have. A part of another
+            shape is not truncated but wrapped around the window: its eigenvalues are its characteristic function at
+            ω_j, all above zero.
         reaches
             B of each part of the law; those of other shapes than 1 are not used.
         length

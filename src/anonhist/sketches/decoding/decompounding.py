@@ -1,4 +1,4 @@
-"""Decompounding: labels that share buckets are told apart by the law of their sums."""
+"""Decompounding: labels that share buckets are told apart by the distribution of their sums."""
 
 from __future__ import annotations
 

@@ -1,0 +1,48 @@
+"""What estimates from a release cannot know, because the data were bounded before the noise came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.properties.statement import Holds, Statement
+
+if TYPE_CHECKING:
+    from anonhist.privacy import PrivacyUnit
+
+
+def cut_short(unit: PrivacyUnit) -> Statement | None:
+    """Return why what rests on large counts has no interval in a release for this unit, or None where it may have one.
+
+    Labels are counted up to a cap, and edges are left out until no node has too many. Either takes most from what is
+    most frequent, so that entropies come out too large and the shares of frequent labels too small. How much that is
+    nobody knows, so no interval holds it.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> cut_short(PrivacyUnit.label(max_count=20)).reason
+    'counts of 20 or more were taken together, so the value is that of cut counts'
+    >>> cut_short(PrivacyUnit.item()) is None
+    True
+    """
+    if unit.kind == "node":
+        return Statement(Holds.NONE, "edges of nodes that had too many were left out, so the value is that of the rest")
+    if unit.kind == "label":
+        return Statement(
+            Holds.NONE, f"counts of {unit.bound:,} or more were taken together, so the value is that of cut counts"
+        )
+    return None
+
+
+def assumed_of(unit: PrivacyUnit) -> str:
+    """Return what every estimate from a release for this unit assumes of its bound; empty where there is none.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> assumed_of(PrivacyUnit.user(max_items=2))
+    'items beyond 2 of a user, which were left out, are like the others'
+    """
+    if unit.kind != "user":
+        return ""
+    return f"items beyond {unit.bound:,} of a user, which were left out, are like the others"
