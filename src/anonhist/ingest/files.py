@@ -28,7 +28,7 @@ _COMPRESSED = (".gz", ".zst")
 _JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _OF_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
-HOW_TO_NAME = "Databases are named duckdb:///FILE, sqlite:///FILE or postgresql://…, with a table of theirs (--table)."
+HOW_TO_NAME = "Databases are named duckdb:///FILE, sqlite:///FILE or postgresql://…, with a table of theirs (`table`)."
 _DATABASES = ("duckdb://", "sqlite://", "postgres://", "postgresql://")
 _LOCAL_DATABASES = ("duckdb:///", "sqlite:///")
 
