@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +31,8 @@ _BY_RELEASE = (
     "Note: most of this interval is not noise, but the largest sampling error there can be. A release at the same "
     "epsilon shows the error as it is, and answers every other question too. Instead of this estimate, for both "
     "together cost twice the epsilon:\n"
-    "  anonhist release {source} --epsilon {epsilon} -o release.json\n"
-    "  anonhist estimate {name} release.json"
+    "  {release}\n"
+    "  {estimate}"
 )
 _BOUNDED = (
     "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
@@ -99,7 +98,10 @@ def run_estimate(
     if epsilon is not None and not quiet and others["max_per_user"] is not None:
         click.echo(_BOUNDED.format(bound=others["max_per_user"]), err=True)
     if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
-        click.echo(_BY_RELEASE.format(source=shlex.quote(source), epsilon=epsilon, name=property_), err=True)
+        from anonhist.cli.by_release import commands_by_release
+
+        release, estimate = commands_by_release(click.get_current_context())
+        click.echo(_BY_RELEASE.format(release=release, estimate=estimate), err=True)
 
 
 def _sampling_is_most(estimate: Estimate) -> bool:
