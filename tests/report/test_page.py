@@ -136,6 +136,9 @@ def test_the_last_count_of_the_label_unit_means_or_more(page_named: Callable[[st
     assert tables["Prevalences"][-1][:2] == ["30 or more", "150"]
     assert tables["k+ counts"][-1][:2] == ["30 or more", "150"]
     assert "each label counted at most 30 times" in page
+    # So are the items of the guessing curve: one label may have far more of them than it says.
+    assert page.count("cover, each label counted at most 30 times.") == 1
+    assert page.count("share of items, each label counted at most 30 times<") == 1
     assert "The count 30 stands for 30 or more." in page
     other = page_named("item")
     assert "stands for" not in other

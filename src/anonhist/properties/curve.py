@@ -13,6 +13,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
+from anonhist.properties.capped import refuse_capped
 from anonhist.properties.estimator import Resimulated
 from anonhist.properties.levels import check_level, quantile, widening
 
@@ -165,7 +166,7 @@ def estimated_curve(
     Raises
     ------
     UsageError
-        If ``data`` is neither, or a number is impossible.
+        If ``data`` is neither, or a release that takes large counts together, or a number is impossible.
     """
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)
@@ -173,6 +174,8 @@ def estimated_curve(
         message = f"A Profile or a Release is needed, such as Profile.from_counts([3, 1]), not a {type(data).__name__}."
         raise UsageError(message)
     profile = data if isinstance(data, Profile) else data.profile
+    if not isinstance(data, Profile):
+        refuse_capped(data.guarantee, "a curve")
     # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
     simulated = () if isinstance(data, Profile) else data.resimulate()
     value = statistic(profile)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
+from anonhist.properties.capped import HoldsOfCapped, cap_of, of_capped
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import Resimulated, error_of
 from anonhist.properties.levels import check_level
@@ -86,12 +87,15 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     noise = sample.noise(estimator, value)
     is_known = release is None or bool(sample.runs)
     error = math.hypot(own, noise)
-    if profile.n and is_known:
+    cap = None if release is None else cap_of(release.guarantee)
+    is_true = cap is None or isinstance(interval, HoldsOfCapped)
+    if profile.n and is_known and is_true:
         bounds = interval.of(sample, value, sample.error(own, noise))
         ends, statement = (bounds.low, bounds.high), bounds.statement
     else:
         low, high = interval.of_nothing()
         ends, statement = (min(low, value), max(high, value)), _OF_NOTHING if is_known else NOT_SIMULATED
+        statement = statement if cap is None or is_true else of_capped(cap)
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.properties.capped import cap_of
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.mechanism import simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
@@ -222,14 +223,36 @@ class Release:
         return expected is not None and 3 * expected.value >= self.profile.n
 
     def prevalence(self, count: int) -> Estimate:
-        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released."""
+        """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
+
+        Where labels are protected, at their ``max_count`` it is how many have that count or more.
+
+        Raises
+        ------
+        UsageError
+            If the count is above the one from which on counts are taken together.
+        """
+        self._check_cap(count)
         if count == 0 and self.zeros is not None:
             return self._stated.of_zeros(self.zeros)
         return self._stated.prevalence(self.profile, count)
 
     def k_plus(self, k: int) -> Estimate:
-        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval."""
+        """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
+
+        Raises
+        ------
+        UsageError
+            If ``k`` is above the count from which on counts are taken together, because labels are protected.
+        """
+        self._check_cap(k)
         return self._stated.k_plus(self.profile, k)
+
+    def _check_cap(self, count: int) -> None:
+        cap = cap_of(self.guarantee)
+        if cap is not None and count > cap:
+            message = f"This release takes counts of {cap:,} or more together: ask for {cap:,} at most."
+            raise UsageError(message)
 
     @property
     def _stated(self) -> ReleaseError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.levels import largest_mean
 from anonhist.properties.statement import Bounds, Holds, Statement
@@ -46,6 +46,8 @@ class AtLeastLabels:
     """
 
     most: float = math.inf
+    # Of a release nothing is needed but its number of labels, which a cap on counts leaves as it is.
+    holds_of_capped: ClassVar[bool] = True
 
     def of(self, sample: Sample, value: float, error: float) -> Bounds:
         """Return the lower end and ``most``; the value lies between them unless it is more than there can be."""
