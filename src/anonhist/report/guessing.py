@@ -31,9 +31,9 @@ class Guessing:
     labels : ndarray of int64, shape (v,)
         Numbers β of most frequent labels, ascending, ≥ 1, evenly spread on the log scale; each power
         of ten up to the number of labels among them.
-    share, share_errors : ndarray of float64, shape (v,)
-        ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error; None where nothing
-        was simulated.
+    share, reach : ndarray of float64, shape (v,)
+        ``λ_β``, the share of the released items that they cover, in [0, 1], and half the width of a 95 % interval for
+        it; None where nothing was simulated.
     items_interval
         A 95 % interval for the number of items, at least what noise alone makes of no data; 0 and infinity where
         nothing was simulated.
@@ -43,24 +43,25 @@ class Guessing:
 
     labels: NDArray[np.int64]
     share: NDArray[np.float64]
-    share_errors: NDArray[np.float64] | None
+    reach: NDArray[np.float64] | None
     items_interval: tuple[float, float]
     runs: int
 
     @property
     def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The ends of 95 % intervals for the share; 0 and infinity where nothing was simulated."""
-        if self.share_errors is None:
+        if self.reach is None:
             return np.zeros(self.share.shape), np.full(self.share.shape, np.inf)
-        half = NORMAL_95 * widening(self.runs) * self.share_errors
-        return np.maximum(self.share - half, 0.0), np.minimum(self.share + half, 1.0)
+        return np.maximum(self.share - self.reach, 0.0), np.minimum(self.share + self.reach, 1.0)
 
     @classmethod
     def of(cls, release: Release) -> Guessing:
         """Read the curve off the released profile, and its errors off the runs of the release: post-processing, free.
 
         The standard error of a number f(R) of the released profile R is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over
-        the runs R*_b of the mechanism on R that all errors of the release rest on.
+        the runs R*_b of the mechanism on R that all errors of the release rest on. Runs on a smoothed profile err too
+        little in it, so the reach is no shorter than what the largest expected error of the whole profile can do to a
+        share: see :func:`farthest`.
         """
         profile = release.profile
         total = max(1, profile.num_labels)
@@ -83,7 +84,41 @@ class Guessing:
         # Runs that all agree do not make a share exact: one more of them may be off by an item.
         least = 1 / (runs**0.5 * max(1, profile.n))
         errors = np.maximum(np.sqrt(squares / runs), least)
-        return cls(labels, share, errors, (float(low), float(high)), runs)
+        expected = release.error.expected_range
+        most = farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
+        reach = np.maximum(NORMAL_95 * widening(runs) * errors, most)
+        return cls(labels, share, reach, (float(low), float(high)), runs)
+
+
+def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
+    """Return how far off the shares of a profile can be at most: ``D·max(λ, 1 − λ)/(n − D)``.
+
+    Let C of the n items be of the β most frequent labels, so λ = C/n, and C + a and n + a + b be the same numbers of
+    another profile at sorted ℓ1 distance D, so |a| + |b| ≤ D. Then its share is off by
+    ``(a·(1 − λ) − b·λ)/(n + a + b)``.
+
+    Parameters
+    ----------
+    share : ndarray of float64, shape (v,)
+        λ at each β, in [0, 1].
+    items
+        n ≥ 0.
+    distance
+        D ≥ 0, the sorted ℓ1 distance in items; infinite where it is not known.
+
+    Returns
+    -------
+    ndarray of float64, shape (v,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> farthest(np.array([0.0, 0.5, 0.9]), items=100, distance=20).tolist()
+    [0.25, 0.125, 0.225]
+    """
+    if not distance < items:
+        return np.ones(share.shape)
+    return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
