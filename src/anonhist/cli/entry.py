@@ -20,6 +20,8 @@ DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 # What is asked for where the name of an option alone would not say it.
 _MISSING = {
     "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
+    "mechanism": "Say how values are randomised, such as --mechanism subset-selection; 'anonhist local recommend' says"
+    " which errs least",
     "unit": "Say whom to protect, --unit edge or --unit node; there is no default",
 }
 
@@ -114,7 +116,8 @@ def _as_sentence(error: click.ClickException) -> str:
 
         told = no_such_option(error.option_name, context)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
-        told = _MISSING.get(error.param.name or "", told)
+        # Choices are listed one a line: an error is one line.
+        told = _MISSING.get(error.param.name or "", " ".join(told.split()))
     where = context.command_path if context else "anonhist"
     return f"{told.rstrip('.')}; see {where} --help."
 
