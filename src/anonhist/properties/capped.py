@@ -20,9 +20,9 @@ class HoldsOfCapped(Protocol):
         """Always true."""
 
 
-def cap_of(guarantee: Guarantee) -> int | None:
+def cap_of(guarantee: Guarantee | None) -> int | None:
     """Return the count from which on a release takes counts together; None where it takes each for itself."""
-    return guarantee.unit.bound if guarantee.unit.kind == "label" else None
+    return guarantee.unit.bound if guarantee is not None and guarantee.unit.kind == "label" else None
 
 
 def of_capped(cap: int) -> Statement:
@@ -37,7 +37,7 @@ def of_capped(cap: int) -> Statement:
     return Statement(Holds.NONE, why)
 
 
-def refuse_capped(guarantee: Guarantee, what: str) -> None:
+def refuse_capped(guarantee: Guarantee | None, what: str) -> None:
     """Refuse what would be false of capped counts.
 
     Raises
