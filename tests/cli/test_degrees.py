@@ -227,7 +227,10 @@ def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> N
     assert re.search(r"^nodes of degree 3 or more +11 +", screen, re.MULTILINE)
     assert re.search(r"\nnodes\n", screen)
     assert "ends of edges of a node (both scales logarithmic)" in screen
-    assert "Only for you: Of 42 rows these were left out: 1 without both ends, 1 from a node to itself." in screen
+    assert (
+        "Shown only on your terminal: Of 42 rows these were left out: 1 without both ends, 1 from a node to itself."
+        in screen
+    )
     assert "Wrote release.json." in screen
     logged = terminal("degrees", "loops.txt", *given, "--quiet", "-o", "quiet.json")
     assert (logged.returncode, logged.stdout) == (0, "")

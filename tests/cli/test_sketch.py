@@ -269,7 +269,7 @@ def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal
     (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
     done = terminal("sketch", "update", "day.sketch", "gap.csv", "--label", "pet")
     assert done.returncode == 0
-    assert "Only for you: 2 rows counted; 1 without a label were left out.\n" in done.stdout
+    assert "Shown only on your terminal: 2 rows counted; 1 without a label were left out.\n" in done.stdout
     assert done.stdout.endswith("Wrote day.sketch.\n")
 
 

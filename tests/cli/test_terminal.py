@@ -111,14 +111,14 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--label", "label", "--epsilon", "1", "--simulations", "2", *options)
     done = terminal(*given, piped=True)
-    assert f"Only for you: {number} " in _shown(done.stdout)
+    assert f"Shown only on your terminal: {number} " in _shown(done.stdout)
     elsewhere = cli(*given, "-o", "out.json", "--report", "out.html")
     assert elsewhere.returncode == 0
     assert elsewhere.stderr == ""
     for text in (done.stderr, elsewhere.stdout, *((folder / name).read_text() for name in ("out.json", "out.html"))):
         assert "left out or added" not in text
         assert "without a label" not in text
-        assert "Only for you" not in text
+        assert "Shown only on your terminal" not in text
     assert cli(*given, "--quiet", "-o", "x.json").stderr == ""
     assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 
