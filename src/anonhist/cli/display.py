@@ -70,8 +70,11 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
+    # Noise makes labels where there are few: the number is not said without what it is worth.
+    between = f" (95 % interval {interval(*release.k_plus(1).interval)})" if release.error.has_k_plus_intervals else ""
+    labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
-        ("Released", f"{words.many_items(profile.n)} of {words.many_labels(profile.num_labels)}{silent}{capped}.{own}"),
+        ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
         *_edges(release),
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),

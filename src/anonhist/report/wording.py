@@ -205,9 +205,12 @@ def not_covered(unit: PrivacyUnit) -> list[str]:
         "node": "Anyone with several nodes: the promise is for one node, and for k nodes of one person ε is k times as"
         " large.",
     }
+    people = {"user": "users", "label": "labels", "node": "nodes"}.get(unit.kind)
+    # Whoever releases every week has other data each time, but the same people in them.
+    again = "the same data" if people is None else f"data of the same {people}, such as those of next week"
     return [
         of_unit[unit.kind],
-        "Further releases of the same data: their budgets add up.",
+        f"Further releases of {again}: their budgets add up.",
         "What the running time or memory use of the program tells someone who watches the machine.",
         "The data themselves, which stay where they were.",
     ]
