@@ -53,7 +53,6 @@ class _Band:
         steps = int(np.searchsorted(self.ends, most)) + 1
         return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
 
-
     def of_no_more(self, labels: int) -> Self:
         """Return the same band where it is known that there are no more labels than that.
 
