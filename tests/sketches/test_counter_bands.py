@@ -69,6 +69,29 @@ def test_intervals_hold_for_counts_of_any_shape(shape: str) -> None:
             assert np.all(hits.mean(axis=1) >= LEAST_ON_AVERAGE * RUNS), setting
 
 
+def check_one_alone(far: int, shift: int, *, is_hashed: bool) -> None:
+    """Check intervals where noise has moved the counter of the only label that is not small."""
+    setting = Setting(noise("1/2"), is_hashed=is_hashed)
+    observed = Observed.of(np.append(np.zeros(1_999, dtype=np.int64), far + shift))
+    bands = counter_bands(observed, setting, poor_decoding(observed), labels=1.0)
+    for band, at in ((bands[0], [1, far - 9, far]), (bands[1], [far])):
+        low, high = band.at(at)
+        assert np.all((low <= 1) & (high >= 1)), shift
+        assert band.at([far + 1])[0][0] == 0, shift
+
+
+@each_of("is_hashed", [False, True])
+def test_the_largest_count_may_be_above_all_counters(*, is_hashed: bool) -> None:
+    # Noise of this rate is lower in 5 %, and higher in 5 %; the largest count has one end that can miss.
+    for shift in (-4, -2, 0, 2, 4):
+        check_one_alone(500, shift, is_hashed=is_hashed)
+
+
+@pytest.mark.slow
+def test_the_largest_count_may_be_where_counts_are_not_told_apart() -> None:
+    check_one_alone(2**15 + 1, -4, is_hashed=False)
+
+
 @pytest.mark.parametrize("is_hashed", [False, True])
 def test_intervals_are_not_wide_for_nothing(*, is_hashed: bool) -> None:
     rng, counts = np.random.default_rng(19), SHAPES["geometric"]
