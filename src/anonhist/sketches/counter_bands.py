@@ -323,8 +323,10 @@ def _by_value(
     most = above[np.searchsorted(observed.values, counts - reach)]
     sure = above[np.searchsorted(observed.values, counts + reach)]
     if setting.is_hashed:
-        # Some counters hold two such labels; and others two that are smaller.
-        most += np.where(most > 0, np.ceil(most**2 / observed.size) + 3, 0)
+        # Some counters hold two such labels; and others two that are smaller. Where half of all counters are so large,
+        # they may hold any number.
+        several = np.ceil(most**2 / observed.size) + 3
+        most = np.where(2 * most > observed.size, 2.0**62, most + np.where(most > 0, several, 0))
         sure *= 0
     return sampling.ends(sure, 0 * sure)[0], sampling.ends(most, 0 * most)[1]
 
