@@ -51,6 +51,8 @@ _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
+# Mechanisms that draw a profile, or publish what they draw: no noisy values are left to make bands of.
+_WITHOUT_BANDS = ("partition", "bounded-partition", "relaxed-partition", "privhist")
 _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
@@ -173,6 +175,10 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
+    inside = getattr(mechanism, "central", mechanism)
+    bands = (error.band, error.prevalence_band, error.zeros_interval)
+    if inside.name in _WITHOUT_BANDS and any(each is not None for each in bands):
+        raise DataError("bands belong to mechanisms that keep noisy values, and no other")
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")
     if error.simulations and (error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels)))):

@@ -8,8 +8,8 @@ numbers are the true ones plus noise of a known distribution, whatever the data 
   the mean of any that come before and from below by the mean of any that come after. Of windows of 1, 2, 4, … noisy
   ones that one is taken whose bound would be best if what was published were the truth.
 
-Each end is wrong in at most 2.5 % of releases, were its window fixed; those of φ_r in 1.25 %, because counts are shown
-where something was released, which noise alone may have put there.
+Each end is wrong in at most 2.5 % of releases, whichever window is taken; those of φ_r in 1.25 %, because counts are
+shown where something was released, which noise alone may have put there.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from anonhist.mechanisms.falling_band import falling_bounds, reaches
 from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _TAIL = 0.025
 # Beyond this count, counts within 1/4,096 of each other share an interval: it holds each of theirs.
 _ALL_APART = 2**12
+# Sums from here on may have been cut at 2^63 − 1.
 _MOST = 2.0**62
 
 
@@ -59,7 +61,7 @@ def of_cumulative(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: floa
     --------
     >>> found = of_cumulative(np.array([9, 8, 2]), np.array([9, 8, 2]), 2.0)
     >>> [ends.tolist() for ends in found.band.at([1, 3, 4])], [ends.tolist() for ends in found.prevalences.at([2, 3])]
-    ([[8, 1, 0], [10, 3, 0]], [[4, 0], [8, 3]])
+    ([[8, 0, 0], [11, 4, 0]], [[4, 0], [8, 4]])
     """
     low, high = falling_bounds(noisy.astype(np.float64), guess.astype(np.float64), rate, tail=_TAIL)
     single, double = (noise_quantile(rate, terms, _TAIL / 2) for terms in (1, 2))
@@ -86,14 +88,15 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     reaching = _inverted(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
     places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends)))
     places = places[places >= 1]
-    (low, high), (next_low, next_high) = reaching.at(places), reaching.at(places + 1)
+    # The last count there can be has no next one.
+    (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
     lows, highs = np.maximum(low - next_high, 0), high - next_low
     return Evidence(band, prevalences=PrevalenceBand(*_merged(places, lows, highs)))
 
 
 def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> Evidence:
     """Return bands from bounds of φ_{k+} and φ_r at counts 1..C."""
-    sides = _whole(low), _whole(high), _whole(least), _whole(most)
+    sides = _whole(low), _whole_highs(high), _whole(least), _whole_highs(most)
     ends = np.arange(1, low.size + 1)
     if low.size > _ALL_APART:
         steps = math.ceil(_ALL_APART * math.log(low.size / _ALL_APART))
@@ -115,7 +118,7 @@ def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) ->
 
 def _inverted(low: _Numbers, high: _Numbers) -> KPlusBand:
     """Turn bounds of the counts in descending order into bounds of φ_{k+}."""
-    lows, highs = _whole(low), _whole(high)
+    lows, highs = _whole(low), _whole_highs(high)
     ends = np.unique(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
     reached = (np.searchsorted(-side, -ends, side="right") for side in (lows, highs))
@@ -124,6 +127,11 @@ def _inverted(low: _Numbers, high: _Numbers) -> KPlusBand:
 
 def _whole(side: _Numbers) -> NDArray[np.int64]:
     return np.asarray(np.clip(side, 0, _MOST), dtype=np.int64)
+
+
+def _whole_highs(side: _Numbers) -> NDArray[np.int64]:
+    """Return upper ends; where they are as large as noisy numbers may have been cut at, there is none."""
+    return np.where(side >= _MOST, MAX_ITEMS, _whole(side))
 
 
 def _merged(
