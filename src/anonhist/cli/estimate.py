@@ -38,8 +38,6 @@ _BOUNDED = (
     "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
     "estimates it (--excess-share)."
 )
-# What a release takes as this command does, if it was said.
-_TOLD = ("table", "format_", "delimiter", "label", "user", "max_per_user", "order_by", "unit", "max_count")
 _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
