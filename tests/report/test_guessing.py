@@ -20,6 +20,7 @@ class Alternating(FrobeniusMechanism):
     """Runs that are the profile itself and the profile with one label of the largest count more, in turn."""
 
     of_nothing = Profile([], [])
+    runs_fall_short = ""
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         assert isinstance(rng, np.random.Generator)
@@ -35,10 +36,13 @@ def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., 
     assert curve.labels.tolist() == [1, 2, 3]
     assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
     off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
-    assert curve.share_errors.tolist() == pytest.approx(np.abs(off) / 2**0.5)
+    reach = NORMAL_95 * widening(32) * np.abs(off) / 2**0.5
+    low, high = curve.band
+    assert low.tolist() == pytest.approx(np.maximum(curve.share - reach, 0).tolist())
+    assert high.tolist() == pytest.approx(np.minimum(curve.share + reach, 1).tolist())
     half = np.ceil(NORMAL_95 * widening(32) * 6 / 2**0.5)
     assert curve.items_interval == (10 - half, 10 + half)
-    assert curve.runs == 32
+    assert curve.is_known
 
 
 def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., Release]) -> None:
@@ -47,7 +51,8 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
             return super().simulate(profile, size=1, rng=rng) * size
 
     curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
-    assert curve.share_errors.tolist() == pytest.approx([1 / (32**0.5 * 10)] * 3)
+    reach = NORMAL_95 * widening(32) / (32**0.5 * 10)
+    assert (curve.share - curve.band[0]).tolist() == pytest.approx([reach] * 3)
 
 
 def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:
@@ -76,7 +81,8 @@ def test_without_simulations_there_is_no_band(make_release: Callable[..., Releas
     made = make_release(Profile.from_counts([6, 3, 1]), Alternating(1))
     none = replace(made, recorded_error=None, simulations=0)
     curve = Guessing.of(none)
-    assert (curve.share_errors, curve.items_interval) == (None, (0.0, np.inf))
+    assert (curve.is_known, curve.items_interval) == (False, (0.0, np.inf))
+    assert [set(end.tolist()) for end in curve.band] == [{0.0}, {np.inf}]
     assert not guessing_figure(none).axes[0].collections
     assert not k_plus_figure(none).axes[0].collections
     assert not prevalences_figure(none).axes[0].collections
@@ -86,7 +92,7 @@ def test_without_simulations_there_is_no_band(make_release: Callable[..., Releas
 def test_the_same_release_gives_the_same_curve(release: Release) -> None:
     # As if it were read from a file twice: what was simulated is not kept there.
     first, again = (Guessing.of(replace(release)) for _ in range(2))
-    assert first.share_errors.tolist() == again.share_errors.tolist()
+    assert [end.tolist() for end in first.band] == [end.tolist() for end in again.band]
     assert first.items_interval == again.items_interval
 
 
@@ -126,6 +132,5 @@ def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release],
     (line,), (band,) = axes.lines, axes.collections
     assert line.get_ydata().tolist() == curve.share.tolist()
     drawn = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
-    spread = NORMAL_95 * widening(release.simulations) * curve.share_errors
-    for ends in (np.maximum(curve.share - spread, 0), np.minimum(curve.share + spread, 1)):
+    for ends in curve.band:
         assert set(zip(curve.labels.tolist(), ends.tolist(), strict=True)) <= drawn

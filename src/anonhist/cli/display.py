@@ -78,6 +78,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
+        *([("Intervals", f"none: {release.error.why_unknown}.")] if not release.error.has_k_plus_intervals else []),
         *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 

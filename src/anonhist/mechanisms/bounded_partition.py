@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class BoundedPartitionMechanism(DrawnMechanism):
     >>> release.profile.n <= 12
     True
     """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
     public_items: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     >>> mechanism.release(Profile.from_counts([5, 3, 3, 1])).guarantee.delta
     Fraction(1, 1000000000)
     """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(2)
 
     _: KW_ONLY
     public_items: int

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import Resimulated, error_of
+from anonhist.properties.estimator import Resimulated, error_of, why_unknown
 from anonhist.properties.levels import check_level
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
@@ -83,15 +83,16 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         value, own, warnings = point.value, error_of(point, profile), point.warnings
     else:
         value, own = 0.0, 0.0
-    noise = sample.noise(estimator, value)
-    is_known = release is None or bool(sample.runs)
+    unknown = _unknown(sample)
+    is_known = unknown is None
+    noise = sample.noise(estimator, value) if is_known else 0.0
     error = math.hypot(own, noise)
     if profile.n and is_known:
         bounds = interval.of(sample, value, sample.error(own, noise))
         ends, statement = (bounds.low, bounds.high), bounds.statement
     else:
         low, high = interval.of_nothing()
-        ends, statement = (min(low, value), max(high, value)), _OF_NOTHING if is_known else NOT_SIMULATED
+        ends, statement = (min(low, value), max(high, value)), _OF_NOTHING if unknown is None else unknown
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
@@ -110,6 +111,16 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         guarantee=None if release is None else release.guarantee,
         statement=statement,
     )
+
+
+def _unknown(sample: Sample) -> Statement | None:
+    """Say why it is not known how far off privacy noise makes a number; None where it is, or there is no noise."""
+    if sample.release is None:
+        return None
+    if not sample.runs:
+        return NOT_SIMULATED
+    reason = why_unknown(sample.release)
+    return Statement(Holds.NONE, f"{reason}; the error is that of sampling") if reason else None
 
 
 def _scaled(found: Estimate, scale: float) -> Estimate:

@@ -101,7 +101,7 @@ def _main(release: Release, command: str | None) -> str:
             (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
             for k in _shown_levels(profile, limit)
         ),
-        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %" if error.simulations else "")
+        guessing_rows=rows(_guessing_rows(guessing), places=2, unit=" %" if guessing.is_known else "")
         if len(profile)
         else "",
         reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),

@@ -300,9 +300,12 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
     runs = release.error.simulations
     if not runs:
         return "No error was simulated (simulations=0): there is no expected error, and no interval that rests on one."
-    return (
+    told = (
         f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy. ± is one"
         " standard error."
+    )
+    return (
+        told if release.error.has_k_plus_intervals else f"{told} There are no intervals: {release.error.why_unknown}."
     )
 
 

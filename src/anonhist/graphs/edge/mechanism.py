@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit
-from anonhist.releases.mechanism import simulation_work
+from anonhist.releases.mechanism import runs_fall_short, simulation_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
+    from anonhist.releases import Evidence, Release
 
 MOST_NODES = 2**31
 
@@ -138,8 +138,21 @@ class EdgeMechanism:
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)
         return make_release(
-            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=drawn.evidence
+            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=self._of_all(drawn)
         )
+
+    def _of_all(self, drawn: Release) -> Evidence | None:
+        """Return what the noisy values say, and of nodes without an edge: all that are public but those with one."""
+        found, nodes = drawn.evidence, self.public_nodes
+        if found is None or nodes is None:
+            return found
+        low, high = (int(end) for end in found.band.at(1))
+        return replace(found, zeros=(max(nodes - high, 0), max(nodes - low, 0)))
+
+    @property
+    def runs_fall_short(self) -> str:
+        """What the mechanism for profiles says of intervals from its runs."""
+        return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
         """Return what the mechanism inside says."""

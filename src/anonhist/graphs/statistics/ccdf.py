@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-_NOT_SIMULATED = "No error was simulated (simulations=0), so the band is all there can be."
-
-
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     """Return ``P(D ≥ r) = φ_{r+} / N`` with 95 % intervals, N the number of nodes.
 
@@ -83,7 +80,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         ("observed",) * levels.size,
         "share of nodes of a degree or more" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
-        warnings=found.warnings if found.is_known else (*found.warnings, _NOT_SIMULATED),
+        warnings=found.warnings
+        if found.is_known
+        else (*found.warnings, f"The band is all there can be: {found.why_unknown}."),
         guarantee=found.guarantee,
     )
 
