@@ -31,7 +31,7 @@ from anonhist.properties.support_size import support_size
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.mechanism import runs_fall_short
 from anonhist.report import Guessing
-from anonhist.report.wording import runs_told
+from anonhist.report.wording import no_intervals
 from anonhist.testing.cases import each_of
 
 DATA = Profile.from_prevalences({1: 30, 2: 12, 7: 3, 20: 1})
@@ -77,7 +77,8 @@ def test_numbers_say_why_they_have_no_interval(released: Release) -> None:
         assert "±" not in str(number)
         assert np.isnan(number.standard_error)
     assert released.error.sorted_l1 is not None
-    assert "below an epsilon of 1.1 per cell" in runs_told(released)
+    assert "below an epsilon of 1.1 per cell" in no_intervals(released.error)
+    assert no_intervals(replace(released.error, runs_fall_short="")) == ""
 
 
 def test_tables_and_figures_leave_intervals_out(released: Release) -> None:

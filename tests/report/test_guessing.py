@@ -10,7 +10,7 @@ import pytest
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.properties.levels import widening
-from anonhist.releases import Release
+from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.error import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
@@ -121,7 +121,7 @@ def test_as_many_labels_as_there_can_be(make_release: Callable[..., Release]) ->
 
 @pytest.mark.slow
 def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release], monkeypatch: Any) -> None:
-    release = named("user")
+    release = named("item")
     curve = Guessing.of(release)
 
     def refuse(_: object) -> None:
@@ -134,3 +134,27 @@ def test_the_figure_draws_the_curve_it_is_given(named: Callable[[str], Release],
     drawn = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     for ends in curve.band:
         assert set(zip(curve.labels.tolist(), ends.tolist(), strict=True)) <= drawn
+
+
+def test_where_k_plus_counts_have_a_band_the_shares_are_bounded_by_it() -> None:
+    release = FrobeniusMechanism(1).release(Profile.from_prevalences({1: 30, 2: 12, 7: 3, 20: 1}))
+    assert release.error.band is not None
+    counts = np.arange(1, max(int(release.error.band.ends[-1]), int(release.profile.counts[-1])) + 1)
+    least, most = release.error.k_plus_interval(release.profile, counts)
+    curve = Guessing.of(replace(release, simulations=0))
+    assert curve.is_known
+    assert curve.items_interval == (0.0, np.inf)
+    for index, beta in enumerate(curve.labels.tolist()):
+        few, rest_of_few = np.minimum(least, beta).sum(), np.maximum(least - beta, 0).sum()
+        many, rest_of_many = np.minimum(most, beta).sum(), np.maximum(most - beta, 0).sum()
+        assert curve.band[0][index] == pytest.approx(few / (few + rest_of_many))
+        assert curve.band[1][index] == pytest.approx(many / (many + rest_of_few))
+        assert curve.band[0][index] <= curve.share[index] + 1e-12
+        assert curve.share[index] <= curve.band[1][index] + 1e-12
+
+
+def test_a_band_of_nothing_says_nothing() -> None:
+    release = FrobeniusMechanism(1).release(Profile([1], [1]))
+    empty = replace(release, profile=Profile([], []), evidence=Evidence(KPlusBand([], [], [])), simulations=0)
+    curve = Guessing.of(empty)
+    assert [end.tolist() for end in curve.band] == [[0.0], [1.0]]

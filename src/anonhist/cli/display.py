@@ -11,6 +11,7 @@ from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
     interval,
+    no_intervals,
     promise_lines,
     share_of_items,
     words_of,
@@ -78,7 +79,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
-        *([("Intervals", f"none: {release.error.why_unknown}.")] if not release.error.has_k_plus_intervals else []),
+        *([("Intervals", told)] if (told := no_intervals(release.error)) else []),
         *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 

@@ -18,6 +18,7 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     interval_of_items,
+    no_intervals,
     not_covered,
     promise,
     runs_told,
@@ -76,7 +77,9 @@ def _main(release: Release, command: str | None) -> str:
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
-        bounded=f"<p>{escape(told)}</p>" if (told := what_a_bound_costs(release)) else "",
+        bounded="".join(
+            f"<p>{escape(told)}</p>" for told in (what_a_bound_costs(release), no_intervals(error)) if told
+        ),
         not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),

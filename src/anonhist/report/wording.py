@@ -300,13 +300,24 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
     runs = release.error.simulations
     if not runs:
         return "No error was simulated (simulations=0): there is no expected error, and no interval that rests on one."
-    told = (
+    return (
         f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy. ± is one"
         " standard error."
     )
-    return (
-        told if release.error.has_k_plus_intervals else f"{told} There are no intervals: {release.error.why_unknown}."
-    )
+
+
+def no_intervals(error: ReleaseError) -> str:
+    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_told` says it.
+
+    Examples
+    --------
+    >>> from anonhist.releases import ReleaseError
+    >>> no_intervals(ReleaseError.unsimulated())
+    ''
+    """
+    if not error.simulations or error.has_k_plus_intervals:
+        return ""
+    return f"There are no intervals: {error.why_unknown}."
 
 
 def percent(share: float) -> str:
