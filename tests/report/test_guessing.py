@@ -36,7 +36,8 @@ def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., 
     assert curve.labels.tolist() == [1, 2, 3]
     assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
     off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
-    reach = NORMAL_95 * widening(32) * np.abs(off) / 2**0.5
+    # Of 10 items, to the next whole one.
+    reach = np.ceil(10 * NORMAL_95 * widening(32) * np.abs(off) / 2**0.5) / 10
     low, high = curve.band
     assert low.tolist() == pytest.approx(np.maximum(curve.share - reach, 0).tolist())
     assert high.tolist() == pytest.approx(np.minimum(curve.share + reach, 1).tolist())
@@ -51,8 +52,7 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
             return super().simulate(profile, size=1, rng=rng) * size
 
     curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
-    reach = NORMAL_95 * widening(32) / (32**0.5 * 10)
-    assert (curve.share - curve.band[0]).tolist() == pytest.approx([reach] * 3)
+    assert (curve.share - curve.band[0]).tolist() == pytest.approx([1 / 10] * 3)
 
 
 def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:

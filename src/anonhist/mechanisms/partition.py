@@ -47,6 +47,9 @@ class PartitionMechanism(DrawnMechanism):
     a function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
     million at 0.001 per cell; for data of that size or less the Frobenius mechanism is far better.
 
+    A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
+    too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
+
     Parameters
     ----------
     epsilon, unit, relation

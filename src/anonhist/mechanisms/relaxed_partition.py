@@ -55,7 +55,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     Notes
     -----
-    O(N·√N/ε) time and memory in the worst case.
+    O(N·√N/ε) time and memory in the worst case. There are intervals from a budget per cell of 2 on.
 
     References
     ----------

@@ -59,7 +59,7 @@ class Guessing:
         If all intervals hold at once it holds; where some do not, the others make up for them (docs/benchmarks.md).
 
         Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
-        of the mechanism on the released profile R, if these are to be trusted.
+        of the mechanism on the released profile R, if these are to be trusted, widened to whole items.
         """
         profile = release.profile
         total = max(1, profile.num_labels)
@@ -78,9 +78,9 @@ class Guessing:
         squares = np.zeros(labels.size)
         for simulated in drawn:
             squares += (covered_share(simulated, labels) - share) ** 2
-        # Runs that all agree do not make a share exact: one more of them may be off by an item.
-        least = 1 / (len(drawn) ** 0.5 * max(1, profile.n))
-        half = NORMAL_95 * widening(len(drawn)) * np.maximum(np.sqrt(squares / len(drawn)), least)
+        # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
+        items_off = NORMAL_95 * widening(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
+        half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
         band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
         return cls(labels, share, band, items, is_known=True)
 
