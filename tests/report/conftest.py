@@ -33,8 +33,9 @@ from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
-from anonhist.releases.error import METHOD, prevalences_at, whole_interval
+from anonhist.releases.error import METHOD, prevalences_at
 from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.whole_interval import whole_interval
 from anonhist.report import write_comparison, write_report
 from anonhist.testing.sources import SeededSource
 

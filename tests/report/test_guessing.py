@@ -11,7 +11,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.properties.levels import widening
 from anonhist.releases import Evidence, KPlusBand, Release
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 

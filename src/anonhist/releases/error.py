@@ -22,17 +22,17 @@ from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
 from anonhist.releases.mechanism import runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, nothing_like, part_of
+from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.mechanism import Mechanism
     from anonhist.releases.runs import Run
 
-NORMAL_95 = 1.959963984540054
 # Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
 _LESS, _MORE = 1.25, 1.6
 # Where runs are not trusted with intervals, small data were released with errors down to this part.
@@ -481,31 +481,3 @@ def _smoothed(value: int, ends: tuple[float, float]) -> Estimate:
     Its standard error is that of a normal interval as wide.
     """
     return Estimate(float(value), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, BAND_METHOD)
-
-
-def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, cut below at 0.
-
-    The truth is a whole number: a normal interval that reaches no other one covers less than it says. And an error
-    that no run showed may still occur: after B runs without, it has a chance of up to 3/B (95 % confidence).
-
-    Parameters
-    ----------
-    values, errors
-        Whole numbers ≥ 0 and their standard errors ≥ 0, of one shape.
-
-    Returns
-    -------
-    low, high : ndarray of float64
-        ``0 ≤ low ≤ value < high``, whole. Where floats skip whole numbers, from 2^53 on, at least the next floats.
-
-    Examples
-    --------
-    >>> low, high = whole_interval([12, 7, 0], [2.0, 0.3, 0.0])
-    >>> low.tolist(), high.tolist()
-    ([8.0, 6.0, 0.0], [16.0, 8.0, 1.0])
-    """
-    middle = np.asarray(values).astype(np.float64)
-    half = np.maximum(1.0, np.ceil(NORMAL_95 * np.asarray(errors, dtype=np.float64)))
-    low = np.minimum(middle - half, np.nextafter(middle, -np.inf))
-    return np.maximum(low, 0.0), np.maximum(middle + half, np.nextafter(middle, np.inf))

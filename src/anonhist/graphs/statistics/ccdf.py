@@ -11,7 +11,7 @@ from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
 from anonhist.properties.levels import widening
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -16,7 +16,7 @@ from anonhist.properties import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from anonhist.graphs.statistics.power_law import LEAST, MOST, PowerLaw
 from anonhist.privacy import parse_whole_number
 from anonhist.properties import Estimate
 from anonhist.properties.statement import PLUS_MINUS
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
