@@ -12,6 +12,7 @@ from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
     interval,
+    no_intervals,
     promise_lines,
     share_of_items,
     words_of,
@@ -79,6 +80,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
+        *([("Intervals", told)] if (told := no_intervals(release.error)) else []),
         *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 

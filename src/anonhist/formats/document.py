@@ -60,7 +60,8 @@ def to_document(release: Release) -> dict[str, Any]:
     """Return everything a release says, as JSON values.
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
-    is read back is the rest. The keys and what they mean are fixed for each version.
+    is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
+    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.mechanism.TrustsRuns`).
     """
     guarantee, error = release.guarantee, release.error
     expected = error.sorted_l1

@@ -309,6 +309,20 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
     )
 
 
+def no_intervals(error: ReleaseError) -> str:
+    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_told` says it.
+
+    Examples
+    --------
+    >>> from anonhist.releases import ReleaseError
+    >>> no_intervals(ReleaseError.unsimulated())
+    ''
+    """
+    if not error.simulations or error.has_k_plus_intervals:
+        return ""
+    return f"There are no intervals: {error.why_unknown}."
+
+
 def percent(share: float) -> str:
     """Write a share in percent with two digits, however small.
 

@@ -13,7 +13,7 @@ from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit
-from anonhist.releases.mechanism import simulation_work
+from anonhist.releases.mechanism import runs_fall_short, simulation_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,6 +153,11 @@ class EdgeMechanism:
         band = found.band.of_no_more(self.public_nodes)
         low, high = (int(end) for end in band.at(1))
         return replace(found, band=band, prevalences=singles, zeros=(self.public_nodes - high, self.public_nodes - low))
+
+    @property
+    def runs_fall_short(self) -> str:
+        """What the mechanism for profiles says of intervals from its runs."""
+        return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
         """Return what the mechanism inside says."""
