@@ -52,7 +52,7 @@ _ERROR_FIELDS = {
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
 # Mechanisms that draw a profile, or publish what they draw: no noisy values are left to make bands of.
-_WITHOUT_BANDS = ("partition", "bounded-partition", "relaxed-partition", "privhist")
+_WITHOUT_BANDS = ("partition", "bounded-partition", "relaxed-partition")
 _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
