@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.profiles import Profile
+from anonhist.profiles import Profile, sorted_l1
+from anonhist.properties import Estimate, covered_share
 from anonhist.properties.levels import widening
 from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
 from anonhist.report.figures import k_plus_figure, prevalences_figure
+from anonhist.report.guessing import farthest
 
 
 class Alternating(FrobeniusMechanism):
@@ -30,14 +32,40 @@ class Alternating(FrobeniusMechanism):
         return [Profile.from_counts([*partition, partition[0]] if run % 2 else partition) for run in range(size)]
 
 
+def _at_most(made: Release, curve: Guessing) -> Any:
+    found = made.error.expected_range
+    assert found is not None
+    return farthest(curve.share, items=made.profile.n, distance=found[1])
+
+
+def test_no_profile_at_a_distance_has_a_share_farther_off() -> None:
+    rng = np.random.default_rng(1)
+    nearest = 1.0
+    for _ in range(300):
+        counts = rng.integers(1, 30, size=rng.integers(1, 12))
+        other = np.maximum(counts + rng.integers(-3, 4, size=counts.size), 0)
+        profile, true = Profile.from_counts(counts), Profile.from_counts(other[other > 0])
+        labels = np.arange(1, counts.size + 1)
+        share = covered_share(profile, labels)
+        most = farthest(share, items=profile.n, distance=sorted_l1(profile, true))
+        off = np.abs(covered_share(true, labels) - share)
+        assert (off <= most + 1e-12).all()
+        nearest = min(nearest, float((most - off).min()))
+    # The bound is reached, so a smaller one would be false.
+    assert nearest < 1e-12
+    assert farthest(np.array([0.3]), items=5, distance=5).tolist() == [1.0]
+
+
 def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., Release]) -> None:
     profile = Profile.from_counts([6, 3, 1])
-    curve = Guessing.of(make_release(profile, Alternating(1)))
+    made = make_release(profile, Alternating(1))
+    curve = Guessing.of(made)
     assert curve.labels.tolist() == [1, 2, 3]
     assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
     off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
-    # Of 10 items, to the next whole one.
+    # Of 10 items, to the next whole one; and no less than the whole profile may be off.
     reach = np.ceil(10 * NORMAL_95 * widening(32) * np.abs(off) / 2**0.5) / 10
+    reach = np.maximum(reach, _at_most(made, curve))
     low, high = curve.band
     assert low.tolist() == pytest.approx(np.maximum(curve.share - reach, 0).tolist())
     assert high.tolist() == pytest.approx(np.minimum(curve.share + reach, 1).tolist())
@@ -51,8 +79,10 @@ def test_runs_that_all_agree_leave_room_for_an_item(make_release: Callable[..., 
         def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
             return super().simulate(profile, size=1, rng=rng) * size
 
-    curve = Guessing.of(make_release(Profile.from_counts([6, 3, 1]), Same(1)))
-    assert (curve.share - curve.band[0]).tolist() == pytest.approx([1 / 10] * 3)
+    made = make_release(Profile.from_counts([600, 300, 100]), Same(1))
+    none = Estimate(0.0, 0.0, (0.0, 0.0), "")
+    curve = Guessing.of(replace(made, recorded_error=replace(made.error, sorted_l1=none)))
+    assert (curve.share - curve.band[0]).tolist() == pytest.approx([1 / 1000] * 3)
 
 
 def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[..., Release]) -> None:

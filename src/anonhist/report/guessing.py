@@ -59,7 +59,9 @@ class Guessing:
         If all intervals hold at once it holds; where some do not, the others make up for them (docs/benchmarks.md).
 
         Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
-        of the mechanism on the released profile R, if these are to be trusted, widened to whole items.
+        of the mechanism on the released profile R, if these are to be trusted, widened to whole items and to what the
+        largest expected error of the whole profile can do to a share (:func:`farthest`): runs on a smoothed profile
+        err too little at its steps.
         """
         profile = release.profile
         total = max(1, profile.num_labels)
@@ -81,8 +83,43 @@ class Guessing:
         # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
         items_off = NORMAL_95 * widening(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
         half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
+        expected = error.expected_range
+        half = np.maximum(
+            half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
+        )
         band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
         return cls(labels, share, band, items, is_known=True)
+
+
+def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
+    """Return how far off the shares of a profile can be at most: ``D·max(λ, 1 − λ)/(n − D)``.
+
+    Let C of the n items be of the β most frequent labels, so λ = C/n, and C + a and n + a + b be the same numbers of
+    another profile at sorted ℓ1 distance D, so |a| + |b| ≤ D. Then its share is off by
+    ``(a·(1 − λ) − b·λ)/(n + a + b)``.
+
+    Parameters
+    ----------
+    share : ndarray of float64, shape (v,)
+        λ at each β, in [0, 1].
+    items
+        n ≥ 0.
+    distance
+        D ≥ 0, the sorted ℓ1 distance in items; infinite where it is not known.
+
+    Returns
+    -------
+    ndarray of float64, shape (v,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> farthest(np.array([0.0, 0.5, 0.9]), items=100, distance=20).tolist()
+    [0.25, 0.125, 0.225]
+    """
+    if not distance < items:
+        return np.ones(share.shape)
+    return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
 
 
 def _items_interval(release: Release) -> tuple[float, float]:
