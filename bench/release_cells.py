@@ -6,7 +6,7 @@ sampler, whose noise has the same distribution: at ε = 0.01 that takes a twenti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 LEVELS = 10
+# These must be told a number of items that the data do not exceed.
+_FOR_AT_MOST = ("bounded-partition", "relaxed-partition")
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,11 @@ def measured(profile: ah.Profile, epsilon: str, *, runs: int, error_runs: int, m
         evidence = released.evidence
         if run < error_runs or evidence is None or evidence.prevalences is None:
             said.append((released.error.sorted_l1.value, *released.error.expected_range))
+            # What runs say is looked at also where it is not given to anybody.
+            error = replace(released.error, runs_fall_short="")
             ends = (
-                released.error.k_plus_interval(released.profile, levels),
-                released.error.prevalence_interval(released.profile, counts),
+                error.k_plus_interval(released.profile, levels),
+                error.prevalence_interval(released.profile, counts),
             )
         else:
             ends = evidence.band.at(levels), evidence.prevalences.at(counts)
@@ -121,12 +125,13 @@ def measured(profile: ah.Profile, epsilon: str, *, runs: int, error_runs: int, m
 
 
 def _releases(profile: ah.Profile, epsilon: str, runs: int, mechanism: str) -> Iterator[Release]:
-    first = ah.release(profile, epsilon=epsilon, mechanism=mechanism)
+    public = {"public_items": 2 * profile.n} if mechanism in _FOR_AT_MOST else {}
+    first = ah.release(profile, epsilon=epsilon, mechanism=mechanism, **public)
     made_by = first.mechanism
     if not isinstance(made_by, FrobeniusMechanism):
         yield first
         for _ in range(runs - 1):
-            yield ah.release(profile, epsilon=epsilon, mechanism=mechanism)
+            yield ah.release(profile, epsilon=epsilon, mechanism=mechanism, **public)
         return
     rng = np.random.default_rng()
     for released, evidence in made_by.simulate_with_evidence(profile, size=runs, rng=rng):

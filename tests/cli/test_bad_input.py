@@ -32,6 +32,7 @@ def _database(folder: Path) -> None:
 _ROWS: dict[str, tuple[Prepare, tuple[str, ...], int, str]] = {
     "empty file": (_file("x.csv", ""), ("x.csv",), _BAD_DATA, "'x.csv' is empty"),
     "missing file": (_file("y.csv", ""), ("x.csv",), _BAD_DATA, "no file 'x.csv'"),
+    "missing release": (_file("y.csv", ""), ("x.json",), _BAD_DATA, "no file 'x.json'"),
     "no file of a pattern": (_file("y.txt", ""), ("*.csv.gz",), _BAD_DATA, "no file '*.csv.gz'"),
     "folder": (lambda folder: (folder / "x.csv").mkdir(), ("x.csv",), _BAD_DATA, "is a folder"),
     "no such column": (

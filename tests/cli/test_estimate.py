@@ -170,7 +170,7 @@ def test_a_private_estimate_that_is_mostly_sampling_names_the_release_that_says_
     (folder / "log.csv").write_text("time;page\n" + "".join(f"{row};{row // 2}\n" for row in range(400)))
     done = cli("estimate", "sample-coverage", "log.csv", "--delimiter", ";", "--label", "page", "--epsilon", "1000")
     (named,) = re.findall(r"^  anonhist (release .*)$", done.stderr, re.MULTILINE)
-    assert named == "release log.csv --delimiter ';' --label page --epsilon 1000 -o release.json"
+    assert named == "release log.csv --epsilon 1000 --label page --delimiter ';' -o release.json"
     assert cli(*shlex.split(named)).returncode == 0
     # Not where noise is most of it, and not where silence was asked for.
     assert cli("estimate", "sample-coverage", data, "--epsilon", "0.001").stderr == ""
@@ -293,6 +293,26 @@ def test_private_estimates_need_no_warning(name: str, relation: str, cli: Cli, d
     assert row["method"].startswith("private ")
     assert "privacy noise: " in row["parts"]
     assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+
+
+@pytest.mark.slow
+def test_the_commands_named_instead_keep_what_was_said_of_the_data_and_of_whom_to_protect(
+    cli: Cli, folder: Path
+) -> None:
+    (folder / "my log.csv").write_text("label;user\n" + "".join(f"zebra{i % 7};u{i}\n" * 3 for i in range(40)))
+    read = ("--label", "label", "--user", "user", "--delimiter", ";", "--max-per-user", "2", "--unit", "user")
+    asked = ("--draws", "90", "--level", "0.9", "--public-items", "80")
+    done = cli("estimate", "support-coverage", "my log.csv", *read, *asked, "--epsilon", "1000")
+    first, second = (shlex.split(line)[1:] for line in done.stderr.splitlines() if line.startswith("  anonhist "))
+    # Each is run as it stands: the release is for the same users, and the answer to the same question.
+    assert set(read) < set(first)
+    assert cli(*first).returncode == 0
+    released = ah.read_release("release.json")
+    assert str(released.guarantee.unit) == "one user with at most 2 items"
+    assert released.guarantee.epsilon == 1000
+    (row,) = rows(cli(*second).stdout)
+    assert row["level"] == "0.9"
+    assert float(row["value"]) > 0
 
 
 @pytest.mark.slow

@@ -207,6 +207,8 @@ def test_options_of_other_commands_are_known(cli: Cli) -> None:
         "degrees a.txt --privacy edge": "There is no --privacy here: say --unit edge or --unit node",
         "release a.csv --columns x": "There is no --columns here (perhaps --label)",
         "release a.csv --epsilom 1": "There is no --epsilom here (perhaps --epsilon)",
+        "release a.csv --eps 1": "There is no --eps here: say --epsilon E",
+        "release a.csv --max 1": "There is no --max here (perhaps --max-per-user or --max-count)",
         "release a.csv --candidates a": "There is no --candidates here: --candidates is an option of 'anonhist local "
         "estimate'",
         "release a.csv --candidate a": "There is no --candidate here: --candidates is an option of 'anonhist local "

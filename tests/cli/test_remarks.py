@@ -65,5 +65,5 @@ def test_of_a_release_there_is_nothing_to_remark(folder: Path, cli: Cli, capfd: 
 def test_a_terminal_shows_the_remarks_themselves(terminal: Cli, folder: Path) -> None:
     (folder / "log.csv").write_text("label\na\n\nb\n\n")
     done = terminal("release", "log.csv", "--epsilon", "1", "--simulations", "2", "-o", "out.json", width=200)
-    assert "Only for you: 2 items without a label were left out" in done.stdout
+    assert "Shown only on your terminal: 2 items without a label were left out" in done.stdout
     assert "Remarks on the data" not in done.stdout

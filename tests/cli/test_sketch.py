@@ -57,7 +57,8 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
     given = ("sketch", "profile", "week.sketch", "--simulations", "2", "--decoder", "three-tap")
     done = cli(*given, "-o", "release.json", "--report", "week.html")
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.match(r"Released: [\d,]+ items of [\d,]+ labels?\.\nPromise: 20-differentially private", done.stdout)
+    first = r"Released: [\d,]+ items of [\d,]+ labels? \(95 % interval [\d,]+ to [\d,]+\)\.\n"
+    assert re.match(first + "Promise: 20-differentially private", done.stdout)
     assert done.stdout.endswith("Wrote release.json.\nWrote week.html.\n")
     # At epsilon 20 two noises of rate 20 are zero but for 1 of 10^5 runs, so counters are read as they are.
     assert (_counters(folder / "week.sketch").sum(), read_release(folder / "release.json").profile.n) == (7000, 7000)
@@ -268,7 +269,7 @@ def test_the_operator_alone_hears_how_many_rows_there_were(files: Path, terminal
     (files / "gap.csv").write_text("pet,n\ncat,1\n,2\ndog,3\n")
     done = terminal("sketch", "update", "day.sketch", "gap.csv", "--label", "pet")
     assert done.returncode == 0
-    assert "Only for you: 2 rows counted; 1 without a label were left out.\n" in done.stdout
+    assert "Shown only on your terminal: 2 rows counted; 1 without a label were left out.\n" in done.stdout
     assert done.stdout.endswith("Wrote day.sketch.\n")
 
 

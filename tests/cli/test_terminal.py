@@ -33,7 +33,9 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     screen = _shown(done.stdout)
     flat = " ".join(screen.split())
     assert str(release.guarantee) in flat
-    assert f"Released {release.profile.n:,} items of {release.profile.num_labels:,} labels." in flat
+    low, high = release.k_plus(1).interval
+    labels = f"{release.profile.num_labels:,} labels (95 % interval {low:,.0f} to {high:,.0f})."
+    assert f"Released {release.profile.n:,} items of {labels}" in flat
     shown = re.findall(r"^labels(?: with (\d+) items or more)? +([\d,]+) +[\d,]+ to [\d,]+", screen, re.MULTILINE)
     for level, labels in shown:
         assert labels == f"{release.profile.k_plus(int(level or 1)):,}"
@@ -109,14 +111,14 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--label", "label", "--epsilon", "1", "--simulations", "2", *options)
     done = terminal(*given, piped=True)
-    assert f"Only for you: {number} " in _shown(done.stdout)
+    assert f"Shown only on your terminal: {number} " in _shown(done.stdout)
     elsewhere = cli(*given, "-o", "out.json", "--report", "out.html")
     assert elsewhere.returncode == 0
     assert elsewhere.stderr == ""
     for text in (done.stderr, elsewhere.stdout, *((folder / name).read_text() for name in ("out.json", "out.html"))):
         assert "left out or added" not in text
         assert "without a label" not in text
-        assert "Only for you" not in text
+        assert "Shown only on your terminal" not in text
     assert cli(*given, "--quiet", "-o", "x.json").stderr == ""
     assert terminal(*given, "--quiet", "-o", "y.json").stdout == ""
 

@@ -93,6 +93,17 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
 _IMPOSSIBLE = ("0", "-1", "-0.0", "nan", "inf", "-inf", "one", "", "1e-99", "1e99", "1/0", "true")
 
 
+def test_a_choice_that_is_missing_is_asked_for_in_one_line(cli: Cli) -> None:
+    mechanism = "such as --mechanism subset-selection; 'anonhist local recommend' says which errs least"
+    told = {
+        "local new": f"Say how values are randomised, {mechanism}",
+        "curve": "Missing argument 'KIND'. Choose from: rarefaction, guessing, hill",
+    }
+    for words, sentence in told.items():
+        done = cli(*words.split())
+        assert (done.returncode, done.stderr) == (2, f"anonhist: {sentence}; see anonhist {words} --help.\n")
+
+
 def test_wrong_calls_are_refused(refusals: Refusals) -> None:
     calls = ((arguments, 2, told) for arguments, told in _WRONG)
     assert refusals(calls, secrets=("zebra", "heron", "newt")) == []

@@ -33,6 +33,22 @@ def _released(folder: Path, name: str = "out.json") -> list[int]:
     return ah.read_release(folder / name).profile.counts.tolist()
 
 
+def test_who_counts_how_often_users_were_seen_is_told_of_the_unit_with_less_noise(cli: Cli, folder: Path) -> None:
+    (folder / "seen.csv").write_text("user\n" + "".join(f"u{number % 40}\n" for number in range(100)))
+    read = ("release", "seen.csv", "--label", "user", "--epsilon", "1", "--simulations", "0")
+    done = cli(*read, "--user", "user", "--max-per-user", "5", "-o", "users.json")
+    assert "Note: the labels are the users here. --unit label --max-count 5, in place of" in done.stderr
+    instead = cli(*read, "--unit", "label", "--max-count", "5", "-o", "labels.json")
+    assert (instead.returncode, instead.stderr) == (0, "")
+
+    def width(name: str) -> float:
+        low, high = ah.read_release(folder / name).k_plus(1).interval
+        return high - low
+
+    # Of ε = 1, one of five items gets a fifth, and a label all.
+    assert 2 * width("labels.json") < width("users.json")
+
+
 @pytest.fixture
 def sources(folder: Path) -> Path:
     rows = [(label, f"u{number}") for number, label in enumerate(_LABELS)]

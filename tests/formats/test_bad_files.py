@@ -1,5 +1,6 @@
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from anonhist.errors import DataError, UsageError
 from anonhist.formats import read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
-from anonhist.releases import Release
+from anonhist.mechanisms import release
+from anonhist.profiles import Profile
+from anonhist.releases import KPlusBand, PrevalenceBand, Release
 from anonhist.testing.cases import each_of
 
 ABSENT = object()
@@ -319,6 +322,17 @@ def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[s
     document = changed(document, "error.levels", [1, 2, 5, 6])
     with pytest.raises(DataError, match="beyond the largest"):
         from_document(document)
+
+
+def test_bands_where_no_noisy_values_are_kept_are_refused() -> None:
+    made = release(Profile.from_counts([5, 3, 3, 1]), epsilon=4, mechanism="partition", simulations=4)
+    band = KPlusBand([5], [4], [4])
+    for forged in (replace(made.error, band=band), replace(made.error, prevalence_band=PrevalenceBand([5], [2], [2]))):
+        document = to_document(replace(made, recorded_error=forged, simulations=None))
+        # Of version 3, whose errors may have bands.
+        document |= {"version": 3, "guarantee": to_document(replace(made, simulations=0))["guarantee"]}
+        with pytest.raises(DataError, match="keep noisy values"):
+            from_document(document)
 
 
 def test_a_table_of_errors_begins_at_one(releases: dict[str, Release]) -> None:

@@ -164,8 +164,8 @@ def graph_of(nodes: int) -> Graph:
 @cache
 def released(name: str) -> Release:
     privacy: dict[str, tuple[EdgePrivacy | NodePrivacy, int]] = {
-        "edges": (EdgePrivacy(mechanism="partition"), 2),
-        "public": (EdgePrivacy(public_nodes=90, mechanism="partition"), 2),
+        "edges": (EdgePrivacy(mechanism="partition"), 3),
+        "public": (EdgePrivacy(public_nodes=90, mechanism="partition"), 3),
         "nodes": (NodePrivacy(max_degree=4, mechanism="cumulative"), 4),
     }
     how, epsilon = privacy[name]

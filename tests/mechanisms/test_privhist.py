@@ -15,7 +15,7 @@ from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters
 from anonhist.mechanisms.noise import simulated_noise
 from anonhist.mechanisms.privhist import border_width
 from anonhist.mechanisms.privhist_cut import cut, top_labels
-from anonhist.mechanisms.privhist_high import block_sums, boundaries, high_privacy
+from anonhist.mechanisms.privhist_high import block_sums, boundaries, high_privacy, noisy_blocks
 from anonhist.mechanisms.privhist_low import low_privacy, without_nearest
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
@@ -154,7 +154,9 @@ def test_high_privacy_without_noise_publishes_the_rounded_smoothed_prevalences()
     profile, items, threshold = zipf_profile(3000), 2990, 39
     large = np.array([700, 650, 400], dtype=np.int64)
     levels = boundaries(large, items=items, threshold=threshold, epsilon=0.4)
-    released = high_privacy(profile, large, items=items, threshold=threshold, rate=Fraction(2, 5), noise=silent)
+    found = noisy_blocks(profile, large, items=items, threshold=threshold, rate=Fraction(2, 5), noise=silent)
+    assert found[0].tolist() == levels.tolist()
+    released = high_privacy(*found)
     wanted = np.rint(smoothed(tuple(profile.partition().tolist()), levels.tolist()))
     assert released.cumulative_prevalence(levels).tolist() == wanted.tolist()
     assert set(released.counts.tolist()) <= set(levels.tolist())
@@ -214,7 +216,7 @@ def recorded(mechanism: PrivHistMechanism, profile: Profile) -> tuple[list[tuple
         calls.append((gamma, size))
         return np.zeros(size, dtype=np.int64)
 
-    released, items = mechanism._run(profile, noise)
+    released, items, _ = mechanism._run(profile, noise)
     return calls, released, items
 
 
@@ -365,5 +367,6 @@ def test_wide_blocks_weigh_by_the_square_of_their_width(monkeypatch: pytest.Monk
 
     # Means 2, 6 and 10 of blocks of 1, 1 and 8 rise: all are (2 + 6 + 64·10)/66 = 9.8, not (2 + 6 + 8·10)/10.
     none = np.zeros(0, dtype=np.int64)
-    released = high_privacy(Profile([], []), none, items=5, threshold=2, rate=Fraction(1), noise=noise)
+    found = noisy_blocks(Profile([], []), none, items=5, threshold=2, rate=Fraction(1), noise=noise)
+    released = high_privacy(*found)
     assert released == Profile([10], [10])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anonhist.properties import Estimate
 from anonhist.properties.statement import Holds, Statement
-from anonhist.releases.error import NORMAL_95, whole_interval
+from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.testing.cases import each_of
 
 WHOLE = st.integers(0, 2**63 - 1)

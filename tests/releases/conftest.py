@@ -15,6 +15,8 @@ from anonhist.releases import Release
 class Scripted:
     """Gives back the same profiles in turn, and no data for no data; remembers how many were asked for at a time."""
 
+    runs_fall_short = ""
+
     def __init__(self, *runs: Profile, of_nothing: Sequence[Profile] = ()) -> None:
         self._runs = cycle(runs)
         self._of_nothing = cycle(of_nothing) if of_nothing else None

@@ -1,5 +1,6 @@
 """Bands and misfits in releases: validated, used for intervals, and for the expected error."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -92,11 +93,15 @@ def test_intervals_of_single_counts_are_those_of_their_band_and_hold_what_was_re
     assert error.of_zeros(5).standard_error == pytest.approx(43.5 / 1.96, rel=1e-3)
 
 
-def test_without_a_band_of_single_counts_runs_tell() -> None:
+def test_without_a_band_of_single_counts_runs_tell_if_they_are_trusted() -> None:
     profile = Profile.from_prevalences({1: 10, 5: 2})
     error = smoothed(profile, prevalences=None, zeros=None)
-    assert error.prevalence(profile, 1).interval == (9, 11)
-    assert error.of_zeros(5).interval == (4, 6)
+    for number in (error.prevalence(profile, 1), error.of_zeros(5)):
+        assert number.interval == (0, math.inf)
+        assert "is not known" in str(number)
+    trusted = replace(error, runs_fall_short="")
+    assert trusted.prevalence(profile, 1).interval == (9, 11)
+    assert trusted.of_zeros(5).interval == (4, 6)
 
 
 def test_a_band_ends_where_no_count_is_larger() -> None:

@@ -8,9 +8,11 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from anonhist.graphs import Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, FrequencyEstimate
@@ -30,8 +32,10 @@ from anonhist.properties.curve import Curve
 from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
-from anonhist.releases import Release, ReleaseError
-from anonhist.releases.error import METHOD
+from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
+from anonhist.releases.error import METHOD, prevalences_at
+from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.whole_interval import whole_interval
 from anonhist.report import write_comparison, write_report
 from anonhist.testing.sources import SeededSource
 
@@ -79,12 +83,28 @@ class Reader(HTMLParser):
 COMMAND = "anonhist release 'a <b> & \"c\".csv' --epsilon 1 --report out.html"
 
 
+def bands(
+    profile: Profile, levels: NDArray[np.int64], single: NDArray[np.float64], reaching: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return bands of the intervals that standard errors at the levels give."""
+    least, most = (end.astype(np.int64) for end in whole_interval(prevalences_at(profile, levels), single))
+    low, high = (end.astype(np.int64) for end in whole_interval(profile.cumulative_prevalence(levels), reaching))
+    return {
+        "band": KPlusBand(levels, np.minimum.accumulate(low), high),
+        "prevalence_band": PrevalenceBand(levels, least, most),
+    }
+
+
 def made(
     profile: Profile, mechanism: CentralMechanism, *, delta: Fraction = Fraction(0), spread: float = 3.0
 ) -> Release:
-    """Make a release without noise, its errors of k+ counts falling evenly from ``spread`` to none."""
+    """Make a release without noise, its errors of k+ counts falling evenly from ``spread`` to none.
+
+    Where the mechanism does not trust its runs, bands as wide as these stand in their place: all have intervals.
+    """
     counts = profile.counts.tolist()
     levels = np.array(sorted({1, *counts, *(count + 1 for count in counts if count < 2**63 - 1)}))
+    errors = np.linspace(spread / 2, 0.1, levels.size), np.linspace(spread, 0.0, levels.size)
     return Release(
         profile=profile.with_unit(mechanism.unit),
         guarantee=Guarantee(mechanism.unit, mechanism.relation, mechanism.epsilon, delta, "noise is exact"),
@@ -95,8 +115,8 @@ def made(
             Estimate(3.5, 0.25, (3.0, 4.0), METHOD),
             32,
             levels,
-            np.linspace(spread / 2, 0.1, levels.size),
-            np.linspace(spread, 0.0, levels.size),
+            *errors,
+            **(bands(profile, levels, *errors) if runs_fall_short(mechanism) else {}),
         ),
     )
 
@@ -327,7 +347,7 @@ UNDIRECTED = EdgePolicy()
 LADDER = Profile.from_counts(np.maximum(1, (60 / np.arange(1, 121) ** 0.8).astype(np.int64)), unit=EDGE)
 
 
-def edges_released(profile: Profile, *, epsilon: int = 2, public_nodes: int | None = None) -> Release:
+def edges_released(profile: Profile, *, epsilon: int = 3, public_nodes: int | None = None) -> Release:
     """Release degrees with edge privacy, always with the same noise and the same errors."""
     mechanism = EdgeMechanism(PartitionMechanism(epsilon, EDGE), UNDIRECTED, public_nodes)
     drawn = mechanism.release(Degrees(profile, UNDIRECTED), source=SeededSource(7))

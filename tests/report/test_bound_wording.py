@@ -51,3 +51,10 @@ def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
         "What the bound of 1 item per user left out cannot be told from nothing: 0 to 252 users had more items (95 % "
         "interval). A larger share of epsilon would show more."
     )
+
+
+def test_items_are_of_as_many_users_as_they_need() -> None:
+    # By chance the noise on users can be far below, that on items far above.
+    told = left_out(found(8_000, -500, 30_000))
+    assert "at least 27,603 items (95 % confidence), of up to 921 users, up to 1 % of all" in told
+    assert "of 1,760 to 9,587 users" in left_out(found(8_000, 2_000, 290_000))

@@ -15,13 +15,23 @@ from matplotlib.figure import Figure
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
+from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.curve import Curve
 from anonhist.properties.diversity.hill_curve import hill_curve
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.report import plot, write_report
-from anonhist.report.curve_wording import NOT_PRIVATE, facts, interval_text, notes, shown_points, value_text, x_text
+from anonhist.report.curve_wording import (
+    NOT_PRIVATE,
+    facts,
+    interval_text,
+    notes,
+    shown_points,
+    value_text,
+    view_of,
+    x_text,
+)
 
 TREES = Profile.from_counts([max(1, 900 // rank) for rank in range(1, 200)])
 SKEWED = Profile([1, 2, 50_000], [90_000, 9_000, 3])
@@ -244,3 +254,13 @@ def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exists already"):
         write_report(curve, tmp_path / "x.html")
     write_report(curve, tmp_path / "x.html", overwrite=True)
+
+
+def test_what_an_account_is_stands_at_the_shares_of_accounts() -> None:
+    """A log has several items of an account: without a bound on them its shares are of items."""
+    curve = guessing_curve(SKEWED, points=4, rng=_rng(), bootstraps=3)
+    assert "each item is one account" in curve.assumes
+    assert "count one of each user" in view_of(curve).reading
+    for name in ("guessing-success", "work-factor", "guesswork"):
+        told = {"guesses": 2} if name == "guessing-success" else {"share": 0.5}
+        assert "each item is one account" in PROPERTIES[name].estimate(SKEWED, **told).assumes

@@ -53,6 +53,15 @@ def test_no_large_epsilon_is_called_private() -> None:
             assert not re.search("nearly|likely, or as unlikely|exp\\(", said)
 
 
+def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
+    """Whoever releases a week's log of the same users every week has other data each time."""
+    units = {"users": PrivacyUnit.user(max_items=2), "labels": PrivacyUnit.label(max_count=3)}
+    for people, unit in (units | {"nodes": PrivacyUnit.node(max_distance=4)}).items():
+        told = f"Further releases of data of the same {people}, such as those of next week: their budgets add up."
+        assert told in not_covered(unit)
+    assert "Further releases of the same data: their budgets add up." in not_covered(PrivacyUnit.item())
+
+
 @pytest.mark.parametrize(
     ("unit", "first"),
     [

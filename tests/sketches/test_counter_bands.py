@@ -7,9 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.profiles import Profile
+from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.names import default_decoder
+from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
@@ -67,6 +69,56 @@ def test_intervals_hold_for_counts_of_any_shape(shape: str) -> None:
             hits = np.sum(held, axis=0)
             assert hits.min() >= LEAST, setting
             assert np.all(hits.mean(axis=1) >= LEAST_ON_AVERAGE * RUNS), setting
+
+
+def check_one_alone(far: int, shift: int, *, is_hashed: bool) -> None:
+    """Check intervals where noise has moved the counter of the only label that is not small."""
+    setting = Setting(noise("1/2"), is_hashed=is_hashed)
+    observed = Observed.of(np.append(np.zeros(1_999, dtype=np.int64), far + shift))
+    bands = counter_bands(observed, setting, poor_decoding(observed), labels=1.0)
+    for band, at in ((bands[0], [1, far - 9, far]), (bands[1], [far])):
+        low, high = band.at(at)
+        assert np.all((low <= 1) & (high >= 1)), shift
+        assert band.at([far + 1])[0][0] == 0, shift
+
+
+@each_of("is_hashed", [False, True])
+def test_the_largest_count_may_be_above_all_counters(*, is_hashed: bool) -> None:
+    # Noise of this rate is lower in 5 %, and higher in 5 %; the largest count has one end that can miss.
+    for shift in (-4, -2, 0, 2, 4):
+        check_one_alone(500, shift, is_hashed=is_hashed)
+
+
+def test_counters_that_are_all_full_may_hold_any_number_of_labels() -> None:
+    rng = np.random.default_rng(20)
+    setting = Setting(noise("4"), is_hashed=True)
+    # 3.8 labels a counter: hardly any has none.
+    held = np.bincount(rng.integers(1_000, size=3_800), minlength=1_000)
+    observed = Observed.of(held + setting.law.simulate(held.size, rng=rng))
+    reaching, _ = counter_bands(observed, setting, default_decoder(setting).decode(observed, setting), labels=1.0)
+    low, high = reaching.at([1])
+    assert low[0] <= 3_800 <= high[0]
+
+
+@pytest.mark.slow
+@each_of("method", ["three-tap", "isotonic"])
+def test_decoders_of_counters_that_labels_do_not_share_do_not_mislead(method: str) -> None:
+    sketch = HashedSketch(buckets=3_800, epsilon=4, key=b"week 47")
+    mechanism = sketch.reconstruct(method, simulations=0).mechanism
+    assert isinstance(mechanism, SketchMechanism)
+    observed = mechanism._simulated(Profile([1, 2], [3_000, 800]), np.random.default_rng(21))
+    found, evidence = mechanism.read_with_evidence(observed)
+    assert found.num_labels < 3_000
+    for band, true in ((evidence.band, [3_800, 800]), (evidence.prevalences, [3_000, 800])):
+        assert band is not None
+        low, high = band.at([1, 2])
+        # Ends are 2 standard errors away and here moved by 4 more: by chance none of eight is wrong, below 1e-8.
+        assert np.all((low - (high - low) <= true) & (true <= high + (high - low)))
+
+
+@pytest.mark.slow
+def test_the_largest_count_may_be_where_counts_are_not_told_apart() -> None:
+    check_one_alone(2**15 + 1, -4, is_hashed=False)
 
 
 @pytest.mark.parametrize("is_hashed", [False, True])

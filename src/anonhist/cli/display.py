@@ -12,6 +12,7 @@ from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.wording import (
     expected_error,
     interval,
+    no_intervals,
     promise_lines,
     share_of_items,
     words_of,
@@ -70,12 +71,16 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
+    # Noise makes labels where there are few: the number is not said without what it is worth.
+    between = f" (95 % interval {interval(*release.k_plus(1).interval)})" if release.error.has_k_plus_intervals else ""
+    labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
-        ("Released", f"{words.many_items(profile.n)} of {words.many_labels(profile.num_labels)}{silent}{capped}.{own}"),
+        ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
         *_edges(release),
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
+        *([("Intervals", told)] if (told := no_intervals(release.error)) else []),
         *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
     ]
 

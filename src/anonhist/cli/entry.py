@@ -21,6 +21,8 @@ DONE, USAGE, BAD_DATA, INTERNAL = 0, 2, 3, 70
 # What is asked for where the name of an option alone would not say it.
 _MISSING = {
     "epsilon": "Say how much privacy to spend, such as --epsilon 1; there is no default",
+    "mechanism": "Say how values are randomised, such as --mechanism subset-selection; 'anonhist local recommend' says"
+    " which errs least",
     "unit": "Say whom to protect, --unit edge or --unit node; there is no default",
 }
 
@@ -116,7 +118,8 @@ def _as_sentence(error: click.ClickException) -> str:
 
         told = no_such_option(error.option_name, context)
     elif isinstance(error, click.MissingParameter) and error.param is not None:
-        told = _MISSING.get(error.param.name or "", told)
+        # Choices are listed one a line: an error is one line.
+        told = _MISSING.get(error.param.name or "", " ".join(told.split()))
     elif isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "format_":
         told = f"{told.rstrip('.')}: it says what a row is. CSV is known by its ending; of CSV in a pipe, say --label"
     where = context.command_path if context else "anonhist"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +10,7 @@ import click
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.targets import csv_target
-from anonhist.errors import UsageError, masked
+from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
@@ -31,20 +29,16 @@ _BY_RELEASE = (
     "Note: most of this interval is not noise, but the largest sampling error there can be. A release at the same "
     "epsilon shows the error as it is, and answers every other question too. Instead of this estimate, for both "
     "together cost twice the epsilon:\n"
-    "  anonhist release {source}{reading} --epsilon {epsilon} -o release.json\n"
-    "  anonhist estimate {name} release.json"
+    "  {release}\n"
+    "  {estimate}"
 )
 _BOUNDED = (
     "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
     "estimates it (--excess-share)."
 )
-# What a release takes as this command does, if it was said.
-_TOLD = ("table", "format_", "delimiter", "label", "user", "max_per_user", "order_by", "unit", "max_count")
 _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
-# Some keywords are words of English too: they are meant where a sentence says what they must be.
-_KEYWORD = re.compile(r"\b(alphabet_size|public_items|(draws|guesses|order|share|base|method)(?= does not| must|:))")
 
 
 def run_estimate(
@@ -98,28 +92,10 @@ def run_estimate(
     if epsilon is not None and not quiet and others["max_per_user"] is not None:
         click.echo(_BOUNDED.format(bound=others["max_per_user"]), err=True)
     if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
-        reading = _as_typed(others | {"unit": unit, "max_count": max_count, "relation": relation})
-        told = _BY_RELEASE.format(source=shlex.quote(masked(source)), reading=reading, epsilon=epsilon, name=property_)
-        click.echo(told, err=True)
+        from anonhist.cli.by_release import commands_by_release
 
-
-def _as_typed(options: dict[str, Any]) -> str:
-    """Return the options that a release of the same data for the same unit needs, as they are typed.
-
-    Examples
-    --------
-    >>> _as_typed({"label": "a b", "no_header": True, "format_": None, "relation": "add-or-remove"})
-    " --label 'a b' --no-header"
-    """
-    typed = [
-        f"--{name.rstrip('_').replace('_', '-')} {shlex.quote(str(options[name]))}"
-        for name in _TOLD
-        if options.get(name)
-    ]
-    typed += [f"--{name.replace('_', '-')}" for name in ("no_header", "keep_null") if options.get(name)]
-    if options["relation"] != NeighboringRelation.ADD_OR_REMOVE.value:
-        typed.append(f"--relation {options['relation']}")
-    return "".join(f" {option}" for option in typed)
+        release, estimate = commands_by_release(click.get_current_context())
+        click.echo(_BY_RELEASE.format(release=release, estimate=estimate), err=True)
 
 
 def _sampling_is_most(estimate: Estimate) -> bool:

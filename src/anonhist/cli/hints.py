@@ -34,9 +34,12 @@ MEANT: Mapping[str, tuple[str, ...]] = {
     "--separator": ("--delimiter",),
     "--sep": ("--delimiter",),
     "--budget": ("--epsilon",),
+    "--eps": ("--epsilon",),
     "--overwrite": ("--force",),
 }
 _MOST = 3
+# So many characters of an option, its dashes among them, are taken for its beginning.
+_BEGINNING = 5
 
 
 def no_such_option(word: str, context: click.Context) -> str:
@@ -58,7 +61,8 @@ def no_such_option(word: str, context: click.Context) -> str:
     others = {path: options_of(command) for path, command in commands_of(context.find_root().command)}
     owners = [path for path, options in others.items() if word in options]
     # Who types an option of another command means it, unless one of this command is but a letter away.
-    known = _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
+    begun = [name for name in own if name.startswith(word)] if len(word) >= _BEGINNING else []
+    known = begun or _near(word, (*own, *meant), cutoff=0.8 if owners else 0.6)
     near = list(dict.fromkeys(meant.get(name, name) for name in known))
     perhaps = f" (perhaps {' or '.join(near)})" if near else ""
     if owners:

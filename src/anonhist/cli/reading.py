@@ -111,4 +111,4 @@ def tell_operator(remarks: list[str], *, quiet: bool) -> None:
         click.echo(WHERE_REMARKS_ARE, err=True)
         return
     for remark in remarks:
-        click.echo(f"Only for you: {as_typed(remark)}", err=True)
+        click.echo(f"Shown only on your terminal: {as_typed(remark)}", err=True)

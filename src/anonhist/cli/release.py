@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 DEFAULT_OUTPUT = "release.json"
+# A user is a label then, and to take one away changes one count: noise for several items is more than that needs.
+_LABELS_ARE_USERS = (
+    "Note: the labels are the users here. --unit label --max-count {bound}, in place of --user and --max-per-user, "
+    "protects them as well with less noise."
+)
 
 
 def run_release(
@@ -63,6 +68,9 @@ def run_release(
     check_mechanism(
         mechanism, left_of(epsilon, excess), protected or PrivacyUnit.item(), NeighboringRelation(relation), options
     )
+
+    if reading["user"] is not None and reading["user"] == reading["label"] and not quiet:
+        click.echo(_LABELS_ARE_USERS.format(bound=reading["max_per_user"]), err=True)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import release

@@ -51,6 +51,8 @@ _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
+# Mechanisms that draw a profile, or publish what they draw: no noisy values are left to make bands of.
+_WITHOUT_BANDS = ("partition", "bounded-partition", "relaxed-partition")
 _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
@@ -58,7 +60,8 @@ def to_document(release: Release) -> dict[str, Any]:
     """Return everything a release says, as JSON values.
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
-    is read back is the rest. The keys and what they mean are fixed for each version.
+    is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
+    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.mechanism.TrustsRuns`).
     """
     guarantee, error = release.guarantee, release.error
     expected = error.sorted_l1
@@ -173,6 +176,10 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
+    inside = getattr(mechanism, "central", mechanism)
+    bands = (error.band, error.prevalence_band, error.zeros_interval)
+    if inside.name in _WITHOUT_BANDS and any(each is not None for each in bands):
+        raise DataError("bands belong to mechanisms that keep noisy values, and no other")
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")
     if error.simulations and (error.levels[0] != 1 or not bool(np.all(np.isin(profile.counts, error.levels)))):

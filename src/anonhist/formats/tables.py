@@ -28,7 +28,8 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
 
     Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
     which no error was kept: that and the ends of its interval are NaN.
-    So is all that was not simulated.
+    So is all of which there is no interval: it was not simulated, or runs of the mechanism on its release err too
+    little.
     """
     profile, error = release.profile, release.error
     counts, prevalences = counts_and_prevalences(release)
@@ -37,7 +38,8 @@ def columns(release: Release) -> dict[str, NDArray[Any]]:
     prevalence_errors, k_plus_errors, lows, highs, least, most = (unknown,) * 6
     if error.simulations:
         at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
-        prevalence_errors, k_plus_errors = error.prevalence_errors[at], error.k_plus_errors[at]
+        prevalence_errors = error.prevalence_errors[at] if error.has_prevalence_intervals else unknown
+        k_plus_errors = error.k_plus_errors[at] if error.has_k_plus_intervals else unknown
     if error.has_k_plus_intervals:
         lows, highs = error.k_plus_interval(profile, profile.counts)
     if error.has_prevalence_intervals:

@@ -138,6 +138,12 @@ def is_json(source: Any, *, format: str | None) -> bool:  # noqa: A002
     return not source.startswith(_DATABASES) and _ending_of(source) in _JSON
 
 
+def check_there(source: str) -> None:
+    """Refuse a local path or pattern that names no file that can be read."""
+    if not is_remote(source):
+        readable(source)
+
+
 def input_files(source: str) -> list[str]:
     """Return the local files that a source reads, as far as they are there."""
     if source == "-":

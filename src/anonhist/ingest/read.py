@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column, require, required_key
 from anonhist.ingest.counted import check_no_structures, counted_table
-from anonhist.ingest.files import is_json, names_are_a_line, stdin_format
+from anonhist.ingest.files import check_there, is_json, names_are_a_line, stdin_format
 from anonhist.ingest.naming import check_named
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import (
@@ -152,6 +152,8 @@ def read_profile(
     follow = followed(progress)
     keys: tuple[str | None, ...] = ()
     if is_json(source, format=format):
+        # Whoever mistyped the name of a release is not told of keys.
+        check_there(source)
         # Keys are data: they decide neither what the rows are nor where their labels are.
         format = format or "events"  # noqa: A001
         keys = _COUNTED[format] if format in _COUNTED else (required_key(label), user, order_by)

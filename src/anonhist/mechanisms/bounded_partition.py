@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     The published mechanism draws from all partitions of at most N items. They are not closed under unions, and only
     c = ε/2 is known to be safe for them; those below the hyperbola are, and the sharp c of the unbounded mechanism
-    holds. The law of both falls in the same way around λ.
+    holds. The law of both falls in the same way around λ. There are intervals from a budget per cell of 1.5 on.
 
     Parameters
     ----------
@@ -64,6 +64,8 @@ class BoundedPartitionMechanism(DrawnMechanism):
     >>> release.profile.n <= 12
     True
     """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
     public_items: int

@@ -2,8 +2,9 @@
 
 The mean of m noisy numbers up to place k is at least that of the true ones, so at least the k-th true one, but for the
 mean of m noises; the mean of m from place k on is at most that. Of windows of 1, 2, 4, … numbers that one is taken
-whose bound would be best if a guess were the truth. Each bound is wrong as often as is asked for, were its window
-fixed.
+whose bound would be best if a guess were the truth. The guess is a fit to the same noise: where numbers are equal, it
+picks the window whose noise goes farthest. So what may be wrong is divided among all w lengths of windows, each
+bound wrong with a probability of ``tail/w``: then none of them is with ``1 − tail``, whichever is taken.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
     noisy : ndarray of float64, shape (k,)
         The whole numbers, each with noise ``P(j) ∝ e^(−γ|j|)`` of its own.
     guess : ndarray of float64, shape (k,)
-        About what they are, never increasing: it decides which windows are looked at, and nothing else.
+        About what they are, never increasing; it may be read off the noisy ones. It decides which windows are looked
+        at, and nothing else.
     rate
         γ > 0.
     tail
-        How often each bound may be wrong, in (0, 1/2).
+        How often each bound may be wrong at most, whatever the guess, in (0, 1/2).
 
     Returns
     -------
@@ -52,7 +54,7 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
     >>> numbers = np.array([9.0, 8.0, 2.0, 1.0])
     >>> low, high = falling_bounds(numbers, numbers, 2.0, tail=0.0125)
     >>> low.tolist(), high.tolist()
-    ([8.0, 6.0, 1.0, -1.0], [11.0, 9.0, 4.0, 2.0])
+    ([7.0, 6.0, -0.0, -1.0], [11.0, 10.0, 4.0, 3.0])
     """
     size = noisy.size
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
@@ -60,9 +62,9 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
     before, hoped = np.append(0.0, np.cumsum(noisy)), np.append(0.0, np.cumsum(guess))
     largest = float(np.abs(before).max())
     slack = 1e-6 if largest < _SURE else size * largest * 2.0**-52
-    count = 1
-    while count <= min(size, _LONGEST):
-        reach = noise_quantile(rate, count, tail) / count
+    lengths = min(size, _LONGEST).bit_length()
+    for count in (1 << power for power in range(lengths)):
+        reach = noise_quantile(rate, count, tail / lengths) / count
         seen, meant = ((sums[count:] - sums[:-count]) / count for sums in (before, hoped))
         last, first = slice(count - 1, size), slice(0, size - count + 1)
         better = meant + reach < best_high[last]
@@ -71,7 +73,6 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
         better = meant - reach > best_low[first]
         best_low[first][better] = (meant - reach)[better]
         low[first][better] = np.ceil(seen - reach - slack)[better]
-        count *= 2
     # What bounds one number bounds all after it from above; the widest of them is kept, not the narrowest.
     high = np.maximum.accumulate(high[::-1])[::-1]
     low = np.minimum.accumulate(low)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.calibration import (
@@ -23,7 +24,6 @@ from anonhist.profiles import FrobeniusCoordinates, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from anonhist.mechanisms.choices import Choices
     from anonhist.randomness import RandomSource
@@ -46,6 +46,9 @@ class PartitionMechanism(DrawnMechanism):
     Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c:
     a function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
     million at 0.001 per cell; for data of that size or less the Frobenius mechanism is far better.
+
+    A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
+    too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
 
     Parameters
     ----------
@@ -74,6 +77,8 @@ class PartitionMechanism(DrawnMechanism):
     True
     """
 
+    runs_hold_from: ClassVar[Fraction] = Fraction(11, 10)
+
     _: KW_ONLY
     member: FamilyParameters | None = None
 
@@ -86,6 +91,13 @@ class PartitionMechanism(DrawnMechanism):
     def family(self) -> FamilyParameters:
         """The member of the family that is drawn from: by default the one that the budget per cell pays for."""
         return self.member or calibrate(self.epsilon_per_cell)
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why intervals from runs on a release are too short, or not known to hold; empty where they hold."""
+        if self.family == calibrate(self.epsilon_per_cell):
+            return super().runs_fall_short
+        return "whether runs of this member of the family on its own release err as much as it does was not measured"
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

@@ -7,10 +7,13 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonhist.errors import UsageError
 from anonhist.mechanisms.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.privhist_band import NoisyParts, of_few, of_parts
 from anonhist.mechanisms.privhist_cut import MOST_LABELS, cut, top_labels
-from anonhist.mechanisms.privhist_high import high_privacy
+from anonhist.mechanisms.privhist_high import high_privacy, noisy_blocks
 from anonhist.mechanisms.privhist_low import low_privacy
 from anonhist.mechanisms.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
@@ -21,8 +24,6 @@ from anonhist.releases.mechanism import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
 
     from anonhist.mechanisms.noise import Noise
     from anonhist.privacy import Guarantee
@@ -152,8 +153,8 @@ class PrivHistMechanism(Setting):
     Notes
     -----
     Õ(√n + t) time for t distinct counts. :attr:`Release.n` is N, off by about 1/ε₁ whatever n is: nearer than the
-    profile's own n where there are millions of items. Intervals are from runs on the release: below an ε of 1 they are
-    too short on some data (docs/benchmarks.md, "Intervals of releases").
+    profile's own n where there are millions of items. Intervals are from the noisy numbers themselves
+    (:mod:`~anonhist.mechanisms.privhist_band`).
 
     References
     ----------
@@ -222,8 +223,12 @@ class PrivHistMechanism(Setting):
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`."""
         with without_sizes():
-            released, items = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
-        return make_release(self.publishable(released), self, reason=reason, items=items)
+            released, items, parts = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
+        public = self.publishable(released)
+        evidence = (
+            of_few(float(self.division.items * self.epsilon_per_cell)) if parts is None else of_parts(parts, public)
+        )
+        return make_release(public, self, reason=reason, items=items, evidence=evidence)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness."""
@@ -236,13 +241,14 @@ class PrivHistMechanism(Setting):
     def _threshold(self, items: int) -> int:
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)
 
-    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int]:
+    def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int, NoisyParts | None]:
+        """Run once: what is published, N, and the noisy numbers that the former was fitted to, if N is not 0."""
         shares, epsilon = self.division, self.epsilon_per_cell
         for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
         # 1.
         items = min(max(profile.n + int(noise(for_items, 1)[0]), 0), MAX_ITEMS)
         if not items:
-            return Profile([], []), 0
+            return Profile([], []), 0, None
         # 2.
         threshold = self._threshold(items)
         border = border_width(items, for_cut)
@@ -252,9 +258,17 @@ class PrivHistMechanism(Setting):
         noisy_small = added(small, noise(for_cut, threshold)) if low else None
         noisy_large = added(large.expanded(), noise(for_cut, large.num_labels))
         # 5., 6.
+        rate = float(for_cut)
         if noisy_small is not None:
-            return low_privacy(noisy_small, noisy_large, border=border), items
-        return high_privacy(profile, noisy_large, items=items, threshold=threshold, rate=for_blocks, noise=noise), items
+            # The made-up labels and the border noise cancel: see privhist_band.
+            reaching = added(noisy_small, np.full(threshold, large.num_labels - 2 * border))
+            parts = NoisyParts(reaching, rate, noisy_large, border, rate)
+            return low_privacy(noisy_small, noisy_large, border=border), items, parts
+        levels, sums = noisy_blocks(
+            profile, noisy_large, items=items, threshold=threshold, rate=for_blocks, noise=noise
+        )
+        parts = NoisyParts(sums[:threshold], float(for_blocks), noisy_large, border, rate)
+        return high_privacy(levels, sums), items, parts
 
 
 def border_width(items: int, rate: Fraction) -> int:

@@ -25,15 +25,15 @@ _LEAST_LOGARITHM = 0.1
 _MOST_BOUNDARIES = 2**22
 
 
-def high_privacy(
+def noisy_blocks(
     profile: Profile, large: NDArray[np.int64], *, items: int, threshold: int, rate: Fraction, noise: Noise
-) -> Profile:
-    """Return H^y of steps H1 to H6; only H4 looks at the profile, through its block sums, and spends ``rate``.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return boundaries and noisy block sums, steps H1 to H4; only H4 looks at the profile, and spends ``rate``.
 
     The paper divides each label between the two boundaries next to its count (H3) and adds Laplace noise of scale
     ``1/(ε₃ w_i)`` to the cumulative sums (H4). Those are ``B_i/w_i`` with the whole number
     ``B_i = Σ_{s_{i−1} < r ≤ s_i} φ_{r+}``: noise on B_i lies on the grid of step 1/w_i, has the same rate, and needs no
-    rounding to be paid for.
+    rounding to be paid for. Of the T first, each is of one count alone.
 
     Parameters
     ----------
@@ -50,15 +50,19 @@ def high_privacy(
     noise
         Draws two-sided geometric noise.
     """
-    from scipy.optimize import isotonic_regression
-
     # H1., H2.: counts are clipped at the last boundary, 2N.
     levels = boundaries(large, items=items, threshold=threshold, epsilon=float(rate))
     # H3., H4.
-    noisy = added(block_sums(profile, levels), noise(rate, levels.size))
+    return levels, added(block_sums(profile, levels), noise(rate, levels.size))
+
+
+def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:
+    """Return H^y of steps H5 and H6: post-processing of the boundaries and the noisy block sums, one for each."""
+    from scipy.optimize import isotonic_regression
+
     # H5.
     widths = np.diff(levels, prepend=0).astype(np.float64)
-    fit = isotonic_regression(noisy / widths, weights=widths**2, increasing=False).x
+    fit = isotonic_regression(sums / widths, weights=widths**2, increasing=False).x
     # H6.
     return profile_of_fit(levels, fit)
 

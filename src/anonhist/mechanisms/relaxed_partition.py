@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     Notes
     -----
-    O(N·√N/ε) time and memory in the worst case.
+    O(N·√N/ε) time and memory in the worst case. There are intervals from a budget per cell of 2 on.
 
     References
     ----------
@@ -67,6 +67,8 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     >>> mechanism.release(Profile.from_counts([5, 3, 3, 1])).guarantee.delta
     Fraction(1, 1000000000)
     """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(2)
 
     _: KW_ONLY
     public_items: int

@@ -14,7 +14,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.bounded import assumed_of, cut_short
-from anonhist.properties.estimator import Resimulated
+from anonhist.properties.estimator import Resimulated, why_unknown
 from anonhist.properties.levels import check_level, quantile, widening
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def estimated_curve(
 
     The sampling error is the spread over bootstrap samples; for a release it is joined in squares by the privacy noise,
     ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R. Of a release
-    without runs (``simulations=0``) the band is all there can be, and a warning says so.
+    without runs (``simulations=0``), or whose runs err too little, the band is all there can be, and a warning says so.
 
     Parameters
     ----------
@@ -181,14 +181,17 @@ def estimated_curve(
     sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     error, wide, cut = sampling, sampling, None
+    is_known = True
     if not isinstance(data, Profile):
-        if simulated:
+        unknown = why_unknown(data) if simulated else ""
+        is_known = bool(simulated) and not unknown
+        if is_known:
             runs = np.array(list(pulsing(statistic(run) for run in simulated)))
             noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
             error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening(len(simulated)) * noise)
             parts = (("sampling", sampling), ("privacy noise", noise))
         else:
-            warnings = (*warnings, _NOT_SIMULATED)
+            warnings = (*warnings, f"The band is all there can be: {unknown}." if unknown else _NOT_SIMULATED)
             parts = (("sampling", sampling),)
         method = f"{method}, from a release"
         if data.mostly_noise:
@@ -201,7 +204,7 @@ def estimated_curve(
     # A few runs know their spread less exactly.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
-    is_known = isinstance(data, Profile) or (bool(simulated) and cut is None)
+    is_known = is_known and cut is None
     if not profile.n or not is_known:
         low, high = np.broadcast_to(axes.least, value.shape), np.broadcast_to(axes.most, value.shape)
     if not profile.n:

@@ -10,7 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.bounded import assumed_of, cut_short
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.estimator import Resimulated, error_of
+from anonhist.properties.estimator import Resimulated, error_of, why_unknown
 from anonhist.properties.levels import check_level
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
@@ -88,8 +88,9 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         value, own, warnings = point.value, error_of(point, profile), point.warnings
     else:
         value, own = 0.0, 0.0
-    noise = sample.noise(estimator, value)
-    is_known = release is None or bool(sample.runs)
+    unknown = _unknown(sample)
+    is_known = unknown is None
+    noise = sample.noise(estimator, value) if is_known else 0.0
     error = math.hypot(own, noise)
     cut = cut_short(release.guarantee.unit) if release is not None and needs_counts else None
     if profile.n and is_known and cut is None:
@@ -98,7 +99,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     else:
         low, high = interval.of_nothing()
         ends = min(low, value), max(high, value)
-        statement = cut or (_OF_NOTHING if is_known else NOT_SIMULATED)
+        statement = cut or (_OF_NOTHING if unknown is None else unknown)
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
@@ -118,6 +119,16 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
         guarantee=None if release is None else release.guarantee,
         statement=statement,
     )
+
+
+def _unknown(sample: Sample) -> Statement | None:
+    """Say why it is not known how far off privacy noise makes a number; None where it is, or there is no noise."""
+    if sample.release is None:
+        return None
+    if not sample.runs:
+        return NOT_SIMULATED
+    reason = why_unknown(sample.release)
+    return Statement(Holds.NONE, f"{reason}; the error is that of sampling") if reason else None
 
 
 def _scaled(found: Estimate, scale: float) -> Estimate:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from anonhist.properties.sampling import sampling_error
+from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +89,15 @@ class Resimulated(Protocol):
 
     def k_plus(self, k: int) -> Estimate:
         """Return how many labels of the data have at least this count, with an interval."""
+
+
+def why_unknown(release: Resimulated) -> str:
+    """Return why a release tells no interval, not even for its number of labels; empty where it tells one.
+
+    Then nothing is known of how far its runs fall short, and no property has an interval that rests on them.
+    """
+    said = release.k_plus(1).statement
+    return said.reason if said.holds is Holds.NONE else ""
 
 
 def value_of(estimator: Estimator, profile: Profile) -> float:

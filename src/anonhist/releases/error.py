@@ -20,21 +20,23 @@ from anonhist.properties import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.mechanism import simulation_work, simulations_of
+from anonhist.releases.mechanism import runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, nothing_like, part_of
+from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.mechanism import Mechanism
     from anonhist.releases.runs import Run
 
-NORMAL_95 = 1.959963984540054
 # Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
 _LESS, _MORE = 1.25, 1.6
+# Where runs are not trusted with intervals, small data were released with errors down to this part.
+_FAR_LESS = 2.0
 # So much of the bar is for runs on the released profile; the rest is for those on no data.
 _ON_RELEASE = 0.6
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
@@ -77,6 +79,9 @@ class ReleaseError:
         Intervals for φ_r from the noisy values, in place of those from standard errors.
     zeros_interval
         An interval for φ_0 from the noisy values, where it is released and smoothed.
+    runs_fall_short
+        Why there are no intervals from runs, though there are runs: these err less than the release does. Empty where
+        they do not. It follows from the mechanism: see :func:`~anonhist.releases.mechanism.runs_fall_short`.
 
     Raises
     ------
@@ -100,6 +105,7 @@ class ReleaseError:
     band: KPlusBand | None = None
     prevalence_band: PrevalenceBand | None = None
     zeros_interval: tuple[int, int] | None = None
+    runs_fall_short: str = ""
 
     def __post_init__(self) -> None:
         levels = whole_numbers(self.levels, name="level")
@@ -141,30 +147,37 @@ class ReleaseError:
 
         Runs on the released profile say what to expect of data of its shape; other data may be released with a smaller
         or a larger error. From 0.8 to 1.6 times the value of :attr:`sorted_l1`, a factor of two, and wider only where
-        so few runs were made that its own interval reaches farther. Measured in docs/benchmarks.md; data whose large
-        counts are all equal may be beyond. None where nothing was simulated.
+        so few runs were made that its own interval reaches farther, or where runs fall short: then from 0.5 times.
+        Measured in docs/benchmarks.md; data whose large counts are all equal may be beyond. None where nothing was
+        simulated.
         """
         if self.sorted_l1 is None:
             return None
         expected = self.sorted_l1
         low, high = expected.interval
-        return min(expected.value / _LESS, low), max(expected.value * _MORE, high)
+        less = _LESS if self.has_k_plus_intervals else _FAR_LESS
+        return min(expected.value / less, low), max(expected.value * _MORE, high)
 
     @property
     def has_prevalence_intervals(self) -> bool:
         """Whether there are intervals for φ_r, from runs or from noisy values."""
-        return bool(self.simulations) or self.prevalence_band is not None
+        return not self.why_unknown or self.prevalence_band is not None
 
     @property
     def has_k_plus_intervals(self) -> bool:
         """Whether there are intervals for φ_{k+}."""
-        return bool(self.simulations) or self.band is not None
+        return not self.why_unknown or self.band is not None
+
+    @property
+    def why_unknown(self) -> str:
+        """Why runs tell no interval: there are none, or they fall short; empty where they tell one."""
+        return self.runs_fall_short if self.simulations else _NOT_SIMULATED
 
     def prevalence(self, profile: Profile, count: int) -> Estimate:
         """Return φ_r of the released profile with its 95 % interval."""
         value = profile.prevalence(count)
         if not self.has_prevalence_intervals:
-            return _unknown(value)
+            return _unknown(value, self.why_unknown)
         (low,), (high,) = self.prevalence_interval(profile, np.array([count]))
         ends = float(low), float(high)
         if self.prevalence_band is not None:
@@ -175,13 +188,13 @@ class ReleaseError:
         """Return φ_{k+} of the released profile with its 95 % interval."""
         value = profile.k_plus(k)
         if not self.has_k_plus_intervals:
-            return _unknown(value)
+            return _unknown(value, self.why_unknown)
         (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
         ends = float(low), float(high)
         if self.prevalence_band is not None:
             return _smoothed(value, ends)
-        if not self.simulations:
-            told = Statement(Holds.BOTH, _NOT_SIMULATED)
+        if self.why_unknown:
+            told = Statement(Holds.BOTH, self.why_unknown)
             return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
         method = METHOD if self.band is None else BAND_METHOD
         return Estimate(float(value), float(self._at(self.k_plus_errors, k)), ends, method)
@@ -229,8 +242,8 @@ class ReleaseError:
             return _smoothed(
                 zeros, (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
             )
-        if not self.simulations:
-            return _unknown(zeros)
+        if self.why_unknown:
+            return _unknown(zeros, self.why_unknown)
         if self.zeros_error is None:
             raise DataError("This error table says nothing of labels of count zero.")
         low, high = whole_interval(zeros, widening(self.simulations) * self.zeros_error)
@@ -239,7 +252,7 @@ class ReleaseError:
     def _interval(
         self, values: NDArray[np.int64], errors: NDArray[np.float64], level: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if not self.simulations:
+        if self.why_unknown:
             return np.zeros(values.shape), np.full(values.shape, np.inf)
         return whole_interval(values, widening(self.simulations) * self._at(errors, level))
 
@@ -286,6 +299,11 @@ def simulate_error(
     of_nothing
         The same of runs on :func:`~anonhist.releases.runs.nothing_like` it.
 
+    Returns
+    -------
+    ReleaseError
+        Without intervals from runs where the mechanism does not say that these hold.
+
     Raises
     ------
     UsageError
@@ -327,10 +345,13 @@ def simulate_error(
     # Runs that all agree do not make the mean exact: one more of them may be off by an item.
     spread = max(float(np.std(distances, ddof=1)) / runs**0.5, 1 / runs)
     expected = expected_distance(mean, spread, runs)
+    error = ReleaseError(
+        expected, runs, levels, roots[0], roots[1], zeros_error, runs_fall_short=runs_fall_short(mechanism)
+    )
     if evidence is None:
-        return ReleaseError(expected, runs, levels, roots[0], roots[1], zeros_error)
-    found_error = ReleaseError(
-        expected, runs, levels, roots[0], roots[1], zeros_error, evidence.band, evidence.prevalences, evidence.zeros
+        return error
+    found_error = replace(
+        error, band=evidence.band, prevalence_band=evidence.prevalences, zeros_interval=evidence.zeros
     )
     if evidence.prevalences is None:
         return found_error
@@ -448,9 +469,9 @@ def _with_released(
     return np.minimum(low, values).astype(np.float64), np.maximum(high, values).astype(np.float64)
 
 
-def _unknown(value: int) -> Estimate:
+def _unknown(value: int, reason: str) -> Estimate:
     """Return a number of which nothing is known but that it was released."""
-    said = Statement(Holds.NONE, _NOT_SIMULATED)
+    said = Statement(Holds.NONE, reason)
     return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=said)
 
 
@@ -460,31 +481,3 @@ def _smoothed(value: int, ends: tuple[float, float]) -> Estimate:
     Its standard error is that of a normal interval as wide.
     """
     return Estimate(float(value), (ends[1] - ends[0]) / (2 * NORMAL_95), ends, BAND_METHOD)
-
-
-def whole_interval(values: ArrayLike, errors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of 95 % intervals for numbers of labels: ``value ± max(1, ⌈1.96·error⌉)``, cut below at 0.
-
-    The truth is a whole number: a normal interval that reaches no other one covers less than it says. And an error
-    that no run showed may still occur: after B runs without, it has a chance of up to 3/B (95 % confidence).
-
-    Parameters
-    ----------
-    values, errors
-        Whole numbers ≥ 0 and their standard errors ≥ 0, of one shape.
-
-    Returns
-    -------
-    low, high : ndarray of float64
-        ``0 ≤ low ≤ value < high``, whole. Where floats skip whole numbers, from 2^53 on, at least the next floats.
-
-    Examples
-    --------
-    >>> low, high = whole_interval([12, 7, 0], [2.0, 0.3, 0.0])
-    >>> low.tolist(), high.tolist()
-    ([8.0, 6.0, 0.0], [16.0, 8.0, 1.0])
-    """
-    middle = np.asarray(values).astype(np.float64)
-    half = np.maximum(1.0, np.ceil(NORMAL_95 * np.asarray(errors, dtype=np.float64)))
-    low = np.minimum(middle - half, np.nextafter(middle, -np.inf))
-    return np.maximum(low, 0.0), np.maximum(middle + half, np.nextafter(middle, np.inf))

@@ -53,6 +53,17 @@ class _Band:
         steps = int(np.searchsorted(self.ends, most)) + 1
         return replace(self, ends=np.minimum(self.ends[:steps], most), lows=self.lows[:steps], highs=self.highs[:steps])
 
+    def of_no_more(self, labels: int) -> Self:
+        """Return the same band where it is known that there are no more labels than that.
+
+        Examples
+        --------
+        >>> band = KPlusBand([2, 9], [3, 0], [5, 2]).of_no_more(4)
+        >>> band.lows.tolist(), band.highs.tolist()
+        ([3, 0], [4, 2])
+        """
+        return replace(self, lows=np.minimum(self.lows, labels), highs=np.minimum(self.highs, labels))
+
 
 @dataclass(frozen=True, eq=False)
 class KPlusBand(_Band):

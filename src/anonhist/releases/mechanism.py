@@ -24,6 +24,9 @@ USUAL_RUNS, LEAST_RUNS = 32, 8
 # So much work is done for all runs on a released profile together; about a second's.
 _WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
+_NOT_KNOWN = (
+    "no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known"
+)
 
 
 @runtime_checkable
@@ -77,6 +80,34 @@ class BoundsDegrees(Protocol):
     @property
     def max_degree(self) -> int:
         """θ, the largest degree that it can release."""
+
+
+@runtime_checkable
+class TrustsRuns(Protocol):
+    """A mechanism that says whether its runs on what it released err as much as the release does.
+
+    Runs on a release tell too little where the data are of another shape than what noise made of them. So a mechanism
+    without this property has no intervals from runs; those from noisy values (:class:`~anonhist.releases.Evidence`)
+    hold whatever the data are.
+    """
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why 95 % intervals from runs on a release are too short, a phrase without a full stop; empty where not."""
+
+
+def runs_fall_short(mechanism: Mechanism) -> str:
+    """Return why intervals from runs of a mechanism on its own release are not to be trusted; empty where they are.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
+    >>> runs_fall_short(PartitionMechanism(2)), runs_fall_short(PartitionMechanism("0.5"))[:17]
+    ('', 'below an epsilon ')
+    >>> runs_fall_short(FrobeniusMechanism(1))
+    'no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known'
+    """
+    return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
 
 
 def simulation_work(mechanism: Mechanism, profile: Profile) -> int:

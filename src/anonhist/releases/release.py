@@ -11,7 +11,7 @@ from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_num
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.mechanism import BoundsDegrees, simulation_work, simulations_of
+from anonhist.releases.mechanism import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
@@ -109,6 +109,10 @@ class Release:
         elif asked is None:
             asked = simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
         object.__setattr__(self, "simulations", parse_simulations(asked))
+        known = self.recorded_error
+        # Whether runs tell intervals follows from the mechanism, wherever the errors come from.
+        if known is not None and known.runs_fall_short != (short := runs_fall_short(self.mechanism)):
+            object.__setattr__(self, "recorded_error", replace(known, runs_fall_short=short))
         if self.order_key is not None:
             object.__setattr__(self, "order_key", parse_order_key(self.order_key))
             if self.guarantee.unit.kind != "user":

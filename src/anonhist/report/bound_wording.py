@@ -65,9 +65,10 @@ def left_out(excess: Excess) -> str:
             f"What {bound} left out cannot be told from nothing: {interval(*users)} users had more items (95 % "
             f"interval). A larger share of epsilon{cap} would show more."
         )
-    # Of items that were left out there is a user, whatever the lower end of the number of users.
-    many = interval(*users) if users[0] else f"up to {users[1]:,.0f}"
-    percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {math.ceil(100 * share[1])}"
+    # Items that were left out are of some users, at most C counted of each, whatever the noise on those says.
+    most = max(users[1], math.ceil(excess.at_least / excess.cap))
+    many = interval(users[0], most) if users[0] else f"up to {most:,.0f}"
+    percents = interval(100 * share[0], 100 * share[1]) if share[0] else f"up to {max(1, math.ceil(100 * share[1]))}"
     return (
         f"T{bound[1:]} left out at least {excess.at_least:,} items (95 % confidence), of {many} users, {percents} % of "
         "all (95 % intervals); the other numbers do not include them. "

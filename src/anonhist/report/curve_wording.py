@@ -79,6 +79,8 @@ _VIEWS = {
         "{} guesses each",
         "of accounts broken by {}",
         "Each point says which share of all accounts someone breaks who tries the β most frequent passwords on each. "
+        "Each item counts as one account: of a log with several items of an account, count one of each "
+        "user. "
         "Guesses are on a log scale: the same distance is the same factor everywhere. The higher the curve on the "
         "left, the more is lost to a few guesses. It ends at 100 % because the data hold no other passwords: "
         "those not seen yet would stretch it to the right.",

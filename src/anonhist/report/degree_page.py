@@ -25,7 +25,7 @@ from anonhist.report.figures import prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import expected_error, interval, runs_told, share_of_items
+from anonhist.report.wording import expected_error, interval, no_intervals, runs_told, share_of_items
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": runs_told(release, of="degrees"),
+        "runs": " ".join((runs_told(release, of="degrees"), no_intervals(error))).strip(),
         "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
         "version": release.library_version,
     }

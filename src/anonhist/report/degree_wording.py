@@ -104,8 +104,8 @@ def ends_text(estimate: Estimate) -> str:
     '0.54118 to 0.54190'
     >>> ends_text(Estimate(1.0, 0.0, (1.0, math.inf), "")), ends_text(Estimate(4.0, 0.0, (4.0, 4.0), ""))
     ('1 to infinity', 'exact')
-    >>> from anonhist.graphs.statistics.degree_data import NOT_SIMULATED
-    >>> ends_text(Estimate(0.5, math.nan, (0.0, 1.0), "", statement=NOT_SIMULATED))
+    >>> from anonhist.properties.statement import Statement
+    >>> ends_text(Estimate(0.5, math.nan, (0.0, 1.0), "", statement=Statement(Holds.NONE, "nothing was simulated")))
     'no interval'
     """
     low, high = estimate.interval

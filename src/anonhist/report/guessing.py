@@ -10,14 +10,15 @@ import numpy as np
 
 from anonhist.properties import covered_share, evenly_spread
 from anonhist.properties.levels import widening
-from anonhist.releases.error import NORMAL_95, whole_interval
+from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from anonhist.releases import Release
+    from anonhist.profiles import Profile
+    from anonhist.releases import Release, ReleaseError
 
 _POINTS = 400
 
@@ -31,59 +32,129 @@ class Guessing:
     labels : ndarray of int64, shape (v,)
         Numbers β of most frequent labels, ascending, ≥ 1, evenly spread on the log scale; each power
         of ten up to the number of labels among them.
-    share, share_errors : ndarray of float64, shape (v,)
-        ``λ_β``, the share of the released items that they cover, in [0, 1], and its standard error; None where nothing
-        was simulated.
+    share : ndarray of float64, shape (v,)
+        ``λ_β``, the share of the released items that they cover, in [0, 1].
+    band : tuple of ndarray of float64, shape (v,)
+        The ends of 95 % intervals for the share in the data; 0 and infinity where nothing is known.
     items_interval
-        A 95 % interval for the number of items, at least what noise alone makes of no data; 0 and infinity where
-        nothing was simulated.
-    runs
-        How many runs of the mechanism on the released profile the errors come from: those of the release.
+        A 95 % interval for the number of items, at least what noise alone makes of no data; 0 and infinity where runs
+        tell nothing.
+    is_known
+        Whether anything is known of how far off the curve is.
     """
 
     labels: NDArray[np.int64]
     share: NDArray[np.float64]
-    share_errors: NDArray[np.float64] | None
+    band: tuple[NDArray[np.float64], NDArray[np.float64]]
     items_interval: tuple[float, float]
-    runs: int
-
-    @property
-    def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends of 95 % intervals for the share; 0 and infinity where nothing was simulated."""
-        if self.share_errors is None:
-            return np.zeros(self.share.shape), np.full(self.share.shape, np.inf)
-        half = NORMAL_95 * widening(self.runs) * self.share_errors
-        return np.maximum(self.share - half, 0.0), np.minimum(self.share + half, 1.0)
+    is_known: bool
 
     @classmethod
     def of(cls, release: Release) -> Guessing:
-        """Read the curve off the released profile, and its errors off the runs of the release: post-processing, free.
+        """Read the curve off the released profile, and its band off what the release knows: post-processing, free.
 
-        The standard error of a number f(R) of the released profile R is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over
-        the runs R*_b of the mechanism on R that all errors of the release rest on.
+        Where there are intervals for φ_{k+} from noisy values, the band is made of these. The β largest counts hold
+        ``S_β = Σ_k min(φ_{k+}, β)`` items and the others ``Σ_k max(φ_{k+} − β, 0)``, and both grow with every φ_{k+}.
+        So the lower end of λ_β is that of S_β beside the upper end of the rest, and the upper end the other way round.
+        If all intervals hold at once it holds; where some do not, the others make up for them (docs/benchmarks.md).
+
+        Elsewhere it is the normal interval of the standard error ``sqrt(mean_b (f(R*_b) − f(R))²)`` over the runs R*_b
+        of the mechanism on the released profile R, if these are to be trusted, widened to whole items and to what the
+        largest expected error of the whole profile can do to a share (:func:`farthest`): runs on a smoothed profile
+        err too little at its steps.
         """
         profile = release.profile
         total = max(1, profile.num_labels)
         marks = {*evenly_spread(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
         labels = np.array(sorted(marks), dtype=np.int64)
         share = covered_share(profile, labels)
+        error = release.error
+        # Intervals for φ_{k+} stand without runs, too; the number of items is told by runs alone.
+        items = _items_interval(release) if error.simulations and error.has_k_plus_intervals else (0.0, math.inf)
+        if error.band is not None:
+            return cls(labels, share, _from_k_plus(error, profile, labels), items, is_known=True)
+        if error.why_unknown:
+            nothing = np.zeros(share.shape), np.full(share.shape, np.inf)
+            return cls(labels, share, nothing, items, is_known=False)
         drawn = release.resimulate()
-        runs = len(drawn)
-        if not runs:
-            return cls(labels, share, None, (0.0, math.inf), 0)
-        squares, items_square = np.zeros(labels.size), 0.0
+        squares = np.zeros(labels.size)
         for simulated in drawn:
             squares += (covered_share(simulated, labels) - share) ** 2
-            items_square += float(simulated.n - profile.n) ** 2
-        # What was released does not show how much of it is noise alone: see anonhist.releases.error.
-        of_nothing = release.resimulate_nothing()
-        nothing_square = math.fsum(float(one.n) ** 2 for one in of_nothing) / len(of_nothing)
-        items_error = widening(runs) * max(items_square / runs, nothing_square) ** 0.5
-        low, high = whole_interval(profile.n, items_error)
-        # Runs that all agree do not make a share exact: one more of them may be off by an item.
-        least = 1 / (runs**0.5 * max(1, profile.n))
-        errors = np.maximum(np.sqrt(squares / runs), least)
-        return cls(labels, share, errors, (float(low), float(high)), runs)
+        # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
+        items_off = NORMAL_95 * widening(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
+        half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
+        expected = error.expected_range
+        half = np.maximum(
+            half, farthest(share, items=profile.n, distance=math.inf if expected is None else expected[1])
+        )
+        band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
+        return cls(labels, share, band, items, is_known=True)
+
+
+def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:
+    """Return how far off the shares of a profile can be at most: ``D·max(λ, 1 − λ)/(n − D)``.
+
+    Let C of the n items be of the β most frequent labels, so λ = C/n, and C + a and n + a + b be the same numbers of
+    another profile at sorted ℓ1 distance D, so |a| + |b| ≤ D. Then its share is off by
+    ``(a·(1 − λ) − b·λ)/(n + a + b)``.
+
+    Parameters
+    ----------
+    share : ndarray of float64, shape (v,)
+        λ at each β, in [0, 1].
+    items
+        n ≥ 0.
+    distance
+        D ≥ 0, the sorted ℓ1 distance in items; infinite where it is not known.
+
+    Returns
+    -------
+    ndarray of float64, shape (v,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> farthest(np.array([0.0, 0.5, 0.9]), items=100, distance=20).tolist()
+    [0.25, 0.125, 0.225]
+    """
+    if not distance < items:
+        return np.ones(share.shape)
+    return np.asarray(np.minimum(1.0, distance * np.maximum(share, 1 - share) / (items - distance)))
+
+
+def _items_interval(release: Release) -> tuple[float, float]:
+    """Return a 95 % interval for the number of items, from runs on what was released and on no data."""
+    profile, drawn, of_nothing = release.profile, release.resimulate(), release.resimulate_nothing()
+    # What was released does not show how much of it is noise alone: see anonhist.releases.error.
+    square = math.fsum(float(one.n - profile.n) ** 2 for one in drawn) / len(drawn)
+    nothing_square = math.fsum(float(one.n) ** 2 for one in of_nothing) / len(of_nothing)
+    low, high = whole_interval(profile.n, widening(len(drawn)) * max(square, nothing_square) ** 0.5)
+    return float(low), float(high)
+
+
+def _from_k_plus(
+    error: ReleaseError, profile: Profile, labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both ends of λ_β that the intervals for φ_{k+} give."""
+    ends = profile.counts if error.band is None else np.union1d(error.band.ends, profile.counts)
+    widths = np.diff(ends, prepend=0).astype(np.float64)
+    low, high = (_divided(widths, side, labels) for side in error.k_plus_interval(profile, ends))
+    least, most = (
+        np.divide(covered, covered + rest, out=np.full(labels.size, none), where=covered + rest > 0)
+        for (covered, _), (_, rest), none in ((low, high, 0.0), (high, low, 1.0))
+    )
+    return least, most
+
+
+def _divided(
+    widths: NDArray[np.float64], reaching: NDArray[np.float64], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how many items the β largest counts hold, and how many the others, of a falling φ_{k+} in steps."""
+    columns, area = np.append(0.0, np.cumsum(widths)), np.append(0.0, np.cumsum(widths * reaching))
+    # In so many steps β labels reach; all that is in later steps is theirs.
+    steps = np.searchsorted(-reaching, -labels, side="right")
+    covered = labels * columns[steps] + (area[-1] - area[steps])
+    return covered, np.maximum(area[-1] - covered, 0.0)
 
 
 def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Figure:
@@ -101,7 +172,7 @@ def guessing_figure(release: Release, *, guessing: Guessing | None = None) -> Fi
     if not len(release.profile):
         say_empty(axes)
         return figure
-    if curve.runs:
+    if curve.is_known:
         axes.fill_between(curve.labels, *curve.band, color=BAND, linewidth=0, label="95 % interval")
     mark = "-" if curve.labels.size > 1 else "o"
     axes.plot(curve.labels, curve.share, mark, color=BLUE, linewidth=1.6, label="released guessing curve")

@@ -18,6 +18,7 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     interval_of_items,
+    no_intervals,
     not_covered,
     promise,
     runs_told,
@@ -76,7 +77,9 @@ def _main(release: Release, command: str | None) -> str:
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
-        bounded=f"<p>{escape(told)}</p>" if (told := what_a_bound_costs(release)) else "",
+        bounded="".join(
+            f"<p>{escape(told)}</p>" for told in (what_a_bound_costs(release), no_intervals(error)) if told
+        ),
         not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
         plot=inline_svg(
             lambda: prevalences_figure(release),
@@ -134,7 +137,7 @@ def _guessing_table(release: Release, guessing: Guessing, limit: int | None) -> 
             f"<div><h3>Guessing curve</h3><p>None: counts of {limit:,} or more were taken together, so this release "
             "does not say which share of the items frequent labels have.</p></div>"
         )
-    unit = " %" if release.error.simulations else ""
+    unit = " %" if guessing.is_known else ""
     found = rows(_guessing_rows(guessing), places=2, unit=unit) if len(release.profile) else ""
     return (
         '<div><h3>Guessing curve</h3><table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'

@@ -205,9 +205,12 @@ def not_covered(unit: PrivacyUnit) -> list[str]:
         "node": "Anyone with several nodes: the promise is for one node, and for k nodes of one person ε is k times as"
         " large.",
     }
+    people = {"user": "users", "label": "labels", "node": "nodes"}.get(unit.kind)
+    # Whoever releases every week has other data each time, but the same people in them.
+    again = "the same data" if people is None else f"data of the same {people}, such as those of next week"
     return [
         of_unit[unit.kind],
-        "Further releases of the same data: their budgets add up.",
+        f"Further releases of {again}: their budgets add up.",
         "What the running time or memory use of the program tells someone who watches the machine.",
         "The data themselves, which stay where they were.",
     ]
@@ -304,6 +307,20 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
         f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy. ± is one"
         " standard error."
     )
+
+
+def no_intervals(error: ReleaseError) -> str:
+    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_told` says it.
+
+    Examples
+    --------
+    >>> from anonhist.releases import ReleaseError
+    >>> no_intervals(ReleaseError.unsimulated())
+    ''
+    """
+    if not error.simulations or error.has_k_plus_intervals:
+        return ""
+    return f"There are no intervals: {error.why_unknown}."
 
 
 def percent(share: float) -> str:

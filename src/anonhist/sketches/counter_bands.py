@@ -49,6 +49,10 @@ _SURE = 10.0
 _TOLERANCE = 1e-3
 # Noise goes farther than its reach with this probability.
 _BEYOND = 1e-9
+# Noise may have carried a counter away from where it counts, but farther than this with this probability.
+_CARRIED = 0.01
+# A response that is off by less than this share of the most is taken as on its step.
+_ON_STEP = 0.1
 # Steps are put together that widen no interval by more than this share of it.
 _WIDENED = 0.05
 
@@ -79,7 +83,8 @@ def counter_bands(
         nothing = np.zeros(0, dtype=np.int64)
         return KPlusBand(nothing, nothing, nothing), PrevalenceBand(nothing, nothing, nothing)
     sampling = _Sampling(labels, np.inf if setting.is_hashed else float(observed.size))
-    last = int(min(max(int(observed.values[-1]) + 1, 1), _LONGEST))
+    # The largest count may be larger than any counter: noise may be below zero.
+    last = int(min(max(int(observed.values[-1]), 0) + max(setting.law.reach(_CARRIED), 1), _LONGEST))
     ends = _places(observed, setting, last)
     low, high = _by_value(observed, setting, ends, sampling)
     high = np.minimum(high, _by_sum(observed, setting, ends, sampling))
@@ -96,7 +101,7 @@ def counter_bands(
 
 def _places(observed: Observed, setting: Setting, last: int) -> NDArray[np.int64]:
     """Return all counts up to ``last``, and of those beyond the ones after which bounds by value change."""
-    far, reach = observed.values[observed.values > last], setting.law.reach(_BEYOND)
+    far, reach = observed.values[observed.values > last - setting.law.reach(_CARRIED)], setting.law.reach(_BEYOND)
     beyond = np.sort(np.concatenate((far + reach, np.maximum(far - reach, last + 1))))
     return np.concatenate((np.arange(1, last + 1), beyond[np.diff(beyond, prepend=0) > 0]))
 
@@ -151,6 +156,8 @@ class _Grid:
         Scale of the noise, in counts.
     parts
         How many parts the noise has.
+    carried
+        How far noise carries a counter in all but rare cases.
     """
 
     last: int
@@ -162,6 +169,7 @@ class _Grid:
     is_hashed: bool
     noise: float
     parts: int
+    carried: int
 
     @classmethod
     def of(cls, observed: Observed, setting: Setting, decoded: Prevalences, last: int) -> _Grid | None:
@@ -207,7 +215,7 @@ class _Grid:
             off[is_near] = np.log1p(off[is_near])
             unbiased = np.fft.rfft(pilot) + buckets * off
         parts = sum(-(-shape.numerator // shape.denominator) for _, shape in law.parts)
-        return cls(last, counted, pilot, ratio, unbiased, beyond, setting.is_hashed, noise, parts)
+        return cls(last, counted, pilot, ratio, unbiased, beyond, setting.is_hashed, noise, parts, law.reach(_CARRIED))
 
     def reaching(self, sampling: _Sampling) -> tuple[_Numbers, _Numbers]:
         """Return bounds of φ_{k+} for k = 1..last."""
@@ -291,9 +299,11 @@ class _Grid:
         squares = self._met(self.counted, response**2, starts) - self._met(self.unbiased, step**2, starts)
         if self.is_hashed:
             squares -= self._met(self.counted, response, starts) ** 2 / float(self.counted[0].real)
-        # The variance is estimated: it is taken as that of one counter more, for windows only where some are between.
-        between = self._met(self.counted, odd**2, starts)
+        # The variance is estimated: it is taken as that of one counter more, for windows only where some are between,
+        # or may have been but for noise. A counter that is alone would else be taken to be there for sure.
         more = float(odd.max()) ** 2
+        near = _widened(odd > _ON_STEP * odd.max(), self.carried)
+        between = self._met(self.counted, np.where(near, more, odd**2), starts)
         return np.maximum(squares, 0.0) + (more if single else np.clip(between, 0.0, more))
 
     def _met(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
@@ -313,10 +323,18 @@ def _by_value(
     most = above[np.searchsorted(observed.values, counts - reach)]
     sure = above[np.searchsorted(observed.values, counts + reach)]
     if setting.is_hashed:
-        # Some counters hold two such labels; and others two that are smaller.
-        most += np.where(most > 0, np.ceil(most**2 / observed.size) + 3, 0)
+        # Some counters hold two such labels; and others two that are smaller. Where half of all counters are so large,
+        # they may hold any number.
+        several = np.ceil(most**2 / observed.size) + 3
+        most = np.where(2 * most > observed.size, 2.0**62, most + np.where(most > 0, several, 0))
         sure *= 0
     return sampling.ends(sure, 0 * sure)[0], sampling.ends(most, 0 * most)[1]
+
+
+def _widened(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """Mark also what is this far from a mark, or nearer."""
+    sums = np.cumsum(np.pad(marked, (reach + 1, reach)))
+    return np.asarray(sums[2 * reach + 1 :] > sums[: -2 * reach - 1])
 
 
 def _padded(numbers: _Numbers, size: int) -> _Numbers:

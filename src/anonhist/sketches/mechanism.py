@@ -13,7 +13,7 @@ from anonhist.releases import Evidence
 from anonhist.releases.mechanism import check_numbers
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import SmoothDecoder
-from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS
+from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.observed import Observed
 
 # How likely noise is that simulations leave out.
@@ -99,7 +99,11 @@ class SketchMechanism:
     def read_with_evidence(self, observed: Observed) -> tuple[Profile, Evidence]:
         """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
         found = self.decoder.decode(observed, self.setting)
-        bands = counter_bands(observed, self.setting, found, labels=self._labels)
+        # Bands look where a decoder says: one that takes no heed of labels that share a counter would mislead them.
+        pilot = found
+        if self.setting.is_hashed and self.decoder.name not in OF_SHARED_COUNTERS:
+            pilot = default_decoder(self.setting).decode(observed, self.setting)
+        bands = counter_bands(observed, self.setting, pilot, labels=self._labels)
         return self._scaled(found), Evidence(bands[0], prevalences=bands[1])
 
     @property

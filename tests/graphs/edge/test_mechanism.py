@@ -156,3 +156,16 @@ def test_nothing_at_all_is_released() -> None:
     none = np.zeros(0, dtype=np.int64)
     graph = Graph(none, none, np.zeros(0, dtype=np.uint64), EdgePolicy())
     assert release_degrees(graph, privacy=EdgePrivacy(), epsilon=30, source=SeededSource(7)).zeros is None
+
+
+def test_nodes_without_an_edge_have_the_interval_that_all_others_leave_them() -> None:
+    edges = EdgeMechanism(FrobeniusMechanism("0.1", PrivacyUnit.edge()), EdgePolicy(), public_nodes=64)
+    released = edges.release(RING, source=SeededSource(7))
+    low, high = released.k_plus(1).interval
+    assert released.prevalence(0).interval == (64 - high, 64 - low)
+    assert 0 <= low < high <= 64
+    told = released.evidence
+    assert told is not None
+    assert told.prevalences is not None
+    assert max(told.prevalences.highs) == max(told.band.highs) == 64
+    assert "_simulated_error" not in vars(released)

@@ -76,7 +76,7 @@ def test_windows_make_bounds_of_what_is_flat_narrow() -> None:
 
 def test_bounds_of_one_sum_are_its_noise() -> None:
     low, high = falling_bounds(np.array([30.0]), np.array([0.0]), 0.5, tail=TAIL)
-    reach = noise_quantile(0.5, 1, 0.0125)
+    reach = noise_quantile(0.5, 1, 0.025)
     assert (low.tolist(), high.tolist()) == ([30 - reach], [30 + reach])
 
 

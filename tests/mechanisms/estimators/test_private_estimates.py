@@ -183,7 +183,7 @@ def test_a_number_of_items_beyond_all_is_taken_as_the_largest() -> None:
 
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=list(MECHANISMS))
 def test_labels_are_not_protected_this_way(make: Callable[..., StatisticMechanism]) -> None:
-    with pytest.raises(UsageError, match="make a release and estimate from that"):
+    with pytest.raises(UsageError, match="make a release, which says how many of them have each count"):
         make(1, PrivacyUnit.label(max_count=5))
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.properties.guessing.guesswork import guesswork
@@ -187,12 +188,15 @@ def test_doubts_are_said() -> None:
     assert not guessing_success(Profile([3], [5]), guesses=9).warnings  # all labels are seen, whichever come first
 
 
+PROMISED = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1), arithmetic="exact")
+
+
 @dataclass(frozen=True)
 class Noisy(KnownRuns):
     """A release whose mechanism adds or takes labels seen once."""
 
     profile: Profile
-    guarantee: None = None
+    guarantee: Guarantee = PROMISED
     mostly_noise: bool = False
 
     def resimulate(self) -> list[Profile]:

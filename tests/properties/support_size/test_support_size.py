@@ -131,6 +131,8 @@ def test_singletons_alone_are_said_to_be_no_ground_for_a_number() -> None:
     for method in ("chao1", "chao1-inext", "ace", "chao-lee"):
         assert any("Every label was seen once" in warning for warning in support_size(profile, method=method).warnings)
         assert support_size(other, method=method).warnings == ()
+        # The lower end holds all the same, and is said to.
+        assert not any("no bound" in warning for warning in support_size(profile, method=method).warnings)
 
 
 def ends(profile: Profile, value: float, error: float, *, bias: float = 0.0) -> tuple[float, float]:

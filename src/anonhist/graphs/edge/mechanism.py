@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from anonhist.mechanisms.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit
-from anonhist.releases.mechanism import simulation_work
+from anonhist.releases.mechanism import runs_fall_short, simulation_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
+    from anonhist.releases import Evidence, Release
 
 MOST_NODES = 2**31
 
@@ -139,9 +139,27 @@ class EdgeMechanism:
             )
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)
+        evidence = None if drawn.evidence is None else self.evidence(drawn.evidence)
         return make_release(
-            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=drawn.evidence
+            profile, self, reason=reason, items=drawn.items, zeros=self._zeros(profile), evidence=evidence
         )
+
+    def evidence(self, found: Evidence) -> Evidence:
+        """Return what noisy values say where the number of nodes is known: of the nodes without an edge, too.
+
+        All other nodes have a degree of 1 or more. So φ_0 is what is left of them, and so is its interval.
+        """
+        if self.public_nodes is None:
+            return found
+        singles = None if found.prevalences is None else found.prevalences.of_no_more(self.public_nodes)
+        band = found.band.of_no_more(self.public_nodes)
+        low, high = (int(end) for end in band.at(1))
+        return replace(found, band=band, prevalences=singles, zeros=(self.public_nodes - high, self.public_nodes - low))
+
+    @property
+    def runs_fall_short(self) -> str:
+        """What the mechanism for profiles says of intervals from its runs."""
+        return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
         """Return what the mechanism inside says."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
-from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.falling_band import falling_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.noise_quantile import noise_quantile
@@ -114,8 +114,13 @@ class CumulativeDegrees(NoisyBins):
         rate, sums_rate = (float(each) for each in self.rates)
         nodes, seen = float(noisy[0]), -noisy[1:].astype(np.float64)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64) - max(0.0, nodes)
-        # Sums only rise, so their negatives only fall. A fifth of what may be wrong is for the number of nodes.
-        low, high = falling_bounds(seen, guess, sums_rate, tail=TAIL * 4 / 5)
-        reach = noise_quantile(rate, 1, TAIL / 5)
-        bounds = low + nodes - reach, high + nodes + reach
-        return evidence_of(bounds, single_bounds(seen, sums_rate, *bounds), zeros=(-high[0], -low[0]))
+
+        def bounds(tail: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            # Sums only rise, so their negatives only fall. A fifth of what may be wrong is for the number of nodes.
+            low, high = falling_bounds(seen, guess, sums_rate, tail=tail * 4 / 5)
+            reach = noise_quantile(rate, 1, tail / 5)
+            return low + nodes - reach, high + nodes + reach
+
+        low, high = falling_bounds(seen, guess, sums_rate, tail=TAIL)
+        singles = single_bounds(seen, sums_rate, *bounds(SINGLE_TAIL))
+        return evidence_of(bounds(TAIL), singles, zeros=(-high[0], -low[0]))

@@ -101,7 +101,7 @@ class HistogramDegrees(NoisyBins):
         del run
         rate = float(self.rate)
         degrees = noisy[1:].astype(np.float64)
-        alone = noise_quantile(rate, 1, 2 * TAIL)
+        alone = noise_quantile(rate, 1, TAIL)
         zeros = (float(noisy[0]) - alone, float(noisy[0]) + alone) if self.nodes_listed else None
         reaching = np.cumsum(degrees[::-1])[::-1]
         reach = reaches(rate, degrees.size)[::-1]

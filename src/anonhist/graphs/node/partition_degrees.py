@@ -14,6 +14,7 @@ from anonhist.mechanisms.calibration import band_delta
 from anonhist.mechanisms.setting import capped
 from anonhist.profiles import Profile
 from anonhist.releases import runs_with_misfit
+from anonhist.releases.mechanism import runs_fall_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,11 @@ class PartitionDegrees(NodeMechanism):
     def predicted_error(self) -> float:
         """``38 γ^−0.9``, γ the budget per cell: for graphs with some 10^5 ends of edges."""
         return float(38 / float(self.central.epsilon_per_cell) ** 0.9)
+
+    @property
+    def runs_fall_short(self) -> str:
+        """What the mechanism for profiles says of intervals from its runs."""
+        return runs_fall_short(self.central)
 
     @property
     def releases_zeros(self) -> bool:

@@ -2,8 +2,8 @@
 
 What a smooth fit makes of noisy sums is off by an error of its own, which no simulation on the fit shows. The sums
 themselves are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …, so
-:func:`~anonhist.mechanisms.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most 1.25 %
-of releases, were its window fixed.
+:func:`~anonhist.mechanisms.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5 %
+of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
 
 All of this is about degrees as they were bounded: what was left out before that, no release tells.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     _Numbers = NDArray[np.float64]
 
-TAIL = 0.0125
+TAIL, SINGLE_TAIL = 0.025, 0.0125
 # More nodes than this cannot be counted.
 _MOST = 2.0**62
 
@@ -39,7 +39,7 @@ def single_bounds(noisy: _Numbers, rate: float, low: _Numbers, high: _Numbers) -
     rate
         γ of the noise.
     low, high
-        Bounds of φ_{k+}, k = 1..θ.
+        Bounds of φ_{k+}, k = 1..θ, each wrong in ``SINGLE_TAIL`` at most.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def single_bounds(noisy: _Numbers, rate: float, low: _Numbers, high: _Numbers) -
     """
     least = np.maximum(np.maximum(low, 0) - np.maximum(np.append(high[1:], 0), 0), 0)
     most = np.maximum(high, 0) - np.maximum(np.append(low[1:], 0), 0)
-    reach = noise_quantile(rate, 2, 2 * TAIL)
+    reach = noise_quantile(rate, 2, 2 * SINGLE_TAIL)
     seen = np.append(noisy[:-1] - noisy[1:], 0.0)
     is_direct = 2 * reach < most - least
     is_direct[-1] = False

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
-from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
+from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.falling_band import falling_bounds
 from anonhist.mechanisms.noise import added
 from anonhist.mechanisms.published import profile_of_fit
@@ -87,5 +87,5 @@ class SurvivalDegrees(NoisyBins):
     def _evidence(self, noisy: NDArray[np.int64], run: Run) -> Evidence:
         seen, rate = noisy.astype(np.float64), float(self.rate)
         guess = run[0].cumulative_prevalence(np.arange(1, self.max_degree + 1)).astype(np.float64)
-        bounds = falling_bounds(seen, guess, rate, tail=TAIL)
-        return evidence_of(bounds, single_bounds(seen, rate, *bounds))
+        reaching, wider = (falling_bounds(seen, guess, rate, tail=tail) for tail in (TAIL, SINGLE_TAIL))
+        return evidence_of(reaching, single_bounds(seen, rate, *wider))

@@ -11,15 +11,12 @@ from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
 from anonhist.properties.levels import widening
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from anonhist.profiles import Profile
-
-
-_NOT_SIMULATED = "No error was simulated (simulations=0), so the band is all there can be."
 
 
 def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
@@ -83,7 +80,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         ("observed",) * levels.size,
         "share of nodes of a degree or more" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
-        warnings=found.warnings if found.is_known else (*found.warnings, _NOT_SIMULATED),
+        warnings=found.warnings
+        if found.is_known
+        else (*found.warnings, f"The band is all there can be: {found.why_unknown}."),
         guarantee=found.guarantee,
     )
 

@@ -16,7 +16,7 @@ from anonhist.properties import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from anonhist.releases import ReleaseError
 
 _MOSTLY_NOISE = "The release is mostly noise: the graph may be far smaller, and this number far off."
-NOT_SIMULATED = Statement(Holds.NONE, "no error was simulated (simulations=0)")
 _EMPTY = "No node has an edge: this says nothing, so the interval is all there can be."
 
 
@@ -97,8 +96,20 @@ class DegreeData:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known how far off numbers are: not of a release that was not simulated."""
-        return self.error is None or bool(self.runs)
+        """Whether it is known how far off numbers are: not where there are no runs, or these are not to be trusted."""
+        return not self.why_unknown
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it is not known how far off numbers are, a phrase without a full stop; empty where it is."""
+        if self.error is None or (self.runs and self.error.has_k_plus_intervals):
+            return ""
+        return self.error.why_unknown
+
+    @property
+    def unknown(self) -> Statement:
+        """What is said of a number where that is not known."""
+        return Statement(Holds.NONE, self.why_unknown)
 
     @property
     def num_nodes(self) -> int:
@@ -159,7 +170,7 @@ class DegreeData:
         if not self.is_known:
             low, high = ends
             around = min(low, value), max(high, value)
-            return self._stated(value, math.nan, around, method=method, unit=unit, statement=NOT_SIMULATED)
+            return self._stated(value, math.nan, around, method=method, unit=unit, statement=self.unknown)
         error = self.noise(value, statistic)
         half = max(NORMAL_95 * widening(len(self.runs)) * error, step) if self.runs else 0.0
         low, high = value - half, value + half

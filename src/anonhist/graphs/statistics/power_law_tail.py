@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.graphs.statistics.degree_data import NOT_SIMULATED, DegreeData, DegreeSource
+from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.statistics.power_law import LEAST, MOST, PowerLaw
 from anonhist.privacy import parse_whole_number
 from anonhist.properties import Estimate
 from anonhist.properties.statement import PLUS_MINUS
-from anonhist.releases.error import NORMAL_95
+from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -118,7 +118,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
         parts=(("sampling", own), *((("privacy noise", noise),) if found.runs else ())),
         warnings=(*((_STEEP,) if steep else ()), *((_FLAT,) if flat else ()), *found.warnings),
         guarantee=found.guarantee,
-        statement=PLUS_MINUS if found.is_known else NOT_SIMULATED,
+        statement=PLUS_MINUS if found.is_known else found.unknown,
     )
     at = np.array([start])
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])

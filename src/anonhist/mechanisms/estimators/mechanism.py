@@ -87,8 +87,8 @@ class StatisticMechanism(Setting, ABC):
         super().__post_init__()
         if self.unit.kind == "label":
             message = (
-                "Private estimators protect items or users: where labels are the people, make a release "
-                "and estimate from that, which costs nothing more."
+                "Private estimators protect items or users: where labels are the people, make a release, "
+                "which says how many of them have each count."
             )
             raise UsageError(message)
         if self.public_items is not None:

@@ -46,7 +46,10 @@ class Guesswork:
 
     share: Fraction
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else more guesses are needed"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else more guesses are needed"
+    )
     counts_labels: ClassVar[bool] = False
 
     def point(self, profile: Profile) -> Point:
@@ -85,7 +88,10 @@ class GuessworkInBits:
 
     share: Fraction
     name: ClassVar[str] = Guesswork.name
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else there are more bits"
+    )
     counts_labels: ClassVar[bool] = False
 
     def point(self, profile: Profile) -> Point:

@@ -44,7 +44,10 @@ class GuessingSuccess:
 
     guesses: int
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else the success is overstated"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else the success is overstated"
+    )
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -72,7 +75,10 @@ class SuccessInBits:
 
     guesses: int
     name: ClassVar[str] = GuessingSuccess.name
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else there are more bits"
+    )
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

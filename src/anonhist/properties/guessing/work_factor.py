@@ -41,7 +41,10 @@ class WorkFactor:
 
     share: Fraction
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else more guesses are needed"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else more guesses are needed"
+    )
     counts_labels: ClassVar[bool] = True
 
     def point(self, profile: Profile) -> Point:
@@ -80,7 +83,10 @@ class WorkFactorInBits:
 
     share: Fraction
     name: ClassVar[str] = WorkFactor.name
-    assumes: ClassVar[str] = "which labels are most frequent is known from the sample; else there are more bits"
+    assumes: ClassVar[str] = (
+        "each item is one account, and which labels are most frequent is known from the sample; "
+        "else there are more bits"
+    )
     counts_labels: ClassVar[bool] = True
 
     def point(self, profile: Profile) -> Point:

@@ -19,4 +19,4 @@ def without_repeats(profile: Profile) -> tuple[str, ...]:
     """
     if profile.num_labels < profile.n:
         return ()
-    return ("Every label was seen once: there may be any number more, and the interval is no bound.",)
+    return ("Every label was seen once: the estimate says nothing, and there may be any number of labels more.",)
