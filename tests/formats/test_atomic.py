@@ -44,7 +44,7 @@ def test_permissions_are_those_of_the_umask(tmp_path: Path, *, mask: int, mode: 
 def test_an_existing_file_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_bytes(b"old")
-    with pytest.raises(UsageError, match="--force"):
+    with pytest.raises(UsageError, match="overwrite=True"):
         write_whole(target, b"new", overwrite=False)
     assert target.read_bytes() == b"old"
     write_whole(target, b"new", overwrite=True)
