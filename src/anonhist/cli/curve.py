@@ -171,6 +171,8 @@ def _csv(curve: Curve) -> str:
     """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
     header = (*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error")
     said = ("chance alone" if curve.bias else "interval", curve.bias)
+    if curve.why_unknown:
+        said = ("no interval", curve.why_unknown)
     parts = dict(curve.parts)
     sampling = parts.get("sampling", curve.standard_error).tolist()
     # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.

@@ -72,7 +72,9 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
     # Noise makes labels where there are few: the number is not said without what it is worth.
-    between = f" (95 % interval {interval(*release.k_plus(1).interval)})" if release.error.has_k_plus_intervals else ""
+    # Of degrees that were bounded: that many of them, as in the table.
+    reached = release.error.k_plus(profile, 1).interval
+    between = f" (95 % interval {interval(*reached)})" if release.error.has_k_plus_intervals else ""
     labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
