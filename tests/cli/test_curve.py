@@ -214,6 +214,9 @@ def test_where_nothing_is_known_there_is_no_band(cli: Cli) -> None:
     found = _columns(cli("curve", "guessing", "r.json", *_QUICKLY).stdout)
     why = "counts of 10 or more were taken together, so the value is that of cut counts"
     assert set(zip(found["says"], found["reason"], strict=True)) == {("no interval", why)}
+    # An error of chance would be taken for one of all.
+    assert set(found["standard_error"]) == {""}
+    assert "" not in found["sampling_error"]
     told = cli("curve", "guessing", "r.json", *_QUICKLY, "-o", "r.csv", "--report", "r.html").stdout
     assert f"There is no interval: {why}." in " ".join(told.split())
     page = Path("r.html").read_text()
