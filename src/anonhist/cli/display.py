@@ -110,13 +110,17 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
     error, profile = release.error, release.profile
+    levels = {level for level in _LEVELS if profile.k_plus(level)}
+    if release.guarantee.unit.kind == "label":
+        # All that is known of what lies beyond.
+        levels = {*levels, release.guarantee.unit.bound} - {1}
     # Of degrees that were bounded: what is said before the table.
     rows = [
         (
             words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),
             error.k_plus(profile, k),
         )
-        for k in (1, *(level for level in _LEVELS if profile.k_plus(level)))
+        for k in (1, *sorted(levels))
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))
