@@ -164,7 +164,7 @@ def test_odd_data_are_drawn(kind: str, rows: str, cli: Cli, folder: Path) -> Non
     (folder / "odd.csv").write_text("count,prevalence\n" + rows)
     done = cli("curve", kind, "odd.csv", "--bootstraps", "3", "-o", "out.csv", "--report", "out.html")
     assert done.returncode == 0
-    assert ("The profile is empty" in done.stdout) == (not rows)
+    assert ("There is no interval: the profile is empty." in done.stdout) == (not rows)
     for text in (done.stdout, (folder / "out.csv").read_text(), (folder / "out.html").read_text()):
         assert not re.search(r"\bnan\b", text)
 
@@ -205,3 +205,21 @@ def test_the_input_is_not_replaced(cli: Cli, folder: Path) -> None:
     before = (folder / "x.csv").read_text()
     assert "is the input" in cli("curve", "hill", "x.csv", "-o", "x.csv", "--force").stderr
     assert (folder / "x.csv").read_text() == before
+
+
+@pytest.mark.slow
+def test_where_nothing_is_known_there_is_no_band(cli: Cli) -> None:
+    capped = ("--unit", "label", "--max-count", "10", "--epsilon", "1", "--simulations", "2")
+    assert cli("release", "x.csv", *capped, "-o", "r.json").returncode == 0
+    found = _columns(cli("curve", "guessing", "r.json", *_QUICKLY).stdout)
+    why = "counts of 10 or more were taken together, so the value is that of cut counts"
+    assert set(zip(found["says"], found["reason"], strict=True)) == {("no interval", why)}
+    # An error of chance would be taken for one of all.
+    assert set(found["standard_error"]) == {""}
+    assert "" not in found["sampling_error"]
+    told = cli("curve", "guessing", "r.json", *_QUICKLY, "-o", "r.csv", "--report", "r.html").stdout
+    assert f"There is no interval: {why}." in " ".join(told.split())
+    page = Path("r.html").read_text()
+    for wrong in ("chance alone", "meant to hold", "100.0", "100.00"):
+        assert wrong not in told, wrong
+        assert wrong not in page, wrong

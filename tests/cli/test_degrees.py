@@ -234,3 +234,12 @@ def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> N
     assert "Wrote release.json." in screen
     logged = terminal("degrees", "loops.txt", *given, "--quiet", "-o", "quiet.json")
     assert (logged.returncode, logged.stdout) == (0, "")
+
+
+@pytest.mark.slow
+def test_the_line_on_the_terminal_has_the_interval_of_the_page(cli: Cli, graph: Path) -> None:
+    done = cli(*_NODE, "--max-degree", "4", "-o", "out.json", "--report", "out.html")
+    low, high = _release(graph).error.k_plus(_release(graph).profile, 1).interval
+    assert f" nodes (95 % interval {low:.0f} to {high:.0f})" in done.stdout
+    page = (graph / "out.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
+    assert f"nodes with an edge; 95 % interval {low:.0f} to {high:.0f}<" in page

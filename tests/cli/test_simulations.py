@@ -45,6 +45,7 @@ def test_everything_is_written_without_a_simulation(
     page = (inputs / "out.html").read_text()
     for told in ("not simulated", "no interval", "No error was simulated"):
         assert told in page
+    assert "simulations=" not in page  # Python's word for it
     for made_up in (">nan", "infinity", " inf", "± nan"):
         assert made_up not in page
     error = json.loads((inputs / "out.json").read_text())["error"]

@@ -54,6 +54,13 @@ def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> N
     assert "left out at least 1,521 items (95 % confidence), of 1,521 to 2,479 users" in screen
 
 
+def test_the_table_ends_at_the_cap_of_labels(terminal: Cli, folder: Path) -> None:
+    profile = ah.Profile.from_prevalences({1: 40, 4: 20}, unit=ah.PrivacyUnit.label(max_count=4))
+    ah.write(ah.release(profile, epsilon=1, simulations=2), folder / "r.json")
+    screen = _shown(terminal("show", "r.json").stdout)
+    assert re.findall(r"^labels with (\d+) items or more", screen, re.MULTILINE)[-1] == "4"
+
+
 def test_an_existing_release_is_not_replaced_by_default(terminal: Cli, folder: Path) -> None:
     (folder / "release.json").write_text("precious")
     done = terminal("release", "events.csv", "--epsilon", "1")

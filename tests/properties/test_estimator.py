@@ -115,7 +115,7 @@ def test_what_rests_on_counts_that_were_cut_has_no_interval(unit: PrivacyUnit) -
     curve = rarefaction_curve(released, points=4)
     assert curve.low.tolist() == [0] * 4
     assert np.array_equal(curve.high, curve.x)
-    assert curve.bias.startswith(("Counts of 2", "Edges of nodes"))
+    assert curve.why_unknown.startswith(("counts of 2", "edges of nodes"))
 
 
 def test_a_bound_on_users_is_assumed_to_leave_out_nothing_of_its_own() -> None:

@@ -126,7 +126,7 @@ def test_conventions(profile: Profile, draws: int | None, expected: list[float])
     if not profile.n:
         assert curve.low.tolist() == [0] * len(curve)
         assert curve.high.tolist() == curve.x.tolist()
-        assert "empty" in curve.warnings[-1]
+        assert curve.why_unknown == "the profile is empty"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from anonhist.graphs.edge.mechanism import EdgeMechanism
 from anonhist.graphs.graph import Degrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.policy import SIMPLE
-from anonhist.graphs.statistics import degree_ccdf, nodes_with_edges
+from anonhist.graphs.statistics import degree_ccdf, nodes_with_edges, num_nodes
 from anonhist.mechanisms import (
     BoundedPartitionMechanism,
     FrobeniusMechanism,
@@ -30,7 +30,7 @@ from anonhist.properties.statement import Holds
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Mechanism, Release
 from anonhist.releases.mechanism import runs_fall_short
-from anonhist.report import Guessing
+from anonhist.report import Guessing, write_report
 from anonhist.report.wording import no_intervals
 from anonhist.testing.cases import each_of
 
@@ -96,7 +96,7 @@ def test_properties_and_curves_say_why(released: Release) -> None:
         assert estimate.statement.holds is Holds.NONE
         assert "below an epsilon of 1.1 per cell" in estimate.statement.reason
     curve = rarefaction_curve(released, bootstraps=3)
-    assert any("below an epsilon of 1.1 per cell" in warning for warning in curve.warnings)
+    assert "below an epsilon of 1.1 per cell" in curve.why_unknown
 
 
 def test_a_release_that_is_read_again_says_the_same(released: Release, tmp_path: Path) -> None:
@@ -111,7 +111,37 @@ def test_statistics_of_degrees_say_why() -> None:
     degrees = Degrees(DATA.with_unit(EDGE), SIMPLE)
     release = replace(edges.release(degrees), simulations=4)
     assert "below an epsilon of 1.1 per cell" in str(nodes_with_edges(release))
-    assert any("below an epsilon of 1.1 per cell" in warning for warning in degree_ccdf(release).warnings)
+    assert "below an epsilon of 1.1 per cell" in degree_ccdf(release).why_unknown
+
+
+def test_a_public_number_of_nodes_is_exact_whatever_runs_are_worth() -> None:
+    edges = EdgeMechanism(PartitionMechanism(2, EDGE), SIMPLE, public_nodes=60)
+    release = edges.release(Degrees(DATA.with_unit(EDGE), SIMPLE))
+    for simulations in (4, 0):
+        known = num_nodes(replace(release, simulations=simulations))
+        assert (known.value, known.interval, known.statement.holds) == (60, (60, 60), Holds.BOTH)
+
+
+@pytest.mark.slow
+def test_pages_speak_of_no_interval_where_there_is_none(released: Release, tmp_path: Path) -> None:
+    edges = EdgeMechanism(PartitionMechanism(2, EDGE), SIMPLE, public_nodes=60)
+    degrees = edges.release(Degrees(DATA.with_unit(EDGE), SIMPLE))
+    curve = rarefaction_curve(released, bootstraps=3)
+    for name, shown in (("release", released), ("degrees", replace(degrees, simulations=4)), ("curve", curve)):
+        write_report(shown, tmp_path / f"{name}.html")
+        page = (tmp_path / f"{name}.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
+        assert "below an epsilon of 1.1 per cell" in page
+        for wrong in (
+            "interval no interval",
+            "Bars and bands are",
+            "chance alone",
+            "meant to hold",
+            "The interval holds",
+            "with the 95 % interval",
+            "joined in squares",
+            "± is one standard error.",
+        ):
+            assert wrong not in page, (name, wrong)
 
 
 def test_nodes_without_an_edge_have_the_interval_of_those_with_one() -> None:

@@ -104,10 +104,10 @@ def test_without_simulations_nothing_is_run_and_nothing_made_up(make_release: An
         assert "nan" not in str(found)
     entropy = ah.entropy(made)
     assert entropy.statement.holds is Holds.NONE
-    assert "simulations=0" in str(entropy)
+    assert "not simulated (0 simulations)" in str(entropy)
     assert [cause for cause, _ in entropy.parts] == ["sampling"]
     curve = ah.rarefaction_curve(made)
-    assert any("simulations=0" in warning for warning in curve.warnings)
+    assert "not simulated (0 simulations)" in curve.why_unknown
 
 
 def test_without_simulations_intervals_from_noisy_values_stay() -> None:

@@ -208,7 +208,7 @@ def test_one_point_has_an_interval_too() -> None:
 def test_an_empty_profile_is_said_to_be_empty(draw: Any, tmp_path: Path) -> None:
     curve = draw(Profile([], []), rng=_rng(), bootstraps=5)
     assert [text.get_text() for text in plot(curve).axes[0].texts] == ["the profile is empty"]
-    assert "The profile is empty: it says nothing" in _page(curve, tmp_path)
+    assert "There is no interval: the profile is empty." in _page(curve, tmp_path)
 
 
 @pytest.mark.slow

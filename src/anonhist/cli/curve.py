@@ -171,12 +171,16 @@ def _csv(curve: Curve) -> str:
     """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
     header = (*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error")
     said = ("chance alone" if curve.bias else "interval", curve.bias)
+    if curve.why_unknown:
+        said = ("no interval", curve.why_unknown)
     parts = dict(curve.parts)
     sampling = parts.get("sampling", curve.standard_error).tolist()
     # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
     unknown = [0.0 if curve.guarantee is None else math.nan] * len(curve)
     noise = parts["privacy noise"].tolist() if "privacy noise" in parts else unknown
-    errors = zip(curve.standard_error.tolist(), sampling, noise, strict=True)
+    # Where nothing is known, an error of chance would be taken for one of all.
+    joined = [math.nan] * len(curve) if curve.why_unknown else curve.standard_error.tolist()
+    errors = zip(joined, sampling, noise, strict=True)
     rows = []
     for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
         numbers = (f"{number:.10g}" for number in (value, low, high))

@@ -72,7 +72,9 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
     # Noise makes labels where there are few: the number is not said without what it is worth.
-    between = f" (95 % interval {interval(*release.k_plus(1).interval)})" if release.error.has_k_plus_intervals else ""
+    # Of degrees that were bounded: that many of them, as in the table.
+    reached = release.error.k_plus(profile, 1).interval
+    between = f" (95 % interval {interval(*reached)})" if release.error.has_k_plus_intervals else ""
     labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
@@ -108,13 +110,17 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
     error, profile = release.error, release.profile
+    levels = {level for level in _LEVELS if profile.k_plus(level)}
+    if release.guarantee.unit.kind == "label":
+        # All that is known of what lies beyond.
+        levels = {*levels, release.guarantee.unit.bound} - {1}
     # Of degrees that were bounded: what is said before the table.
     rows = [
         (
             words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),
             error.k_plus(profile, k),
         )
-        for k in (1, *(level for level in _LEVELS if profile.k_plus(level)))
+        for k in (1, *sorted(levels))
     ]
     if release.zeros is not None:
         rows.insert(0, (words.exactly.format(0), release.prevalence(0)))

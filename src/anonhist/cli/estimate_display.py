@@ -134,7 +134,8 @@ def _print_all(found: Sequence[Named], console: Console) -> None:
 
         for name, sentence in promise_lines(guarantee):
             console.print(Text(f"{name}: {sentence}", style="red" if name == "Warning" else ""))
-        console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
+        if any(estimate.statement.holds is not Holds.NONE for _, estimate in found):
+            console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
 
 
 def _table(found: Sequence[Named], warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LARGEST_ALPHABET = 2**32
 
 _OUTSIDE = (
-    "A value is not in the alphabet; leave such values out, or declare a label that stands for all of them (other)."
+    "A value is not in the alphabet; leave such values out, or declare a label that stands for all of them (`other`)."
 )
 
 

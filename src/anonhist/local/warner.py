@@ -50,5 +50,5 @@ class WarnerRR(KRR):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size != 2:
-            message = f"Warner's randomised response asks for one of two answers, not of {self.size:,}; take KRR."
+            message = f"Warner's randomised response asks for one of two answers, not of {self.size:,}; take k-rr."
             raise UsageError(message)

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
 
-_NOT_SIMULATED = (
-    "How far off privacy noise makes these values was not simulated (simulations=0), so the band is all there can be."
-)
+_NOT_SIMULATED = "how far off privacy noise makes these values was not simulated (0 simulations)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,9 @@ class Curve:
     guarantee
         What was promised, where the curve is of a release.
     bias
-        To which side the values are off on average, or why the band is too short: a sentence; empty where neither is.
+        To which side the values are off on average: a sentence; empty where they are not.
+    why_unknown
+        Why nothing is known of the truth, so that the band is all there can be; empty where it is known.
 
     Examples
     --------
@@ -89,6 +89,7 @@ class Curve:
     warnings: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
     bias: str = ""
+    why_unknown: str = ""
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:
@@ -146,7 +147,8 @@ def estimated_curve(
 
     The sampling error is the spread over bootstrap samples; for a release it is joined in squares by the privacy noise,
     ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b runs of its mechanism on R. Of a release
-    without runs (``simulations=0``), or whose runs err too little, the band is all there can be, and a warning says so.
+    without runs (``simulations=0``), or whose runs err too little, or whose large counts were cut before the noise
+    came, the band is all there can be, and :attr:`Curve.why_unknown` says why.
 
     Parameters
     ----------
@@ -180,35 +182,31 @@ def estimated_curve(
     generator = np.random.default_rng() if rng is None else rng
     sampling = spread(profile, statistic, size=size, rng=generator) if profile.n else np.zeros(value.shape)
     parts: tuple[tuple[str, NDArray[np.float64]], ...] = ()
-    error, wide, cut = sampling, sampling, None
-    is_known = True
+    error, wide = sampling, sampling
+    unknown = "" if profile.n else "the profile is empty"
     if not isinstance(data, Profile):
-        unknown = why_unknown(data) if simulated else ""
-        is_known = bool(simulated) and not unknown
-        if is_known:
+        cut = cut_short(data.guarantee.unit)
+        not_run = why_unknown(data) if simulated else _NOT_SIMULATED
+        unknown = "; ".join(filter(None, (unknown, cut.reason if cut else "", not_run)))
+        if not not_run:
             runs = np.array(list(pulsing(statistic(run) for run in simulated)))
             noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
             error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening(len(simulated)) * noise)
             parts = (("sampling", sampling), ("privacy noise", noise))
         else:
-            warnings = (*warnings, f"The band is all there can be: {unknown}." if unknown else _NOT_SIMULATED)
             parts = (("sampling", sampling),)
         method = f"{method}, from a release"
         if data.mostly_noise:
             warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
-        cut = cut_short(data.guarantee.unit)
         if cut is not None:
             # To which side the statistic is off says nothing of what was cut.
-            bias = f"{cut.reason[0].upper()}{cut.reason[1:]}: the band is all there can be."
+            bias = ""
         assumes = "; ".join(filter(None, (assumes, assumed_of(data.guarantee.unit))))
     # A few runs know their spread less exactly.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)
-    is_known = is_known and cut is None
-    if not profile.n or not is_known:
+    if unknown:
         low, high = np.broadcast_to(axes.least, value.shape), np.broadcast_to(axes.most, value.shape)
-    if not profile.n:
-        warnings = (*warnings, "The profile is empty: it says nothing, so the band is all there can be.")
     return Curve(
         axes.x_name,
         axes.value_name,
@@ -225,4 +223,5 @@ def estimated_curve(
         warnings=warnings,
         guarantee=None if isinstance(data, Profile) else data.guarantee,
         bias=bias,
+        why_unknown=unknown,
     )

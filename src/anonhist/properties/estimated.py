@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _DROWNED = "The release is mostly noise: the data may be far smaller, and this number far off."
 NOT_SIMULATED = Statement(
-    Holds.NONE, "how far off privacy noise makes it was not simulated (simulations=0); the error is that of sampling"
+    Holds.NONE, "how far off privacy noise makes it was not simulated (0 simulations); the error is that of sampling"
 )
 _OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
 

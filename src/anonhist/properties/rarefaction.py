@@ -45,7 +45,8 @@ def rarefaction_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band holds the privacy noise as well.
+        A profile, or a release: then the band holds the privacy noise as well, or there is
+        none and :attr:`Curve.why_unknown` says why.
     draws
         The largest m, from 1 to 2^64; 2n by default. Beyond 2n the values are too low.
     points

@@ -41,7 +41,7 @@ _FAR_LESS = 2.0
 _ON_RELEASE = 0.6
 METHOD = "normal interval from re-simulating the mechanism on the released profile and on no data"
 BAND_METHOD = "interval from the noisy values that the release was read from"
-_NOT_SIMULATED = "no error was simulated (simulations=0)"
+_NOT_SIMULATED = "no error was simulated (0 simulations)"
 _AS_RELEASED = "as released"
 
 
@@ -133,7 +133,7 @@ class ReleaseError:
         Examples
         --------
         >>> print(ReleaseError.unsimulated().prevalence(Profile.from_counts([3] * 10), 3))
-        10, no interval: no error was simulated (simulations=0)
+        10, no interval: no error was simulated (0 simulations)
         """
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         found = cls(None, 0, nowhere, nothing, nothing)

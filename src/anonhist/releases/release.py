@@ -86,7 +86,7 @@ class Release:
     >>> print(release.prevalence(3))
     2 ± 0 (95 % interval 1 to 3)
     >>> print(replace(release, simulations=0).prevalence(3))
-    2, no interval: no error was simulated (simulations=0)
+    2, no interval: no error was simulated (0 simulations)
     """
 
     profile: Profile

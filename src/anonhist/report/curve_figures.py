@@ -35,7 +35,9 @@ def curve_figure(curve: Curve) -> Figure:
         return figure
     floor = _scale_values(curve, axes)
     low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
-    if len(curve) > 1:
+    if curve.why_unknown:
+        pass  # A band that is all there can be would be taken for one.
+    elif len(curve) > 1:
         axes.fill_between(curve.x, low, high, color=BAND, linewidth=0, label=band_name(curve))
     else:
         axes.vlines(curve.x, low, high, color=BAND, linewidth=3, label=band_name(curve))

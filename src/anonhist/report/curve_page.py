@@ -44,7 +44,7 @@ def _main(curve: Curve, command: str | None) -> str:
     words = {
         "title": view.title,
         "subtitle": view.subtitle,
-        "caption": f"{view.value_label}, against {view.x_label}, with the {band_name(curve)} at each.".capitalize(),
+        "caption": f"{view.value_label}, against {view.x_label}{_banded(curve)}.".capitalize(),
         "reading": view.reading,
         "version": __version__,
     }
@@ -54,13 +54,17 @@ def _main(curve: Curve, command: str | None) -> str:
         cards="".join(_card(curve, at) for at in _cards(curve)),
         notes=_notes(curve),
         promised=_promised(curve),
-        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}, with a band"),
+        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}{_banded(curve)}"),
         table=_table(curve),
         facts="".join(
             f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),
         reproduce=reproduce(command, "Values stay the same. Bands come from simulations, so they change a little."),
     )
+
+
+def _banded(curve: Curve) -> str:
+    return "" if curve.why_unknown else f", with the {band_name(curve)} at each"
 
 
 def _html(text: str) -> str:
@@ -86,7 +90,7 @@ def _cards(curve: Curve) -> list[int]:
 
 def _card(curve: Curve, at: int) -> str:
     told = view_of(curve).told.format(place_text(curve, at))
-    shown = f"{told}; {band_name(curve)} {interval_text(curve, at)}"
+    shown = told if curve.why_unknown else f"{told}; {band_name(curve)} {interval_text(curve, at)}"
     return f"<div><b>{_html(value_text(curve, at))}</b><span>{_html(shown)}</span></div>"
 
 
@@ -106,7 +110,8 @@ def _table(curve: Curve) -> str:
     heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
     titles = "".join(f'<th scope="col">{_html(head)}</th>' for head in heads)
     rows = "".join(_row(curve, at) for at in shown_points(curve))
-    said = "± is one standard error of each cause, without bias; they join in squares."
+    joined = "; they join in squares" if len(curve.parts) > 1 else ""
+    said = f"± is one standard error of each cause, without bias{joined}."
     note = f'<p class="quiet">{said}</p>' if curve.parts else ""
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{note}"
 

@@ -126,13 +126,15 @@ def notes(curve: Curve) -> tuple[str, ...]:
     """Say to which side the curve is off, and where an assumption visibly fails."""
     rises = curve.x_name == "orders" and bool(np.any(np.diff(curve.value) > _VISIBLE * curve.value[1:]))
     note = "Hill numbers of any distribution fall with their order: where these rise, the data are too few to tell."
-    said = (curve.bias, *curve.warnings) if curve.bias else curve.warnings
+    first = f"There is no interval: {curve.why_unknown}." if curve.why_unknown else curve.bias
+    said = (first, *curve.warnings) if first else curve.warnings
     return (*said, note) if rises else said
 
 
 def band_name(curve: Curve) -> str:
     """Name the band by its level, and by what it holds."""
-    return f"{100 * curve.level:g} % interval" + (", chance alone" if curve.bias else "")
+    is_short = curve.bias and not curve.why_unknown
+    return f"{100 * curve.level:g} % interval" + (", chance alone" if is_short else "")
 
 
 def value_text(curve: Curve, at: int) -> str:
@@ -150,7 +152,9 @@ def value_text(curve: Curve, at: int) -> str:
 
 
 def interval_text(curve: Curve, at: int) -> str:
-    """Write the interval at one point."""
+    """Write the interval at one point, if there is one."""
+    if curve.why_unknown:
+        return "none"
     return f"{_with_digits(curve, at, curve.low)} to {_with_digits(curve, at, curve.high)}{_unit(curve)}"
 
 
@@ -241,13 +245,13 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         found.append(("Assumes", f"{curve.assumes}."))
     meant = "at each place for itself, not for the whole curve at once"
     held = "what chance does" if curve.bias else "the true value"
-    found.append(("Band", f"meant to hold {held} with probability {curve.level:g}, {meant}."))
+    if not curve.why_unknown:
+        found.append(("Band", f"meant to hold {held} with probability {curve.level:g}, {meant}."))
     if curve.parts:
         worst = int(np.argmax(curve.standard_error))
         names = [f"{text} from {cause}" for text, (cause, _) in zip(parts_text(curve, worst), curve.parts, strict=True)]
-        sentence = (
-            f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}, joined in squares."
-        )
+        joined = ", joined in squares" if len(names) > 1 else ""
+        sentence = f"standard errors are largest at {place_text(curve, worst)}: {' and '.join(names)}{joined}."
         found.append(("Error", sentence))
     if curve.guarantee is not None:
         found.extend(promise_lines(curve.guarantee))

@@ -25,7 +25,15 @@ from anonhist.report.figures import prevalences_figure
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import expected_error, interval, no_intervals, runs_told, share_of_items
+from anonhist.report.wording import (
+    bars_told,
+    expected_error,
+    interval,
+    no_intervals,
+    runs_told,
+    share_of_items,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,10 +78,11 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
     statistics, is_private = degree_statistics(release), truth is None
     words = {
         "nodes": number_text(statistics.nodes_with_edges),
-        "nodes_interval": interval(*statistics.nodes_with_edges.interval),
+        "nodes_interval": with_interval(interval(*statistics.nodes_with_edges.interval)),
         "isolated": _isolated(statistics),
         "edges": number_text(statistics.edges),
-        "edges_interval": ends_text(statistics.edges),
+        "edges_interval": with_interval(ends_text(statistics.edges)),
+        "bars": bars_told(error, none="that number from none"),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": expected_error(error),

@@ -62,11 +62,16 @@ def tail_told(statistics: DegreeStatistics) -> str:
     if not tail.nodes:
         return ""
     nodes = f"{tail.nodes:,} released node{'' if tail.nodes == 1 else 's'}"
+    intervals = (
+        ""
+        if tail.exponent.statement.holds is Holds.NONE
+        else " The interval holds both what noise does and how far the estimate falls when each node's degree is drawn "
+        "again; the other intervals hold noise alone."
+    )
     return (
         f"The exponent is that of a power law, fitted to the {nodes} of degree {tail.min_degree:,} or more. Where it "
-        f"and the nodes are farthest apart, they are {percent(tail.distance)} off: 2 % is a good fit, 10 % is none. "
-        "The interval holds both what noise does and how far the estimate falls when each node's degree is drawn "
-        "again; the other intervals hold noise alone."
+        f"and the nodes are farthest apart, they are {percent(tail.distance)} off: 2 % is a good fit, 10 % is "
+        f"none.{intervals}"
     )
 
 

@@ -15,6 +15,7 @@ from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
+    bars_told,
     expected_error,
     interval,
     interval_of_items,
@@ -23,6 +24,7 @@ from anonhist.report.wording import (
     promise,
     runs_told,
     share_of_items,
+    with_interval,
 )
 from anonhist.sketches.mechanism import SketchMechanism
 
@@ -56,10 +58,11 @@ def _main(release: Release, command: str | None) -> str:
     words = {
         "items": f"{release.n:,}",
         "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
-        "items_interval": interval(low, high),
+        "items_interval": with_interval(interval(low, high)),
         "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
-        "labels_interval": interval(*release.k_plus(1).interval),
+        "labels_interval": with_interval(interval(*release.k_plus(1).interval)),
+        "bars": bars_told(error, none="that count from one that no label has"),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": expected_error(error),

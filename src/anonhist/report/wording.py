@@ -272,6 +272,34 @@ def interval(low: float, high: float, *, places: int = 0) -> str:
     return f"{math.floor(low * scale) / scale:,.{places}f} to {math.ceil(high * scale) / scale:,.{places}f}"
 
 
+def with_interval(ends: str) -> str:
+    """Write the ends of an interval where nothing else says what they are.
+
+    Examples
+    --------
+    >>> with_interval("2 to 6"), with_interval("no interval")
+    ('95 % interval 2 to 6', 'no interval')
+    """
+    return f"95 % interval {ends}" if " to " in ends else ends
+
+
+def bars_told(error: ReleaseError, *, none: str) -> str:
+    """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from.
+
+    Examples
+    --------
+    >>> from anonhist.releases import ReleaseError
+    >>> bars_told(ReleaseError.unsimulated(), none="that number from none")
+    'Bars and bands would be 95 % intervals: there are none here.'
+    """
+    if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
+        return "Bars and bands would be 95 % intervals: there are none here."
+    return (
+        "Bars and bands are 95 % intervals, each for its own place on the plot. Where one reaches 0, the release cannot"
+        f" tell {none}."
+    )
+
+
 def share_of_items(release: Release) -> str:
     """Say how large the expected error is beside the released items, to be put after it: nothing for no items.
 
@@ -298,15 +326,12 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
     >>> from anonhist.profiles import Profile
     >>> made = PrevalenceMechanism(1, public_cap=9).release(Profile.from_counts([2, 1]))
     >>> runs_told(replace(made, simulations=0))
-    'No error was simulated (simulations=0): there is no expected error, and no interval that rests on one.'
+    'No error was simulated (0 simulations): there is no expected error, and no interval that rests on one.'
     """
     runs = release.error.simulations
     if not runs:
-        return "No error was simulated (simulations=0): there is no expected error, and no interval that rests on one."
-    return (
-        f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy. ± is one"
-        " standard error."
-    )
+        return "No error was simulated (0 simulations): there is no expected error, and no interval that rests on one."
+    return f"Errors come from {runs:,} new runs of the mechanism on the released {of}, which costs no privacy."
 
 
 def no_intervals(error: ReleaseError) -> str:

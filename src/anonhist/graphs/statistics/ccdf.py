@@ -80,10 +80,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
         ("observed",) * levels.size,
         "share of nodes of a degree or more" + ("" if found.error is None else ", from a release"),
         assumes=found.assumes,
-        warnings=found.warnings
-        if found.is_known
-        else (*found.warnings, f"The band is all there can be: {found.why_unknown}."),
+        warnings=found.warnings,
         guarantee=found.guarantee,
+        why_unknown=found.why_unknown,
     )
 
 

@@ -141,6 +141,7 @@ class DegreeData:
         ends: tuple[float, float] = (0.0, math.inf),
         step: float = 0.0,
         defined: bool = True,
+        exact: bool = False,
     ) -> Estimate:
         """Read a number off, with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
 
@@ -161,12 +162,16 @@ class DegreeData:
             By how much it changes for the least that noise does: runs that all agree make no number exact.
         defined
             Whether a number can be read off at all.
+        exact
+            Whether it is public, so that noise has no part in it.
         """
         if not defined:
             low, high = ends
             value = low if math.isfinite(low) else 0.0
             return self._stated(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
         value = statistic(self.profile, self._zeros(self.zeros))
+        if exact:
+            return self._stated(value, 0.0, (value, value), method=method, unit=unit)
         if not self.is_known:
             low, high = ends
             around = min(low, value), max(high, value)

@@ -95,7 +95,8 @@ def num_nodes(data: DegreeSource) -> Estimate:
         lambda profile, zeros: float(profile.num_labels + zeros),
         method="nodes",
         unit="nodes",
-        step=0.0 if found.knows_nodes else 1.0,
+        step=1.0,
+        exact=found.knows_nodes,
     )
 
 
