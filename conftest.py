@@ -55,4 +55,4 @@ def _repeatable(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         source = SeededSource(seeds.spawn(1)[0])
         monkeypatch.setattr(SystemSource, "words", lambda _, count: source.words(count))
         # Which of several threads asks first, nothing decides.
-        monkeypatch.setattr("anonhist.local.survey.WORKERS", 1)
+        monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 1)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import anonhist as ah
+from anonhist.cli.central.estimate import NOT_PRIVATE
+from anonhist.cli.central.estimate_display import _say
 from anonhist.cli.commands import PROPERTY_NAMES
-from anonhist.cli.estimate import NOT_PRIVATE
-from anonhist.cli.estimate_display import _say
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.statement import Holds, Statement

@@ -10,14 +10,14 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.cli.local_commands import CORRECTION_NAMES, DECODER_NAMES, MECHANISM_NAMES, new
+from anonhist.cli.local.commands import CORRECTION_NAMES, DECODER_NAMES, MECHANISM_NAMES, new
 from anonhist.formats.surveys import read_survey
 from anonhist.formats.tallies import read_tally
 from anonhist.ingest.reports import tally_reports
 from anonhist.local.catalogue import SURVEYS, parameter_names
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
 from anonhist.local.recommendation import recommend
-from anonhist.report import local_wording
+from anonhist.report.local import wording as local_wording
 
 Cli = Callable[..., CompletedProcess[str]]
 

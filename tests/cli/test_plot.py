@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from anonhist.cli.plot import FEWEST_COLUMNS, MOST_COLUMNS, short_number, terminal_plot, ticks
+from anonhist.cli.central.plot import FEWEST_COLUMNS, MOST_COLUMNS, short_number, terminal_plot, ticks
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

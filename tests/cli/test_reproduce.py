@@ -9,8 +9,8 @@ from subprocess import CompletedProcess
 import pytest
 from matplotlib.figure import Figure
 
-from anonhist.cli.reproduce_inspectre import Inspectre
-from anonhist.cli.reproduce_kairouz import Kairouz
+from anonhist.cli.reproduction.inspectre import Inspectre
+from anonhist.cli.reproduction.kairouz import Kairouz
 from anonhist.local import kairouz_settings
 from anonhist.local.kairouz_settings import Grid
 from anonhist.mechanisms.estimators import inspectre

@@ -17,8 +17,8 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from anonhist.cli import sketch_update
-from anonhist.cli.sketch_commands import DECODER_NAMES
+from anonhist.cli.sketch import update as sketch_update
+from anonhist.cli.sketch.commands import DECODER_NAMES
 from anonhist.formats import read_release, write
 from anonhist.formats.sketches import read_sketch
 from anonhist.privacy import NeighboringRelation, PrivacyUnit

@@ -17,7 +17,7 @@ import pytest
 
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.catalogue import SURVEYS, survey_class
-from anonhist.local.survey import Survey
+from anonhist.local.surveys.survey import Survey
 from anonhist.mechanisms.names import MECHANISMS, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -9,11 +9,11 @@ from threading import Barrier, BrokenBarrierError, get_ident
 import numpy as np
 import pytest
 
-import anonhist.mechanisms.diagonal_chain as chain_module
+import anonhist.mechanisms.exponential.diagonal_chain as chain_module
 from anonhist.mechanisms import PartitionMechanism
-from anonhist.mechanisms.band import Band
-from anonhist.mechanisms.calibration import FamilyParameters
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.band import Band
+from anonhist.mechanisms.exponential.calibration import FamilyParameters
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.numeric import BlockMatrix
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.partitions import distance, partitions_up_to

@@ -10,7 +10,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.formats import write
 from anonhist.local import FrequencyEstimate
-from anonhist.local.limits import NormalLimits
+from anonhist.local.surveys.limits import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 
 ESTIMATE = FrequencyEstimate(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
-from anonhist.local.tally import Tally, met
+from anonhist.local.designs.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
+from anonhist.local.surveys.tally import Tally, met
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace

@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.local.block_design import BlockDesign
-from anonhist.local.block_law import BlockLaw
+from anonhist.local.designs.block_design import BlockDesign
+from anonhist.local.designs.block_law import BlockLaw
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace

@@ -3,9 +3,9 @@ import pytest
 from scipy.stats import binom
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.blocks import BlockSurvey
-from anonhist.local.hadamard_response import HadamardResponse
-from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
+from anonhist.local.randomizers.blocks import BlockSurvey
+from anonhist.local.randomizers.hadamard_response import HadamardResponse
+from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
 from anonhist.testing.sources import SeededSource
 
 LARGE = [

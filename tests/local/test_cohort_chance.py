@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from anonhist.local.cohort_chance import random_sums
-from anonhist.local.cohort_counts import Supports, SymbolCounts
-from anonhist.local.orr import ORR
+from anonhist.local.cohorts.chance import random_sums
+from anonhist.local.cohorts.counts import Supports, SymbolCounts
+from anonhist.local.randomizers.orr import ORR
 from anonhist.testing.sources import SeededSource
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from anonhist.local.bloom import BloomSurvey
-from anonhist.local.cohort_counts import Supports
-from anonhist.local.open import CohortSurvey
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.orr import ORR
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.randomizers.bloom import BloomSurvey
+from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.randomizers.orr import ORR
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from anonhist.local.cohort_counts import Supports
-from anonhist.local.cohort_estimates import _collision_variance, plain_estimates
-from anonhist.local.open import CohortSurvey
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.orr import ORR
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohorts.estimates import _collision_variance, plain_estimates
+from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.randomizers.orr import ORR
 from anonhist.testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.
@@ -86,7 +86,7 @@ def test_a_known_alphabet_has_exact_binomial_tests_with_any_number_of_cohorts() 
 
 
 def test_very_many_users_and_small_epsilons_overflow_nothing() -> None:
-    from anonhist.local.tally import Tally
+    from anonhist.local.surveys.tally import Tally
 
     for epsilon in ("1e-9", 64):
         survey = ORR(buckets=4, cohorts=2, key="k", epsilon=epsilon)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from anonhist.local.cohort_chance import random_moments
-from anonhist.local.cohort_counts import Supports
-from anonhist.local.cohort_estimates import plain_estimates
-from anonhist.local.cohort_fit import fitted_estimates
-from anonhist.local.open import CohortSurvey
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.orr import ORR
-from anonhist.local.rappor import RAPPOR
+from anonhist.local.cohorts.chance import random_moments
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohorts.estimates import plain_estimates
+from anonhist.local.cohorts.fit import fitted_estimates
+from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.testing.sources import SeededSource
 
 # One label that is not listed has 30 % of the people, twenty that are share the rest, forty listed are of nobody.

@@ -23,10 +23,10 @@ from anonhist.local import (
     Survey,
     WarnerRR,
 )
-from anonhist.local.cohort_counts import Supports
-from anonhist.local.cohort_estimates import plain_estimates
-from anonhist.local.forgery import ForgedWeight
-from anonhist.local.open import CohortSurvey
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohorts.estimates import plain_estimates
+from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.surveys.forgery import ForgedWeight
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 

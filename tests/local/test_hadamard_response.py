@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.hadamard_response import HadamardResponse
+from anonhist.local.randomizers.hadamard_response import HadamardResponse
 from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
 from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 

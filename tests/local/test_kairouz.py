@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonhist.local import kairouz
 from anonhist.local.kairouz import ErrorRow, best, errors, people_needed, steps
 from anonhist.local.kairouz_settings import CLOSED, FEW, FULL, MANY, OPEN, QUICK, SYMBOLS, Grid, Setting, geometric
-from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
 from anonhist.testing.sources import SeededSource
 
 NONE = Grid(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.krappor import KRAPPOR
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.reports import Reports
-from anonhist.local.tally import Tally
+from anonhist.local.randomizers.krappor import KRAPPOR
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import ExponentialQuotient
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation
 from anonhist.testing.sources import SeededSource

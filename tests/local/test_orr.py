@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.krr import KRR
-from anonhist.local.orr import ORR
+from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.orr import ORR
 from anonhist.numeric import ExponentialQuotient
 from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation

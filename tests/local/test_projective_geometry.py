@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
 from anonhist.testing.cases import each_of
 from anonhist.testing.local import largest_ratio
 from anonhist.testing.sources import SeededSource

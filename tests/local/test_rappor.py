@@ -9,7 +9,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.catalogue import survey_from
-from anonhist.local.rappor import RAPPOR, logarithm
+from anonhist.local.randomizers.rappor import RAPPOR, logarithm
 from anonhist.numeric import ExponentialQuotient
 from anonhist.testing.cases import each_of
 from anonhist.testing.local import drawn_matrix, largest_ratio, worst_deviation

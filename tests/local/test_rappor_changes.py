@@ -7,7 +7,7 @@ from math import log, prod
 
 import pytest
 
-from anonhist.local.rappor import RAPPOR, logarithm
+from anonhist.local.randomizers.rappor import RAPPOR, logarithm
 from anonhist.testing.cases import each_of
 from anonhist.testing.linking import linked_share
 from anonhist.testing.sources import SeededSource

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.cohort_counts import Supports
-from anonhist.local.rappor import RAPPOR
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.randomizers.rappor import RAPPOR
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource

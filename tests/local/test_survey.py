@@ -29,7 +29,7 @@ from anonhist.local import (
     WarnerRR,
 )
 from anonhist.local.decoding import DECODERS
-from anonhist.local.limits import SupportLimits
+from anonhist.local.surveys.limits import SupportLimits
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
@@ -358,7 +358,7 @@ def test_shares_of_a_population_are_less_certain_than_those_of_the_people_asked(
 
 
 def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonhist.local.survey.WORKERS", 3)
+    monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 3)
     threads = set()
     survey = KRR(alphabet=100, epsilon=40)
     draw = KRR._draw
@@ -379,7 +379,7 @@ def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonhist.local.survey.WORKERS", 2)
+    monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 2)
 
     def refused(_: Any, __: Any, *, source: Any) -> Any:
         del source

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.tally import MOST_USERS, Tally, counted, met
+from anonhist.local.surveys.tally import MOST_USERS, Tally, counted, met
 from anonhist.testing.cases import each_of
 
 

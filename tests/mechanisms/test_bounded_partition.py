@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import BoundedPartitionMechanism, side_chain
-from anonhist.mechanisms.bounded_partition import hyperbola
-from anonhist.mechanisms.calibration import FamilyParameters, band_shape, privacy_loss
-from anonhist.mechanisms.choices import ExactChoices
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.published import with_at_most
+from anonhist.mechanisms import BoundedPartitionMechanism
+from anonhist.mechanisms.basis.choices import ExactChoices
+from anonhist.mechanisms.basis.published import with_at_most
+from anonhist.mechanisms.exponential import side_chain
+from anonhist.mechanisms.exponential.bounded_partition import hyperbola
+from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_shape, privacy_loss
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.audit import audited

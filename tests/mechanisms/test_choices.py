@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from anonhist.mechanisms.choices import Choices, ExactChoices, SimulatedChoices
+from anonhist.mechanisms.basis.choices import Choices, ExactChoices, SimulatedChoices
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal

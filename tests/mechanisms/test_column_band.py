@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.column_band import prevalence_band
-from anonhist.mechanisms.noise_quantile import noise_quantile
-from anonhist.mechanisms.row_groups import NoisyRows
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.frobenius.column_band import prevalence_band
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.error import prevalences_at
@@ -72,7 +72,7 @@ def test_bands_from_too_little_noise_are_seen_to_miss(monkeypatch: pytest.Monkey
     def quarter(epsilon: float, terms: int, tail: float) -> int:
         return noise_quantile(epsilon, terms, tail) // 4
 
-    for module in ("row_band", "column_band"):
+    for module in ("frobenius.row_band", "frobenius.column_band"):
         monkeypatch.setattr(f"anonhist.mechanisms.{module}.noise_quantile", quarter)
     assert missed(SHAPES["Zipf"], "1", 60).max() >= 14
 

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, cumulative, zipf_profile
+from anonhist.mechanisms import CumulativeMechanism, PrevalenceMechanism, zipf_profile
+from anonhist.mechanisms.additive import cumulative
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of

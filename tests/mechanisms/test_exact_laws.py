@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, frobenius
-from anonhist.mechanisms.calibration import FamilyParameters
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.row_groups import NoisyRows
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
+from anonhist.mechanisms.exponential.calibration import FamilyParameters
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.frobenius import frobenius
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.exact import DecidedChoices, Decisions, OutputLaw, decided_laplace, output_law
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to

@@ -12,8 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, cumulative, excess, release, skeletons
-from anonhist.mechanisms.noise import simulated_noise
+from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, excess, release
+from anonhist.mechanisms.additive import cumulative
+from anonhist.mechanisms.basis import skeletons
+from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.randomness import discrete_laplace_pmf

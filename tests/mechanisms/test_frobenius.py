@@ -8,9 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import FrobeniusMechanism, frobenius, frobenius_posterior
-from anonhist.mechanisms.published import bounded_profile
-from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms import FrobeniusMechanism
+from anonhist.mechanisms.basis.published import bounded_profile
+from anonhist.mechanisms.frobenius import frobenius
+from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import frobenius_posterior, row_posterior
-from anonhist.mechanisms.frobenius_posterior import posterior_medians
-from anonhist.mechanisms.row_groups import NoisyRows
-from anonhist.mechanisms.row_posterior import RowPosterior
+from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
+from anonhist.mechanisms.frobenius import row_posterior
+from anonhist.mechanisms.frobenius.posterior import posterior_medians
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
 from anonhist.profiles import FrobeniusCoordinates, Profile
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import IsotonicMechanism, isotonic, zipf_profile
+from anonhist.mechanisms import IsotonicMechanism, zipf_profile
+from anonhist.mechanisms.additive import isotonic
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.testing.cases import each_of
 
 

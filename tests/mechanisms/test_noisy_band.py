@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
-from anonhist.mechanisms import noisy_band as nb
-from anonhist.mechanisms.noise import simulated_noise
-from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis import noisy_band as nb
+from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.numeric import decreasing_fit
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile

@@ -9,11 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import PartitionMechanism, partition, staircase_profile
-from anonhist.mechanisms.calibration import band_width
-from anonhist.mechanisms.choices import SimulatedChoices
-from anonhist.mechanisms.denoise import denoise
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
+from anonhist.mechanisms import PartitionMechanism, staircase_profile
+from anonhist.mechanisms.basis.choices import SimulatedChoices
+from anonhist.mechanisms.exponential import partition
+from anonhist.mechanisms.exponential.calibration import band_width
+from anonhist.mechanisms.exponential.denoise import denoise
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.audit import audited

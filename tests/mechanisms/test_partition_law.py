@@ -10,9 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import PartitionMechanism, from_parameters, side_chain
-from anonhist.mechanisms.band import Band
-from anonhist.mechanisms.calibration import (
+from anonhist.mechanisms import PartitionMechanism, from_parameters
+from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
+from anonhist.mechanisms.exponential import side_chain
+from anonhist.mechanisms.exponential.band import Band
+from anonhist.mechanisms.exponential.calibration import (
     BAND_DELTA,
     FamilyParameters,
     band_shape,
@@ -21,9 +23,8 @@ from anonhist.mechanisms.calibration import (
     privacy_loss,
     rounding_loss,
 )
-from anonhist.mechanisms.choices import ExactChoices, SimulatedChoices
-from anonhist.mechanisms.diagonal_chain import DiagonalChain, _flag_weights
-from anonhist.mechanisms.side_chain import Segment
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, _flag_weights
+from anonhist.mechanisms.exponential.side_chain import Segment
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
@@ -285,8 +286,8 @@ def test_band_holds_all_but_the_stated_chance(c: float, shape: str) -> None:
 
 
 def _with_band(reference: Partition, member: FamilyParameters, width: int) -> DiagonalChain:
-    import anonhist.mechanisms.band as band_module
-    import anonhist.mechanisms.diagonal_chain as chain_module
+    import anonhist.mechanisms.exponential.band as band_module
+    import anonhist.mechanisms.exponential.diagonal_chain as chain_module
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(band_module, "band_shape", lambda _: (width, 1))

@@ -8,9 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import PrevalenceMechanism, prevalence
-from anonhist.mechanisms.noise import added
-from anonhist.mechanisms.setting import capped
+from anonhist.mechanisms import PrevalenceMechanism
+from anonhist.mechanisms.additive import prevalence
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.setting import capped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf

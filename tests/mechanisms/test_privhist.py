@@ -11,12 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters, privhist_high, zipf_profile
-from anonhist.mechanisms.noise import simulated_noise
-from anonhist.mechanisms.privhist import border_width
-from anonhist.mechanisms.privhist_cut import cut, top_labels
-from anonhist.mechanisms.privhist_high import block_sums, boundaries, high_privacy, noisy_blocks
-from anonhist.mechanisms.privhist_low import low_privacy, without_nearest
+from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters, zipf_profile
+from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.privhist import high as privhist_high
+from anonhist.mechanisms.privhist.cut import cut, top_labels
+from anonhist.mechanisms.privhist.high import block_sums, boundaries, high_privacy, noisy_blocks
+from anonhist.mechanisms.privhist.low import low_privacy, without_nearest
+from anonhist.mechanisms.privhist.privhist import border_width
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import PrivHistMechanism
-from anonhist.mechanisms import privhist_band as pb
-from anonhist.mechanisms.noise import Noise, simulated_noise
-from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise import Noise, simulated_noise
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.privhist import band as pb
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
 from anonhist.releases.error import prevalences_at

@@ -8,9 +8,9 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FamilyParameters, PartitionMechanism, RelaxedPartitionMechanism, zipf_profile
-from anonhist.mechanisms.choices import SimulatedChoices
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.relaxed_partition import _Window
+from anonhist.mechanisms.basis.choices import SimulatedChoices
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.relaxed_partition import _Window
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.cases import each_of
 from anonhist.testing.exact import DecidedChoices, Decisions, output_law

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.mechanisms.noise import simulated_noise
-from anonhist.mechanisms.noise_quantile import noise_quantile
-from anonhist.mechanisms.row_band import k_plus_band, unsmoothed_misfit
-from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.frobenius.row_band import k_plus_band, unsmoothed_misfit
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import KPlusBand
@@ -80,7 +80,7 @@ def test_bands_from_too_little_noise_are_seen_to_miss(monkeypatch: pytest.Monkey
     def quarter(epsilon: float, terms: int, tail: float) -> int:
         return noise_quantile(epsilon, terms, tail) // 4
 
-    monkeypatch.setattr("anonhist.mechanisms.row_band.noise_quantile", quarter)
+    monkeypatch.setattr("anonhist.mechanisms.frobenius.row_band.noise_quantile", quarter)
     assert missed(SHAPES["Zipf"], 0.5, 60).max() >= 14
 
 

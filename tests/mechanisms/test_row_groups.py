@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import row_groups
-from anonhist.mechanisms.row_groups import NoisyRows, noisy_rows
-from anonhist.mechanisms.row_posterior import RowPosterior
+from anonhist.mechanisms.frobenius import row_groups
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
+from anonhist.mechanisms.frobenius.row_posterior import RowPosterior
 from anonhist.testing.cases import each_of
 
 Ints = NDArray[np.int64]

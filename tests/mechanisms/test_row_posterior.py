@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.mechanisms import frobenius_posterior, row_posterior
-from anonhist.mechanisms.row_groups import NoisyRows
-from anonhist.mechanisms.row_weights import RowWeights
+from anonhist.mechanisms.frobenius import posterior as frobenius_posterior
+from anonhist.mechanisms.frobenius import row_posterior
+from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+from anonhist.mechanisms.frobenius.row_weights import RowWeights
 from anonhist.testing.cases import each_of
 
 SIZES = np.array([11, 3])

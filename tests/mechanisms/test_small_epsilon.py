@@ -10,13 +10,19 @@ import pytest
 from numpy.typing import NDArray
 
 import anonhist as ah
-import anonhist.mechanisms.band as band_module
-import anonhist.mechanisms.diagonal_chain as chain_module
-from anonhist.mechanisms.band import Band, band_of
-from anonhist.mechanisms.calibration import FamilyParameters, band_shape, band_width, calibrate, negligible_order
-from anonhist.mechanisms.choices import SimulatedChoices
-from anonhist.mechanisms.diagonal_chain import DiagonalChain
-from anonhist.mechanisms.side_chain import SideChain
+import anonhist.mechanisms.exponential.band as band_module
+import anonhist.mechanisms.exponential.diagonal_chain as chain_module
+from anonhist.mechanisms.basis.choices import SimulatedChoices
+from anonhist.mechanisms.exponential.band import Band, band_of
+from anonhist.mechanisms.exponential.calibration import (
+    FamilyParameters,
+    band_shape,
+    band_width,
+    calibrate,
+    negligible_order,
+)
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.mechanisms.exponential.side_chain import SideChain
 from anonhist.numeric import BlockMatrix, BlockVector
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist.testing.partitions import Partition

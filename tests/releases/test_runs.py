@@ -171,7 +171,7 @@ class Watched:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    from anonhist.mechanisms.row_weights import RowWeights
+    from anonhist.mechanisms.frobenius.row_weights import RowWeights
     from anonhist.sketches.decoding.compound import Compound
 
     counted = Watched()

@@ -13,10 +13,11 @@ import pytest
 from anonhist.errors import OutputError, UsageError, spelled
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.report import comparison_figures, write_comparison
-from anonhist.report import comparison_page as page_module
-from anonhist.report.comparison_figures import comparison_figure
-from anonhist.report.comparison_wording import cell, notes, scale, units
+from anonhist.report import write_comparison
+from anonhist.report.comparison import figures as comparison_figures
+from anonhist.report.comparison import page as page_module
+from anonhist.report.comparison.figures import comparison_figure
+from anonhist.report.comparison.wording import cell, notes, scale, units
 
 SORTED_L1 = METRICS[0]
 TAKEN = (

@@ -22,7 +22,7 @@ from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import Release
 from anonhist.report import plot, write_report
-from anonhist.report.curve_wording import (
+from anonhist.report.curve.wording import (
     NOT_PRIVATE,
     facts,
     interval_text,

@@ -15,8 +15,8 @@ from anonhist.graphs.statistics import DegreeData, degree_ccdf
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import k_plus_figure, plot
-from anonhist.report.degree_figures import ccdf_figure
-from anonhist.report.degree_wording import NOT_PRIVATE
+from anonhist.report.degree.figures import ccdf_figure
+from anonhist.report.degree.wording import NOT_PRIVATE
 from anonhist.report.figures import ALARM, prevalences_figure
 
 ReleaseOf = Callable[[str], Release]

@@ -16,8 +16,8 @@ from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.releases import Release
 from anonhist.report import write_report
-from anonhist.report.degree_page import is_of_degrees
-from anonhist.report.degree_wording import NOT_PRIVATE, ends_text, number_text
+from anonhist.report.degree.page import is_of_degrees
+from anonhist.report.degree.wording import NOT_PRIVATE, ends_text, number_text
 from anonhist.testing.sources import SeededSource
 
 PageOf = Callable[[str], str]

@@ -13,10 +13,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from anonhist.local import KRR, FrequencyEstimate
-from anonhist.local.limits import NormalLimits
+from anonhist.local.surveys.limits import NormalLimits
 from anonhist.report import plot, write_report
-from anonhist.report.local_page import write_frequencies
-from anonhist.report.local_wording import facts, label_text, most_frequent, promise, row_texts, share
+from anonhist.report.local.page import write_frequencies
+from anonhist.report.local.wording import facts, label_text, most_frequent, promise, row_texts, share
 
 Named = Callable[[str], Any]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.report.local_wording import promise as local_promise
+from anonhist.report.local.wording import promise as local_promise
 from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error, words_of
 from anonhist.testing.sources import SeededSource
 

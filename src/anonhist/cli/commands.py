@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from anonhist import __version__
-from anonhist.cli.degrees_command import degrees
-from anonhist.cli.excess import EXCESS, excess_share_options
-from anonhist.cli.local_commands import local
+from anonhist.cli.central.excess import EXCESS, excess_share_options
+from anonhist.cli.degrees.command import degrees
+from anonhist.cli.local.commands import local
 from anonhist.cli.options import (
     PUBLIC_NUMBERS,
     READING,
@@ -24,7 +24,7 @@ from anonhist.cli.options import (
     simulations_option,
 )
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.sketch_commands import sketch
+from anonhist.cli.sketch.commands import sketch
 from anonhist.errors import UsageError
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -191,7 +191,7 @@ def release(**options: Any) -> None:
 
     Without -o, a terminal gets release.json in the working directory, and a pipe gets CSV on standard output.
     """
-    from anonhist.cli.release import run_release
+    from anonhist.cli.central.release import run_release
 
     run_release(**options)
 
@@ -240,7 +240,7 @@ def compare(**options: Any) -> None:
     Each mechanism makes real releases of SOURCE, which is read as by 'anonhist release', and each is compared with the
     truth. Public numbers that are not given are taken from the data.
     """
-    from anonhist.cli.compare import run_compare
+    from anonhist.cli.central.compare import run_compare
 
     run_compare(**options)
 
@@ -292,7 +292,7 @@ def estimate(**options: Any) -> None:
 
     SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
     """  # noqa: D301  # the backslash is for the parser, which keeps the list as it is
-    from anonhist.cli.estimate import run_estimate
+    from anonhist.cli.central.estimate import run_estimate
 
     run_estimate(**options)
 
@@ -348,7 +348,7 @@ def curve(**options: Any) -> None:
     SOURCE is read as by 'anonhist release'. There is no --epsilon here: a curve is private, and free, where SOURCE is a
     released .json or .parquet file; of anything else it is exact and not private.
     """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
-    from anonhist.cli.curve import run_curve
+    from anonhist.cli.central.curve import run_curve
 
     run_curve(**options)
 
@@ -377,7 +377,7 @@ def plan(**options: Any) -> None:
     The expected error is in items: how many would have to be moved from label to label, added or removed to turn one
     profile into the other, not minding names.
     """
-    from anonhist.cli.plan import run_plan
+    from anonhist.cli.central.plan import run_plan
 
     run_plan(**options)
 
@@ -398,7 +398,7 @@ def reproduce(**options: Any) -> None:
     kairouz: distributions from randomised reports (Kairouz, Bonawitz and Ramage 2016): k-RR beside k-RAPPOR, O-RR
     beside O-RAPPOR, by epsilon, buckets, cohorts and hashes, 256 symbols with geometric frequencies.
     """
-    from anonhist.cli.reproduce import run_reproduce
+    from anonhist.cli.reproduction.reproduce import run_reproduce
 
     run_reproduce(**options)
 
@@ -412,7 +412,7 @@ def show(path: str) -> None:
     """
     import sys
 
-    from anonhist.cli.display import show_summary
+    from anonhist.cli.central.display import show_summary
     from anonhist.formats import read_release
 
     show_summary(read_release(path), sys.stdout)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.formats.json_text import document_text
 
 if TYPE_CHECKING:
-    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.surveys.estimate import FrequencyEstimate
 
 FORMAT, VERSION = "anonhist.frequencies", 1
 HEADER = (

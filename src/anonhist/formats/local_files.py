@@ -10,10 +10,10 @@ from anonhist.formats.estimates import estimate_csv, estimate_json
 from anonhist.formats.reports import ENDINGS, write_reports
 from anonhist.formats.surveys import survey_text
 from anonhist.formats.tallies import tally_parquet, tally_text
-from anonhist.local.estimate import FrequencyEstimate
-from anonhist.local.reports import Reports
-from anonhist.local.survey import Survey
-from anonhist.local.tally import Tally
+from anonhist.local.surveys.estimate import FrequencyEstimate
+from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import AnonhistError, DataError, UsageError
-from anonhist.local.rappor import parse_probability
+from anonhist.local.randomizers.rappor import parse_probability
 from anonhist.local.rappor_counts import RapporCounts, RapporMap, RapporParameters
 
 if TYPE_CHECKING:

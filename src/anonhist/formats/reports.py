@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from anonhist.local.reports import Reports
+    from anonhist.local.surveys.reports import Reports
 
 ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
 # Reports are written so many bytes at a time: texts beyond 2^31 bytes would not fit an array.

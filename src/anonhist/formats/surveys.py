@@ -11,7 +11,7 @@ from anonhist.formats.json_text import content_of, document_text, parsed
 from anonhist.local.catalogue import survey_from
 
 if TYPE_CHECKING:
-    from anonhist.local.survey import Survey
+    from anonhist.local.surveys.survey import Survey
 
 FORMAT, VERSION = "anonhist.survey", 1
 _FIELDS = {"format", "version", "library_version", "mechanism", "epsilon", "title", "parameters", "digest", "guarantee"}

@@ -12,7 +12,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, mapping, text, whole
 from anonhist.formats.json_text import content_of, document_text, parsed
 from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
-from anonhist.local.tally import Tally
+from anonhist.local.surveys.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, BinaryIO
 
-    from anonhist.local.estimate import FrequencyEstimate
-    from anonhist.local.reports import Reports
-    from anonhist.local.survey import Survey
-    from anonhist.local.tally import Tally
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Reports
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.surveys.tally import Tally
     from anonhist.sketches import Sketch
 
 ENDINGS = (".csv", ".json", ".parquet")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError
-from anonhist.local.reports import BytesColumn, Reports, WholeColumn
+from anonhist.local.surveys.reports import BytesColumn, Reports, WholeColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.survey import Survey
+    from anonhist.local.surveys.survey import Survey
 
 # Whether a row answers another survey.
 FOREIGN = "is_foreign"

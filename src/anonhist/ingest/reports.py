@@ -17,14 +17,14 @@ from anonhist.ingest.progress import followed
 from anonhist.ingest.report_columns import expressions, foreign_rows, names_of, reports_of, sound_rows
 from anonhist.ingest.sources import as_path, connected
 from anonhist.ingest.spool import spooled
-from anonhist.local.reports import WholeColumn
+from anonhist.local.surveys.reports import WholeColumn
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from anonhist.local.survey import Survey
-    from anonhist.local.tally import Tally
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.surveys.tally import Tally
 
 # Where more different reports are possible, grouping them saves nothing: they are counted as they come.
 _MOST_GROUPS = 1 << 22

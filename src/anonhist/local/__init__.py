@@ -8,7 +8,6 @@
 (3, 3)
 """
 
-from anonhist.local.alphabet import Alphabet
 from anonhist.local.decoding import (
     BenjaminiHochberg,
     Bonferroni,
@@ -20,31 +19,32 @@ from anonhist.local.decoding import (
     Projected,
     Unbiased,
 )
-from anonhist.local.estimate import FrequencyEstimate
-from anonhist.local.hadamard_response import HadamardResponse
 from anonhist.local.heavy_hitters import HeavyHitters
-from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.krappor import KRAPPOR
-from anonhist.local.krr import KRR
-from anonhist.local.local_hashing import LocalHashing
-from anonhist.local.optimized_unary import OptimizedUnary
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.orr import ORR
-from anonhist.local.projective_geometry import ProjectiveGeometry
-from anonhist.local.rappor import RAPPOR
+from anonhist.local.randomizers.hadamard_response import HadamardResponse
+from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
+from anonhist.local.randomizers.krappor import KRAPPOR
+from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.local_hashing import LocalHashing
+from anonhist.local.randomizers.optimized_unary import OptimizedUnary
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.rappor import RAPPOR
+from anonhist.local.randomizers.subset_selection import SubsetSelection
+from anonhist.local.randomizers.warner import WarnerRR
 from anonhist.local.recommendation import Recommendation, recommend
-from anonhist.local.reports import Reports
-from anonhist.local.shuffling import (
+from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.estimate import FrequencyEstimate
+from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.shuffling import (
     CloneBound,
     shuffled_delta,
     shuffled_epsilon,
     shuffled_epsilon_closed_form_2021,
     shuffled_epsilon_closed_form_2023,
 )
-from anonhist.local.subset_selection import SubsetSelection
-from anonhist.local.survey import Survey
-from anonhist.local.tally import Tally
-from anonhist.local.warner import WarnerRR
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally
 
 __all__ = [
     "KRAPPOR",

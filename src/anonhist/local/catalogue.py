@@ -8,27 +8,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import AnonhistError, UsageError
-from anonhist.local.alphabet import Alphabet
+from anonhist.local.surveys.alphabet import Alphabet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.local.survey import Survey
+    from anonhist.local.surveys.survey import Survey
 
 # Name to module and class.
 SURVEYS = {
-    "warner": ("warner", "WarnerRR"),
-    "k-rr": ("krr", "KRR"),
-    "k-rappor": ("krappor", "KRAPPOR"),
-    "o-rr": ("orr", "ORR"),
-    "o-rappor": ("orappor", "ORAPPOR"),
-    "subset-selection": ("subset_selection", "SubsetSelection"),
-    "optimized-unary": ("optimized_unary", "OptimizedUnary"),
-    "local-hashing": ("local_hashing", "LocalHashing"),
-    "hadamard-response": ("hadamard_response", "HadamardResponse"),
-    "projective-geometry": ("projective_geometry", "ProjectiveGeometry"),
-    "hybrid-projective-geometry": ("hybrid_projective_geometry", "HybridProjectiveGeometry"),
-    "rappor": ("rappor", "RAPPOR"),
+    "warner": ("randomizers.warner", "WarnerRR"),
+    "k-rr": ("randomizers.krr", "KRR"),
+    "k-rappor": ("randomizers.krappor", "KRAPPOR"),
+    "o-rr": ("randomizers.orr", "ORR"),
+    "o-rappor": ("randomizers.orappor", "ORAPPOR"),
+    "subset-selection": ("randomizers.subset_selection", "SubsetSelection"),
+    "optimized-unary": ("randomizers.optimized_unary", "OptimizedUnary"),
+    "local-hashing": ("randomizers.local_hashing", "LocalHashing"),
+    "hadamard-response": ("randomizers.hadamard_response", "HadamardResponse"),
+    "projective-geometry": ("randomizers.projective_geometry", "ProjectiveGeometry"),
+    "hybrid-projective-geometry": ("randomizers.hybrid_projective_geometry", "HybridProjectiveGeometry"),
+    "rappor": ("randomizers.rappor", "RAPPOR"),
     "heavy-hitters": ("heavy_hitters", "HeavyHitters"),
 }
 # What every survey has; everything else is a parameter of its mechanism.

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.candidates import distinct_candidates
-from anonhist.local.cohorts import DEFAULT_KEY
+from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
 from anonhist.local.decoding import decoder_named
-from anonhist.local.estimate import estimated
-from anonhist.local.limits import NormalLimits, SampleLimits, SupportLimits
-from anonhist.local.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
-from anonhist.local.reports import WholeColumn
-from anonhist.local.survey import Survey
-from anonhist.local.tally import Tally, counted
+from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
+from anonhist.local.surveys.candidates import distinct_candidates
+from anonhist.local.surveys.estimate import estimated
+from anonhist.local.surveys.limits import NormalLimits, SampleLimits, SupportLimits
+from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import Tally, counted
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Correction, Decoder
-    from anonhist.local.estimate import FrequencyEstimate
-    from anonhist.local.reports import Column
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Column
     from anonhist.randomness import RandomSource
 
 MOST_BYTES = 64

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from anonhist.local.kairouz_settings import CLOSED, FEW, MANY, NAMES, OPEN, PLAIN, SYMBOLS, Setting, geometric
-from anonhist.local.survey import SYSTEM
+from anonhist.local.surveys.survey import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.local.decoding import Normalized, Projected
-from anonhist.local.krappor import KRAPPOR
-from anonhist.local.krr import KRR
-from anonhist.local.optimized_unary import OptimizedUnary
-from anonhist.local.orappor import ORAPPOR
-from anonhist.local.orr import ORR
-from anonhist.local.projective_geometry import ProjectiveGeometry
-from anonhist.local.subset_selection import SubsetSelection
+from anonhist.local.randomizers.krappor import KRAPPOR
+from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.optimized_unary import OptimizedUnary
+from anonhist.local.randomizers.orappor import ORAPPOR
+from anonhist.local.randomizers.orr import ORR
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.subset_selection import SubsetSelection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from anonhist.local.pure import PureSurvey
-    from anonhist.local.survey import Survey
-    from anonhist.local.tally import Tally
+    from anonhist.local.randomizers.pure import PureSurvey
+    from anonhist.local.surveys.survey import Survey
+    from anonhist.local.surveys.tally import Tally
 
 SYMBOLS = 256
 FEW, MANY = 30_000, 1_000_000

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.candidates import distinct_candidates
-from anonhist.local.cohort_counts import BitCounts, Supports
-from anonhist.local.cohort_estimates import raw_estimates
-from anonhist.local.estimate import estimated
-from anonhist.local.rappor import logarithm
+from anonhist.local.cohorts.counts import BitCounts, Supports
+from anonhist.local.cohorts.estimates import raw_estimates
+from anonhist.local.randomizers.rappor import logarithm
+from anonhist.local.surveys.candidates import distinct_candidates
+from anonhist.local.surveys.estimate import estimated
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Correction, Decoder
-    from anonhist.local.estimate import FrequencyEstimate
+    from anonhist.local.surveys.estimate import FrequencyEstimate
 
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
 

@@ -7,14 +7,14 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.local.hadamard_response import HadamardResponse
-from anonhist.local.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.krappor import KRAPPOR
-from anonhist.local.krr import KRR
-from anonhist.local.local_hashing import LocalHashing
-from anonhist.local.optimized_unary import OptimizedUnary
-from anonhist.local.projective_geometry import ProjectiveGeometry
-from anonhist.local.subset_selection import SubsetSelection
+from anonhist.local.randomizers.hadamard_response import HadamardResponse
+from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
+from anonhist.local.randomizers.krappor import KRAPPOR
+from anonhist.local.randomizers.krr import KRR
+from anonhist.local.randomizers.local_hashing import LocalHashing
+from anonhist.local.randomizers.optimized_unary import OptimizedUnary
+from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
+from anonhist.local.randomizers.subset_selection import SubsetSelection
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:

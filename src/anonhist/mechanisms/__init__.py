@@ -1,16 +1,19 @@
 """The central model: frozen mechanisms that turn a private profile into a release."""
 
+from anonhist.mechanisms.additive.cumulative import CumulativeMechanism
+from anonhist.mechanisms.additive.isotonic import IsotonicMechanism
+from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.automatic import choose, release
-from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
-from anonhist.mechanisms.calibration import FamilyParameters, calibrate, privacy_loss
-from anonhist.mechanisms.comparison import check_compared, compare
-from anonhist.mechanisms.comparison_entrants import known_numbers
-from anonhist.mechanisms.comparison_rows import NOT_PRIVATE, Comparison, ComparisonRow, Skipped
-from anonhist.mechanisms.cumulative import CumulativeMechanism
+from anonhist.mechanisms.comparison.compare import check_compared, compare
+from anonhist.mechanisms.comparison.entrants import known_numbers
+from anonhist.mechanisms.comparison.metrics import METRICS, Metric
+from anonhist.mechanisms.comparison.rows import NOT_PRIVATE, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.excess import ExcessMechanism
-from anonhist.mechanisms.frobenius import FrobeniusMechanism
-from anonhist.mechanisms.isotonic import IsotonicMechanism
-from anonhist.mechanisms.metrics import METRICS, Metric
+from anonhist.mechanisms.exponential.bounded_partition import BoundedPartitionMechanism
+from anonhist.mechanisms.exponential.calibration import FamilyParameters, calibrate, privacy_loss
+from anonhist.mechanisms.exponential.partition import PartitionMechanism
+from anonhist.mechanisms.exponential.relaxed_partition import RelaxedPartitionMechanism
+from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import (
     MECHANISM_NAMES,
     CentralMechanism,
@@ -19,11 +22,8 @@ from anonhist.mechanisms.names import (
     from_parameters,
     named_mechanism,
 )
-from anonhist.mechanisms.partition import PartitionMechanism
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
-from anonhist.mechanisms.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.privhist import BudgetShares, PrivHistMechanism
-from anonhist.mechanisms.relaxed_partition import RelaxedPartitionMechanism
+from anonhist.mechanisms.privhist.privhist import BudgetShares, PrivHistMechanism
 
 __all__ = [
     "MECHANISM_NAMES",

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
+from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
+from anonhist.mechanisms.basis.setting import check_profile, check_unit, whole_items
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
-from anonhist.mechanisms.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
+from anonhist.mechanisms.exponential.partition import PartitionMechanism
+from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name, check_options, named_mechanism
-from anonhist.mechanisms.partition import PartitionMechanism
-from anonhist.mechanisms.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.setting import check_profile, check_unit, whole_items
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -26,8 +26,8 @@ from anonhist.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.mechanisms.calibration import FamilyParameters
-    from anonhist.mechanisms.privhist import BudgetShares
+    from anonhist.mechanisms.exponential.calibration import FamilyParameters
+    from anonhist.mechanisms.privhist.privhist import BudgetShares
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release

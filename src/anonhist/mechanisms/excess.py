@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.noise import exact_noise
+from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.excess import Excess, noise_rates
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.privacy import EpsilonLike
     from anonhist.profiles import BoundedUsers
     from anonhist.randomness import RandomSource

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.bounded_partition import BoundedPartitionMechanism
-from anonhist.mechanisms.cumulative import CumulativeMechanism
-from anonhist.mechanisms.frobenius import FrobeniusMechanism
-from anonhist.mechanisms.isotonic import IsotonicMechanism
-from anonhist.mechanisms.partition import PartitionMechanism
-from anonhist.mechanisms.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.privhist import PrivHistMechanism
-from anonhist.mechanisms.relaxed_partition import RelaxedPartitionMechanism
+from anonhist.mechanisms.additive.cumulative import CumulativeMechanism
+from anonhist.mechanisms.additive.isotonic import IsotonicMechanism
+from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
+from anonhist.mechanisms.exponential.bounded_partition import BoundedPartitionMechanism
+from anonhist.mechanisms.exponential.partition import PartitionMechanism
+from anonhist.mechanisms.exponential.relaxed_partition import RelaxedPartitionMechanism
+from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
+from anonhist.mechanisms.privhist.privhist import PrivHistMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.automatic import choose
-from anonhist.mechanisms.setting import whole_items
+from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile

@@ -1,6 +1,6 @@
 """Reports: figures and self-contained pages."""
 
-from anonhist.report.comparison_page import write_comparison
+from anonhist.report.comparison.page import write_comparison
 from anonhist.report.figures import k_plus_figure
 from anonhist.report.frame import check_report_path
 from anonhist.report.guessing import Guessing, guessing_figure

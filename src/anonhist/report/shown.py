@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.local.estimate import FrequencyEstimate
+from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
-from anonhist.report.curve_figures import curve_figure
-from anonhist.report.curve_page import write_curve
-from anonhist.report.degree_figures import ccdf_figure
-from anonhist.report.degree_page import is_of_degrees, write_degrees
+from anonhist.report.curve.figures import curve_figure
+from anonhist.report.curve.page import write_curve
+from anonhist.report.degree.figures import ccdf_figure
+from anonhist.report.degree.page import is_of_degrees, write_degrees
 from anonhist.report.figures import prevalences_figure
-from anonhist.report.local_figures import frequencies_figure
-from anonhist.report.local_page import write_frequencies
+from anonhist.report.local.figures import frequencies_figure
+from anonhist.report.local.page import write_frequencies
 from anonhist.report.page import write_release
 
 if TYPE_CHECKING:

@@ -140,7 +140,7 @@ def output_law(run: Callable[[Decisions], Hashable], *, unexplored: float) -> Ou
 
 @dataclass(frozen=True)
 class DecidedChoices:
-    """What a diagonal chain asks for, decided one by one: see :class:`anonhist.mechanisms.choices.Choices`."""
+    """What a diagonal chain asks for, decided one by one: see :class:`anonhist.mechanisms.basis.choices.Choices`."""
 
     decisions: Decisions
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.local.rappor import RAPPOR, Memory
+    from anonhist.local.randomizers.rappor import RAPPOR, Memory
     from anonhist.randomness import RandomSource
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.estimators import (
     PRIVATE_PROPERTIES,
     EntropyMechanism,
@@ -21,7 +22,6 @@ from anonhist.mechanisms.estimators import (
     SupportSizeMechanism,
     UniformityMechanism,
 )
-from anonhist.mechanisms.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.mechanisms.setting import capped, make_release, without_sizes
+from anonhist.mechanisms.basis.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit

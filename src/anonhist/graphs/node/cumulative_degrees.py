@@ -11,16 +11,16 @@ import numpy as np
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
-from anonhist.mechanisms.falling_band import falling_bounds
-from anonhist.mechanisms.noise import added
-from anonhist.mechanisms.noise_quantile import noise_quantile
-from anonhist.mechanisms.published import profile_of_fit
+from anonhist.mechanisms.basis.falling_band import falling_bounds
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.published import profile_of_fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.node.mechanism import Run
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
@@ -38,7 +38,7 @@ class CumulativeDegrees(NoisyBins):
     in- or out-degrees). So γ is the share's budget for n, and that of the rest divided by θ for the sums. What is
     published is ``φ_{r+} = ñ − c_{r−1}``, c the sums as :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads
     them, from 0 to ñ, and ñ less all of these: the nodes without an edge. Intervals are from the noisy numbers
-    themselves (:func:`~anonhist.mechanisms.falling_band.falling_bounds`).
+    themselves (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
 
     Parameters
     ----------

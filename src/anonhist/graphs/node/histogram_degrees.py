@@ -12,9 +12,9 @@ from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
 from anonhist.graphs.node.sums_band import TAIL, evidence_of
-from anonhist.mechanisms.falling_band import reaches
-from anonhist.mechanisms.noise import added
-from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.falling_band import reaches
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.node.mechanism import Run
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.releases import Evidence
 
 

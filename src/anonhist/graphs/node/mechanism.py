@@ -12,8 +12,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.node.bounding import Bounding, Projection
 from anonhist.graphs.policy import Direction
-from anonhist.mechanisms.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.setting import make_release, without_sizes
+from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
+from anonhist.mechanisms.basis.setting import make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from anonhist.graphs.graph import Graph
     from anonhist.graphs.node.choice import DegreeChoice
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release

@@ -10,8 +10,8 @@ import numpy as np
 
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
-from anonhist.mechanisms.calibration import band_delta
-from anonhist.mechanisms.setting import capped
+from anonhist.mechanisms.basis.setting import capped
+from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.profiles import Profile
 from anonhist.releases import runs_with_misfit
 from anonhist.releases.mechanism import runs_fall_short

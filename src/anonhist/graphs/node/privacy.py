@@ -17,7 +17,7 @@ from anonhist.graphs.node.mechanism import NEEDS_NODES
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.projection import projected
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
-from anonhist.mechanisms.setting import without_sizes
+from anonhist.mechanisms.basis.setting import without_sizes
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:

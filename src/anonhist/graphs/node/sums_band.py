@@ -2,8 +2,8 @@
 
 What a smooth fit makes of noisy sums is off by an error of its own, which no simulation on the fit shows. The sums
 themselves are the true ones plus noise of a known distribution, and φ_{1+} ≥ φ_{2+} ≥ …, so
-:func:`~anonhist.mechanisms.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most 2.5 %
-of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
+:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds` bounds them. Each of the two bounds is wrong in at most
+2.5 % of releases. An interval of φ_r needs those of two sums, each wrong in 1.25 %.
 
 All of this is about degrees as they were bounded: what was left out before that, no release tells.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.noise_quantile import noise_quantile
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.releases import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
-from anonhist.mechanisms.falling_band import falling_bounds
-from anonhist.mechanisms.noise import added
-from anonhist.mechanisms.published import profile_of_fit
+from anonhist.mechanisms.basis.falling_band import falling_bounds
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.published import profile_of_fit
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.node.mechanism import Run
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
 
@@ -34,7 +34,7 @@ class SurvivalDegrees(NoisyBins):
     most (3θ − 2 for in- or out-degrees, if that is more), and γ is the budget divided by that. Nodes without an edge
     are never counted, so nodes need not be listed. What is published are the numbers as
     :func:`~anonhist.graphs.node.smooth_sums.smooth_sums` reads them, and intervals from the noisy numbers themselves
-    (:func:`~anonhist.mechanisms.falling_band.falling_bounds`).
+    (:func:`~anonhist.mechanisms.basis.falling_band.falling_bounds`).
 
     Parameters
     ----------

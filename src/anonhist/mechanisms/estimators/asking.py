@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonhist.mechanisms.setting import check_profile
+from anonhist.mechanisms.basis.setting import check_profile
 from anonhist.privacy import parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:

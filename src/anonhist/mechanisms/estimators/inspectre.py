@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
-from anonhist.mechanisms.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.polynomial import Polynomial
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
-    from anonhist.mechanisms.noise import Noise
     from anonhist.properties import LinearStatistic
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE

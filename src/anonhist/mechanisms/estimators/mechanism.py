@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.noise import exact_noise
+from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
 from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
-from anonhist.mechanisms.noise import exact_noise
-from anonhist.mechanisms.setting import Setting, whole_items, without_sizes
 from anonhist.privacy import Guarantee, NeighboringRelation
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
@@ -21,7 +21,7 @@ from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.randomness.arguments import SMALLEST_GAMMA
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.noise import Noise
+    from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.properties import LinearStatistic
     from anonhist.randomness import RandomSource
@@ -66,7 +66,7 @@ class StatisticMechanism(Setting, ABC):
     Parameters
     ----------
     epsilon, unit, relation
-        See :class:`~anonhist.mechanisms.setting.Setting`. The unit is an item or a user.
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The unit is an item or a user.
     public_items
         The number of items, where everybody knows it.
 

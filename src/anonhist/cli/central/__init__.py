@@ -1,0 +1,1 @@
+"""Commands on whole data: release, estimate, plan, compare, and draw."""

@@ -1,0 +1,181 @@
+"""``anonhist estimate``: what the data say of the distribution behind them, private or not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.reading import profile_of_source, released_source, tell_operator
+from anonhist.cli.targets import csv_target
+from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from anonhist.cli.central.estimate_display import Named
+    from anonhist.profiles import Profile
+    from anonhist.properties import Estimate
+    from anonhist.releases import Release
+
+    Question = Callable[[Profile | Release, Callable[[float], None] | None], Sequence[Named]]
+
+NOT_PRIVATE = "these numbers are not private: they tell of the data. Use --epsilon, or a released file."
+EVERYTHING = "all"
+_BY_RELEASE = (
+    "Note: most of this interval is not noise, but the largest sampling error there can be. A release at the same "
+    "epsilon shows the error as it is, and answers every other question too. Instead of this estimate, for both "
+    "together cost twice the epsilon:\n"
+    "  {release}\n"
+    "  {estimate}"
+)
+_BOUNDED = (
+    "Note: at most {bound} of each user's items count. The interval does not hold what that left out; a release "
+    "estimates it (--excess-share)."
+)
+_FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
+# Ratios: one item may change them by more than any number that does not grow with the data.
+_UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
+
+
+def run_estimate(
+    *,
+    property_: str,
+    source: str,
+    epsilon: str | None,
+    level: float,
+    public_items: str | None,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+    unit: str | None,
+    max_count: int | None,
+    relation: str,
+    **others: Any,
+) -> None:
+    """Check everything that can be checked, then read, estimate, print and write."""
+    protected = privacy_unit(unit, max_per_user=others["max_per_user"], max_count=max_count)
+    options = _own_options(others)
+    if epsilon is None:
+        _check_not_private(unit, relation, public_items)
+        ask = _question(property_, options, level)
+    else:
+        promise = {"epsilon": epsilon, "relation": NeighboringRelation(relation)}
+        if public_items is not None:
+            promise["public_items"] = whole_number(public_items, name="--public-items")
+        ask = _private_question(property_, options, level, promise)
+    target = csv_target(source, output, what="Estimates are", force=force)
+
+    from anonhist.cli.central.estimate_display import write_estimates
+    from anonhist.cli.progress import progress_bars
+    from anonhist.profiles import Profile
+
+    # Of no data nothing can be told, but what is impossible is refused, before any are read.
+    ask(Profile([], [], unit=protected or PrivacyUnit.item()), None)
+    data: Profile | Release | None = released_source(source)
+    if data is not None and epsilon is not None:
+        raise UsageError("This is a release: estimates from it are private already, so leave --epsilon out.")
+    is_private = data is None
+    if is_private and epsilon is None:
+        click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+    remarks: list[str] = []
+    with progress_bars("Estimating", shown=not quiet) as bars:
+        if data is None:
+            notify = None if quiet else remarks.append
+            data = profile_of_source(source, others, unit=protected, notify=notify, progress=bars.reading)
+        found = ask(data, bars.working)
+    tell_operator(remarks, quiet=quiet or not is_private)
+    write_estimates(found, target, force=force, quiet=quiet)
+    if epsilon is not None and not quiet and others["max_per_user"] is not None:
+        click.echo(_BOUNDED.format(bound=others["max_per_user"]), err=True)
+    if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
+        from anonhist.cli.central.by_release import commands_by_release
+
+        release, estimate = commands_by_release(click.get_current_context())
+        click.echo(_BY_RELEASE.format(release=release, estimate=estimate), err=True)
+
+
+def _sampling_is_most(estimate: Estimate) -> bool:
+    """Say whether most of a private interval is not noise, from what was released."""
+    from anonhist.mechanisms.estimators.mechanism import NOISE, SAMPLING
+
+    parts = dict(estimate.parts)
+    return parts[SAMPLING] > parts[NOISE]
+
+
+def _question(name: str, options: dict[str, Any], level: float) -> Question:
+    """Return what is asked of data, or of a release."""
+    from anonhist.numeric.pulse import share_told
+    from anonhist.properties.catalogue import PROPERTIES, estimate_all
+
+    if name == EVERYTHING:
+        foreign = sorted(options.keys() - {"alphabet_size", "draws", "base"})
+        if foreign:
+            message = f"`{foreign[0]}` does not belong to all; leave it out."
+            raise UsageError(message)
+        return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
+    PROPERTIES[name].check(name, options)
+
+    def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
+        with share_told(progress, 0.0, 1.0):
+            return [(name, PROPERTIES[name].estimate(data, level=level, **options))]
+
+    return answer
+
+
+def _private_question(name: str, options: dict[str, Any], level: float, promise: dict[str, Any]) -> Question:
+    """Return what is asked of data privately."""
+    from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
+
+    if name == EVERYTHING:
+        message = f"Estimating all things privately would divide the budget: {_FROM_RELEASE}."
+        raise UsageError(message)
+    if name not in PRIVATE_PROPERTIES:
+        message = f"There is no private estimator of {name}: {_FROM_RELEASE}."
+        raise UsageError(message)
+    known, method = PRIVATE_PROPERTIES[name], options.get("method")
+    if method in _UNBOUNDED and method not in known.methods:
+        message = f"The method {method} has no bounded sensitivity, so noise cannot hide an item: {_FROM_RELEASE}."
+        raise UsageError(message)
+    known.check(f"a private estimate of {name}", options)
+    return lambda data, _: [(name, known.estimate(data, level=level, **promise, **options))]
+
+
+def _own_options(others: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the options those of properties that were given, as the functions call them."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "method": str,
+        "alphabet_size": lambda text: whole_number(text, name="--alphabet-size"),
+        "draws": lambda text: whole_number(text, name="--draws"),
+        "guesses": lambda text: whole_number(text, name="--guesses"),
+        "order": lambda order: int(order) if order.is_integer() else order,
+        "share": float,
+        "base": _base,
+    }
+    given = {name: others.pop(name) for name in read}
+    return {name: read[name](value) for name, value in given.items() if value is not None}
+
+
+def _base(text: str) -> float:
+    """Read the base of a logarithm: a number above 1, or e."""
+    try:
+        base = math.e if text.strip().lower() == "e" else float(text)
+    except ValueError:
+        base = math.nan
+    if not 1 < base < math.inf:
+        message = f"--base must be a number above 1, such as 2 for bits, or e, not {text!r}."
+        raise UsageError(message)
+    return base
+
+
+def _check_not_private(unit: str | None, relation: str, public_items: str | None) -> None:
+    """Refuse options that only a private estimate has."""
+    given = {"--unit": unit is not None, "--relation": relation != "add-or-remove"}
+    given["--public-items"] = public_items is not None
+    for option, is_given in given.items():
+        if is_given:
+            message = f"{option} belongs to private estimates: give --epsilon as well, or leave it out."
+            raise UsageError(message)

@@ -1,0 +1,123 @@
+"""``anonhist local new``: options in, a survey out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.cli.arguments import whole_number
+from anonhist.cli.output import print_whole
+from anonhist.cli.targets import STDOUT
+from anonhist.cli.text_lines import labels_in
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from anonhist.local.surveys.survey import Survey
+
+DEFAULT_OUTPUT = "survey.json"
+
+
+def run_new(
+    *,
+    mechanism: str,
+    epsilon: str | None,
+    alphabet: str | None,
+    alphabet_size: str | None,
+    other: str | None,
+    key: str | None,
+    characters: str | None,
+    permanent: str | None,
+    zero: str | None,
+    one: str | None,
+    title: str,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+    **numbers: str | None,
+) -> None:
+    """Check everything that can be checked, then make the survey and write it."""
+    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats import check_free, write
+    from anonhist.formats.surveys import survey_text
+    from anonhist.formats.writing import check_ending
+    from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
+
+    if target != STDOUT:
+        check_ending(target, endings=(".json",), what="A survey is")
+        check_free(target, overwrite=force)
+    known = parameter_names(mechanism)
+    texts = {"key": key, "characters": characters, "permanent": permanent, "zero": zero, "one": one}
+    given = _parameters(mechanism, known, texts, numbers)
+    if takes_epsilon(mechanism):
+        if epsilon is None:
+            raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")
+        given["epsilon"] = epsilon
+    elif epsilon is not None:
+        message = f"The epsilon of {mechanism} follows from its parameters; leave --epsilon out."
+        raise UsageError(message)
+    listed = _alphabet(mechanism, known, alphabet, alphabet_size, other)
+    if listed is not None:
+        given["alphabet"] = listed
+    try:
+        survey = survey_class(mechanism)(title=title, **given)
+    except TypeError:
+        needed = ", ".join(_option(name) for name in needed_names(mechanism) if name not in given)
+        message = f"{mechanism} needs more than was given: give it {needed} as well."
+        raise UsageError(message) from None
+    if target == STDOUT:
+        print_whole(survey_text(survey))
+        return
+    write(survey, target, overwrite=force)
+    if not quiet:
+        _say(survey, target)
+
+
+def _say(survey: Survey, target: str) -> None:
+    """Tell a person what was made, and what to think of before it is used."""
+    from anonhist.report.wording import promise_lines
+
+    for name, sentence in promise_lines(survey.guarantee):
+        click.echo(f"{name}: {sentence}")
+    weight = survey.forged_weight
+    for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
+        click.echo(f"Caution: {caution}")
+    click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
+    click.echo(f"Wrote {target}.")
+
+
+def _parameters(
+    mechanism: str, known: tuple[str, ...], texts: dict[str, str | None], numbers: dict[str, str | None]
+) -> dict[str, Any]:
+    """Return the parameters that were given, refusing those that the mechanism does not take."""
+    given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
+    given |= {name: whole_number(text, name=_option(name)) for name, text in numbers.items() if text is not None}
+    wrong = sorted(set(given) - set(known))
+    if wrong:
+        takes = ", ".join(map(_option, known)) or "nothing"
+        message = f"{_option(wrong[0])} is no parameter of {mechanism}, which takes {takes}."
+        raise UsageError(message)
+    return given
+
+
+def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: str | None, other: str | None) -> Any:
+    """Return the alphabet that the options describe, None if they describe none."""
+    from anonhist.local.surveys.alphabet import Alphabet
+
+    if file is not None and size is not None:
+        raise UsageError("Give the values there can be as --alphabet FILE or as --alphabet-size K, not both.")
+    if other is not None and file is None:
+        raise UsageError("--other belongs to --alphabet FILE.")
+    if file is None and size is None:
+        return None
+    if "alphabet" not in known:
+        message = f"{mechanism} is for any texts: leave --alphabet and --alphabet-size out."
+        raise UsageError(message)
+    if file is None:
+        return whole_number(size, name="--alphabet-size")
+    return Alphabet(labels_in(file, what="the values there can be"), other=other)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

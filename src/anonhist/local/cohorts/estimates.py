@@ -1,0 +1,142 @@
+"""Raw estimates from the counts of cohorts, with errors and tests that know of collisions between labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.local.cohorts.chance import TINY, LabelEstimates, people_as_they_are, random_moments
+from anonhist.local.cohorts.counts import Supports
+from anonhist.local.cohorts.fit import fitted_estimates
+from anonhist.local.cohorts.limits import CohortLimits, FoundLimits
+from anonhist.local.decoding import p_values
+from anonhist.local.surveys.estimate import Raw
+from anonhist.local.surveys.limits import SupportLimits
+from anonhist.numeric import TwoBinomials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.cohorts.counts import CohortCounts
+
+# Least squares take the square of it in memory and the cube in time.
+_MOST_FITTED = 1500
+# Labels are taken as found where one of all would be so by chance once in twenty surveys.
+_FOUND = 0.05
+_ROUNDS = 8
+
+
+def raw_estimates(counts: CohortCounts) -> Raw:
+    """Return raw estimates of the labels: by least squares where that is better, else label by label.
+
+    See docs/proofs/local-cohorts.md for what is computed here and why.
+    """
+    plain = plain_estimates(counts)
+    if counts.collision == 0:
+        # Nothing collides: as many reports support a label that nobody has as fall on it by chance.
+        supporting, true, false = (
+            counts.supports.total(counts.counts),
+            counts.true_probability,
+            counts.other_probability,
+        )
+        if true < false:  # who has the label supports it less often than others: count those who do not support it
+            supporting, true, false = counts.total - supporting, 1 - true, 1 - false
+        exact = p_values(supporting, users=counts.total, probability=false)
+        law = TwoBinomials(counts.total, true, false, 1 - true, 1 - false)
+        return Raw(plain.raw, plain.errors, exact, SupportLimits(supporting, law))
+    fitted = fitted_estimates(counts) if counts.supports.values <= _MOST_FITTED else None
+    if fitted is not None and (fitted.errors**2).sum() < (plain.errors**2).sum():
+        return Raw(fitted.raw, fitted.errors, fitted.p_values(counts), CohortLimits(fitted, counts))
+    return _in_turn(counts, plain)
+
+
+def _in_turn(counts: CohortCounts, plain: LabelEstimates) -> Raw:
+    """Estimate label by label; those found are fitted together, and what they explain is taken away for the others.
+
+    So frequent labels no longer stand in the way of rarer ones that meet them in a cohort.
+    """
+    result = Raw(plain.raw, plain.errors, plain.p_values(counts), CohortLimits(plain, counts))
+    found = np.zeros(result.frequencies.size, dtype=np.bool_)
+    for _ in range(_ROUNDS):
+        new = ~found & (result.p_values < _FOUND / found.size)
+        if not new.any() or np.count_nonzero(found | new) > _MOST_FITTED:
+            break
+        found |= new
+        chances = np.tile(1 - (1 - counts.shares) ** counts.supports.hashes, (counts.supports.cohorts, 1))
+        listed = Supports(counts.supports.places[:, found], counts.supports.cohorts, counts.supports.buckets)
+        part = replace(counts, supports=listed, others=chances)
+        fitted = fitted_estimates(part)
+        if fitted is None:
+            break
+        rest = plain_estimates(counts, listed.spread(fitted.raw), float(fitted.raw.sum()))
+        limits = FoundLimits(found.copy(), CohortLimits(fitted, part), CohortLimits(rest, counts))
+        result = Raw(rest.raw, rest.errors, rest.p_values(counts), limits)
+        for whole, own in (
+            (result.frequencies, fitted.raw),
+            (result.standard_errors, fitted.errors),
+            (result.p_values, fitted.p_values(part)),
+        ):
+            whole[found] = own
+    return result
+
+
+def plain_estimates(
+    counts: CohortCounts, explained: NDArray[np.float64] | None = None, share: float = 0.0
+) -> LabelEstimates:
+    """Estimate each label by the cells that it supports, all others taken as chance: ``(B − κ)/(1 − κ)``.
+
+    Parameters
+    ----------
+    counts
+        Of all labels.
+    explained
+        What labels known already support of each cell, shape (C, k); it is taken away first.
+    share
+        Of those labels together.
+    """
+    supports, kappa, users = counts.supports, counts.collision, counts.total
+    weights = counts.weights
+    table = counts.table if explained is None else counts.table - np.where(weights > 0, explained, 0.0)
+    raw = (supports.total(weights * table) / supports.hashes - kappa * (1 - share)) / (1 - kappa)
+    shares = np.clip(raw, 0, 1)
+    variances = np.array([_own_variance(counts, each) for each in (0.0, 0.5, 1.0)])
+    # A quadratic in the share, and so given by three of its values.
+    start, bend = variances[0], 2 * (variances[0] - 2 * variances[1] + variances[2])
+    noise = start + (variances[2] - start - bend) * shares + bend * shares**2
+    # How uneven the table is, beyond its noise, is Σ f² of all labels: what they do to each other.
+    uneven = float(table.var(axis=1) @ weights[:, 0])
+    supported = float(np.clip(counts.table, 0, 1).mean())
+    noisy = np.count_nonzero(counts.users) / users * float(counts.variances(np.array(supported)))
+    noisy *= 1 - 1 / supports.buckets
+    squares = min(max((uneven - noisy) / (kappa * (1 - kappa)), 0.0), 1.0) if kappa else 0.0
+    spread = float((weights**2).sum()) * _collision_variance(kappa, supports.hashes, supports.buckets)
+    null = (start + squares * spread) / (1 - kappa) ** 2
+    # A label does not collide with itself; what its estimate owes to chance must not be taken for it.
+    own = np.maximum(shares**2 - null, 0)
+    total = (noise + np.maximum(squares - own, 0) * spread) / (1 - kappa) ** 2
+    cells = weights * table
+    mean, deviation = random_moments(cells, counts)
+    scores = (supports.total(cells) - mean) / max(deviation, TINY)
+    unit = deviation / supports.hashes / (1 - kappa)
+    errors = people_as_they_are(total, shares, users)
+    return LabelEstimates(raw, errors, np.full(raw.size, np.sqrt(null)), cells, scores, unit)
+
+
+def _collision_variance(kappa: float, hashes: int, buckets: int) -> float:
+    """Return the variance, over keys, of how large a part of a label's places is among those of another label."""
+    free, both_free = (1 - 1 / buckets) ** hashes, (1 - 2 / buckets) ** hashes
+    # Two functions of the label may have one place between them.
+    together = (1 - free) / buckets + (1 - 1 / buckets) * (1 - 2 * free + both_free)
+    return (kappa * (1 - kappa) + (hashes - 1) * max(together - (1 - free) ** 2, 0)) / hashes
+
+
+def _own_variance(counts: CohortCounts, share: float) -> float:
+    """Return the variance of the mean over a label's cells where it has this share, people drawn at random."""
+    supported = share + (1 - share) * counts.collision
+    ones = counts.other_probability + counts.gap * supported
+    people = supported * (1 - supported)
+    # The bits of one person are independent but for what they come from.
+    noise = ones * (1 - ones) / counts.gap**2 - people
+    return (noise / counts.supports.hashes + people) / counts.total

@@ -1,0 +1,252 @@
+"""Where a label falls among few buckets, in each cohort: by hashing any text, or by permuting a known alphabet.
+
+Everybody computes the same: the key and the numbers below are public. What is written here is the definition to the
+bit; the keyed hash and multiply-shift have theirs in docs/hashing.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from anonhist.errors import DataError, UsageError
+from anonhist.numeric.keyed_hash import hash_words, keyed_hash
+from anonhist.numeric.multiply_shift import bucket_widths, buckets, label_words, paired_buckets, seed_coefficients
+from anonhist.numeric.read_only import read_only
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.alphabet import Alphabet
+
+MOST_COHORTS = MOST_BUCKETS = 1 << 16
+MOST_HASHES = 64
+# Words of 16 bits of a label's hash that count: of a million labels, two meet in all of them once in 10^8 surveys.
+_WORDS = 4
+# Permutations, and tables of counts, that would have more numbers than this fill the memory.
+MOST_PLACES = 1 << 27
+# Numbers that are hashed or sorted at a time.
+_CHUNK = 1 << 20
+# It chooses the functions, and is public in any case.
+DEFAULT_KEY = "anonhist"
+
+
+class Cohorts(Protocol):
+    """C cohorts of h functions each, from labels to places 0 to k − 1; function i of cohort c has number c·h + i."""
+
+    @property
+    def cohorts(self) -> int:
+        """How many cohorts, C."""
+
+    @property
+    def hashes(self) -> int:
+        """How many functions a cohort has, h."""
+
+    @property
+    def buckets(self) -> int:
+        """How many places there are, k."""
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How likely each place is for a label, the key drawn at random, shape (k,)."""
+
+    def codes(self, values: Any) -> NDArray[Any]:
+        """Return what stands for each value below, one row each."""
+
+    def all_places(self, codes: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the places of each label under every function, shape (C·h, m)."""
+
+    def own_places(self, codes: NDArray[Any], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of each label under the functions of one cohort each, shape (n, h)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HashedCohorts:
+    """Functions for texts of any kind: two labels meet in about one bucket of k.
+
+    A label becomes the first four 16-bit words of its keyed hash; function j = c·h + i is multiply-shift with the
+    coefficients of seed j, both under the UTF-8 of the key.
+
+    Parameters
+    ----------
+    buckets
+        k, from 2 to 65,536.
+    cohorts
+        C, from 1 to 65,536.
+    hashes
+        h, from 1 to 64 and at most k.
+    key
+        Any plain text on one line.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range or the key is no such text.
+
+    Examples
+    --------
+    >>> functions = HashedCohorts(buckets=256, cohorts=2, key="example")
+    >>> functions.places(["apple", "pear", "apple"]).shape
+    (2, 3, 1)
+    """
+
+    buckets: int
+    cohorts: int
+    hashes: int = 1
+    key: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "buckets", parse_whole_number(self.buckets, name="buckets", least=2, most=MOST_BUCKETS)
+        )
+        _check_numbers(self, self.buckets)
+        if self.buckets * self.cohorts > MOST_PLACES:
+            raise UsageError("There would be more than 2^27 counts; take fewer buckets or cohorts.")
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How likely each bucket is for a label, the key drawn at random: its width by 2^16, shape (k,)."""
+        return bucket_widths(self.buckets) / (1 << 16)
+
+    def codes(self, values: Any) -> NDArray[np.uint16]:
+        """Return the words of each label, shape (m, 4).
+
+        Raises
+        ------
+        DataError
+            If a value is no text.
+        """
+        if isinstance(values, str):
+            raise DataError("Values must be a list of texts, one for each person.")
+        labels = values if isinstance(values, np.ndarray) and values.dtype.kind == "U" else list(values)
+        return label_words(keyed_hash(labels, key=self.key.encode()), _WORDS)
+
+    def places(self, labels: Any) -> NDArray[np.int64]:
+        """Return the bucket of every label under every function of every cohort, shape (C, m, h)."""
+        return _shaped(self.all_places(self.codes(labels)), self.hashes)
+
+    def all_places(self, codes: NDArray[np.uint16]) -> NDArray[np.int32]:
+        """Return the buckets of words, shape (C·h, m)."""
+        out = np.empty((len(self._coefficients), len(codes)), dtype=np.int32)
+        step = max(1, _CHUNK // max(1, len(codes)))
+        for start in range(0, len(out), step):
+            out[start : start + step] = buckets(codes, self._coefficients[start : start + step], self.buckets)
+        return out
+
+    def own_places(self, codes: NDArray[np.uint16], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the buckets of words in one cohort each, shape (n, h)."""
+        out = np.empty((len(codes), self.hashes), dtype=np.int64)
+        for number in range(self.hashes):
+            own = self._coefficients[cohorts * self.hashes + number]
+            out[:, number] = paired_buckets(codes, own, self.buckets)
+        return out
+
+    @cached_property
+    def _coefficients(self) -> NDArray[np.uint32]:
+        functions = np.arange(self.cohorts * self.hashes)
+        return read_only(seed_coefficients(functions, key=self.key.encode(), words=_WORDS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutedCohorts:
+    """Functions for a known alphabet: each is a permutation of its k labels, so no two of them meet.
+
+    Function j = c·h + i gives label number s its rank, from 0, among all labels in the ascending order of the numbers
+    ``v(j, s)``, ties by s: the first eight bytes, little-endian, of the keyed hash of the eight bytes that are j in
+    four, little-endian, and then s in four, little-endian; under the UTF-8 of the key. It is a minimal perfect hash of
+    the set.
+
+    Parameters
+    ----------
+    alphabet
+        The labels.
+    cohorts, hashes, key
+        As in :class:`HashedCohorts`.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, the key is empty, or the permutations would have more than 2^27 entries in all.
+
+    Examples
+    --------
+    >>> from anonhist.local.surveys.alphabet import Alphabet
+    >>> functions = PermutedCohorts(alphabet=Alphabet(4), cohorts=1, key="example")
+    >>> sorted(functions.places([0, 1, 2, 3]).ravel().tolist())
+    [0, 1, 2, 3]
+    """
+
+    alphabet: Alphabet
+    cohorts: int
+    hashes: int = 1
+    key: str
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, self.alphabet.size)
+        if self.cohorts * self.hashes * self.alphabet.size > MOST_PLACES:
+            raise UsageError("The permutations would have more than 2^27 entries; take fewer cohorts or name buckets.")
+
+    @property
+    def buckets(self) -> int:
+        """As many as there are labels."""
+        return self.alphabet.size
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """1/k each, shape (k,)."""
+        return np.full(self.alphabet.size, 1 / self.alphabet.size)
+
+    def codes(self, values: Any) -> NDArray[np.int64]:
+        """Return the number of each value in the alphabet."""
+        return self.alphabet.codes(values)
+
+    def places(self, labels: Any) -> NDArray[np.int64]:
+        """Return the place of every label under every permutation of every cohort, shape (C, m, h)."""
+        return _shaped(self.all_places(self.codes(labels)), self.hashes)
+
+    def all_places(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the places of labels by number, shape (C·h, m)."""
+        return np.take(self._permutations, codes, axis=1)
+
+    def own_places(self, codes: NDArray[np.int64], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of labels by number in one cohort each, shape (n, h)."""
+        functions = cohorts[:, np.newaxis] * self.hashes + np.arange(self.hashes)
+        places: NDArray[np.int64] = self._permutations[functions, codes[:, np.newaxis]].astype(np.int64)
+        return places
+
+    @cached_property
+    def _permutations(self) -> NDArray[np.int32]:
+        labels = np.arange(self.alphabet.size, dtype=np.uint64) << np.uint64(32)
+        out = np.empty((self.cohorts * self.hashes, labels.size), dtype=np.int32)
+        for function, ranks in enumerate(out):
+            numbers = hash_words(labels | np.uint64(function), key=self.key.encode())[:, 0]
+            ranks[np.argsort(numbers, kind="stable")] = np.arange(labels.size, dtype=np.int32)
+        return read_only(out)
+
+
+def _check_numbers(functions: HashedCohorts | PermutedCohorts, places: int) -> None:
+    for name, most in (("cohorts", MOST_COHORTS), ("hashes", min(MOST_HASHES, places))):
+        object.__setattr__(functions, name, parse_whole_number(getattr(functions, name), name=name, most=most))
+    check_key(functions.key)
+
+
+def check_key(key: object) -> None:
+    """Refuse a key of hash functions that cannot be shared as text.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, no text, or not plain text on one line.
+    """
+    if not isinstance(key, str) or not key or not key.isprintable():
+        raise UsageError(
+            "The key of the hash functions must be plain text on one line, such as the name of the survey."
+        )
+
+
+def _shaped(places: NDArray[np.int32], hashes: int) -> NDArray[np.int64]:
+    return places.reshape(-1, hashes, places.shape[1]).swapaxes(1, 2).astype(np.int64)

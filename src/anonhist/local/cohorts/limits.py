@@ -1,0 +1,76 @@
+"""Intervals of labels with cohorts: as wide as noise makes them, or as labels nobody listed can, whichever is wider."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.local.cohorts.chance import random_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.cohorts.chance import LabelEstimates, RandomSums
+    from anonhist.local.cohorts.counts import CohortCounts
+
+
+@dataclass(frozen=True, eq=False)
+class CohortLimits:
+    """The wider of two intervals around the raw estimates: the normal one, and that of places drawn at random.
+
+    Few cohorts make for few collisions, each of which may be a large share: nothing about that is normal. What falls
+    on the places of a label besides its own people has the distribution of sums over random places, as in the tests.
+
+    Attributes
+    ----------
+    estimates
+        Of the labels.
+    counts
+        What they were made from.
+    """
+
+    estimates: LabelEstimates
+    counts: CohortCounts
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        given = self.estimates
+        normal = -NormalDist().inv_cdf(tail) * given.errors
+        # A large sum lies above the share, so it makes for a low end.
+        below, above = (np.maximum(normal, sums.score(tail) * given.unit) for sums in self._sums)
+        return np.clip(np.stack((given.raw - below, given.raw + above), axis=1), 0, 1)
+
+    @cached_property
+    def _sums(self) -> tuple[RandomSums, RandomSums]:
+        """What falls on random places, and the same turned round: both tails are asked for."""
+        table = self.estimates.unexplained
+        return random_sums(table, self.counts), random_sums(-table, self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLimits:
+    """Some labels were fitted together, and the others estimated one by one from what these leave.
+
+    Attributes
+    ----------
+    found
+        Which were fitted, bool, shape (k,).
+    fitted
+        Limits of these.
+    rest
+        Limits of all labels; those of the others count.
+    """
+
+    found: NDArray[np.bool_]
+    fitted: CohortLimits
+    rest: CohortLimits
+
+    def at(self, tail: float) -> NDArray[np.float64]:
+        """Return the ends, shape (k, 2)."""
+        ends = self.rest.at(tail)
+        ends[self.found] = self.fitted.at(tail)
+        return ends

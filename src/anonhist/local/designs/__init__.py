@@ -1,0 +1,1 @@
+"""Which values a report supports, as mathematics: blocks of points, packed bits, channels."""

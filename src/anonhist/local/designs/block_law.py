@@ -1,0 +1,154 @@
+"""What the supports of a design with blocks say of a value: the estimator, its variance and its law under no value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.local.surveys.limits import BlockLimits, SupportLimits
+from anonhist.numeric import SignedSums, TwoBinomials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.designs.block_design import BlockDesign
+    from anonhist.local.surveys.limits import Limits
+
+
+@dataclass(frozen=True)
+class BlockLaw:
+    """The estimator ``n·f_x = α·(c_x − ρ·c_B) + γ·n``: c_x reports support x, and c_B are in its block.
+
+    With s points that support a value, m that support two, and u as in :class:`BlockDesign`, ``ρ = m/s``,
+    ``α = 1/(u·(E − 1)·(s − m))`` and ``γ = −α·u·(s − ρ·b)``. One report counts α·(1 − ρ) if it supports x, −α·ρ if it
+    is elsewhere in the block, and 0 in another; on average that is −γ, and 1 − γ if it was made from x.
+
+    Attributes
+    ----------
+    blocks
+        The blocks and their design.
+    size
+        How many values there are, k.
+    epsilon
+        ε of a report.
+    """
+
+    blocks: BlockDesign
+    size: int
+    epsilon: Fraction
+
+    @cached_property
+    def ratio(self) -> float:
+        """ρ."""
+        return float(Fraction(self.blocks.design.shared) / self.blocks.design.support)
+
+    @cached_property
+    def factor(self) -> float:
+        """α."""
+        design = self.blocks.design
+        return (self._gain * design.support + self.blocks.cells) / (self._gain * float(design.support - design.shared))
+
+    @cached_property
+    def offset(self) -> float:
+        """γ."""
+        design = self.blocks.design
+        left = design.support - Fraction(design.shared) / design.support * design.points
+        return -float(left / (design.support - design.shared)) / self._gain
+
+    @cached_property
+    def variances(self) -> tuple[float, float, float]:
+        """What a person adds to the variance who has the value, another one of its block, or one of another block."""
+        design, base = self.blocks.design, self._base
+        rest = (design.points - design.support) * base
+        shared = (self._gain * float(design.shared) + design.support) * base
+        elsewhere = (self._gain * float(design.support - design.shared) + design.points - design.support) * base
+        odds = self._gain + 1
+        own = self._moment(odds * base * design.support, rest) - (1 - self.offset) ** 2
+        return (
+            own,
+            self._moment(shared, elsewhere) - self.offset**2,
+            self._moment(design.support * base, rest) - (self.offset**2),
+        )
+
+    @cached_property
+    def average_neighbours(self) -> float:
+        """The share of the other values that are in the block of a value, on average over all values."""
+        room = self.blocks.design.items
+        full, left = divmod(self.size, room)
+        return (full * room * (room - 1) + left * (left - 1)) / (self.size * (self.size - 1))
+
+    @cached_property
+    def null_probability(self) -> float:
+        """At least the probability that a report in the block of a value that nobody has supports it.
+
+        It is s/b for people with values of other blocks and hardly less for those with others of this one.
+        """
+        design = self.blocks.design
+        if self.blocks.blocks == 1:
+            return (self._gain * float(design.shared) + design.support) * self._base
+        return design.support / design.points
+
+    def variance(
+        self, frequency: float | NDArray[np.float64] = 0.0, neighbours: float | NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return n times the variance of the raw estimate of values with these shares, and their blocks' others."""
+        own, near, far = self.variances
+        share = np.asarray(frequency, dtype=np.float64)
+        beside = self.average_neighbours * (1 - share) if neighbours is None else neighbours
+        return share * own + beside * near + (1 - share - beside) * far
+
+    @property
+    def mean_variance(self) -> float:
+        """Of the estimates, n times, on average over the values."""
+        return float(self.variance(1 / self.size))
+
+    def raw(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+        """Return the unbiased estimates, given c_x and c_B."""
+        return self.factor * (supports - self.ratio * beside) / users + self.offset
+
+    def limits(self, supports: NDArray[np.int64], beside: NDArray[np.int64], users: int) -> Limits:
+        """Return what intervals are made of, given c_x and c_B.
+
+        Where all people without a value support it alike, because there is one block or no point supports two values,
+        its supports are two binomial numbers; else a sum of reports that support it and of others of its block.
+        """
+        design, base, gain = self.blocks.design, self._base, self._gain
+        shared = (gain * float(design.shared) + design.support) * base
+        if self.blocks.blocks == 1 or not design.shared:
+            p, rest = (gain + 1) * design.support * base, 1 - (gain + 1) * design.support * base
+            return SupportLimits(supports, TwoBinomials(users, p, shared, rest, 1 - shared))
+        weights = Fraction(design.shared) / (design.support - Fraction(design.shared))
+        up, down = weights.denominator, weights.numerator
+        outside = (design.points - design.support) * base
+        law = SignedSums(
+            users,
+            up,
+            down,
+            own=((gain + 1) * design.support * base, outside),
+            near=(shared, gain * float(design.support - design.shared) * base + outside),
+            far=(design.support * base, outside),
+        )
+        together = np.clip(self.block_share(beside, users), 0, 1)
+        return BlockLimits(up * supports - down * (beside - supports), together, law)
+
+    def block_share(self, beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+        """Return the unbiased estimate of the share of people with values of a block, given c_B."""
+        design = self.blocks.design
+        return (beside / users - design.points * self._base) / (self._gain * design.support * self._base)
+
+    @cached_property
+    def _gain(self) -> float:
+        """E − 1, with all its digits for a small ε."""
+        return math.expm1(self.epsilon)
+
+    @cached_property
+    def _base(self) -> float:
+        return 1 / (self._gain * self.blocks.design.support + self.blocks.cells)
+
+    def _moment(self, supporting: float, beside: float) -> float:
+        return self.factor**2 * (supporting * (1 - self.ratio) ** 2 + beside * self.ratio**2)

@@ -1,0 +1,123 @@
+"""Surveys whose values come in blocks: one estimator for Hadamard response and hybrid projective geometry."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from anonhist.local.designs.block_law import BlockLaw
+from anonhist.local.surveys.closed import ClosedSurvey
+from anonhist.local.surveys.estimate import Raw
+from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
+from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.tally import counted
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel
+    from anonhist.local.designs.block_design import BlockDesign
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSurvey(ClosedSurvey):
+    """A survey whose report is a cell, in the block of the value more often than in others.
+
+    A report supports some values of its block. Among the values of another block it says nothing, so its law depends
+    on whether two values are of one block: the survey is not pure.
+    """
+
+    @property
+    @abstractmethod
+    def block_design(self) -> BlockDesign:
+        """The blocks."""
+
+    @cached_property
+    def law(self) -> BlockLaw:
+        """The estimator and its variance."""
+        return BlockLaw(self.block_design, self.size, cast("Fraction", self.epsilon))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column, ``report``: the cell, ``block·b + point``."""
+        return (WholeColumn("report", self.cells),)
+
+    @property
+    def cells(self) -> int:
+        """One cell a report."""
+        return self.block_design.cells
+
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value), shape (k, cells)."""
+        return self.block_design.matrix(self.size, self.odds)
+
+    def variance(self, frequency: float = 0.0, neighbours: float | None = None) -> float:
+        """Return n times the variance of the raw estimate of a value with this frequency.
+
+        Parameters
+        ----------
+        frequency
+            The share of people with the value.
+        neighbours
+            The share of people with other values of its block; by default what it is on average if all values but this
+            one are equally frequent.
+        """
+        return float(self.law.variance(frequency, neighbours))
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do: it adds α(1 − ρ) + γ, −αρ + γ or γ, as :class:`BlockLaw` says."""
+        room, law = self.block_design.design.items, self.law
+        inside, outside = law.factor * (1 - law.ratio) + law.offset, -law.factor * law.ratio + law.offset
+        # All blocks are full but the last, perhaps.
+        fills = {min(room, self.size), self.size % room or room}
+        worst = [
+            forged_weight(
+                items,
+                self.block_design.supported(items),
+                inside=inside,
+                outside=outside,
+                beyond=law.offset,
+                elsewhere=self.size - items,
+            )
+            for items in sorted(fills)
+        ]
+        if self.size <= room * (self.block_design.blocks - 1):
+            worst.append(ForgedWeight(abs(law.offset), self.size * abs(law.offset)))  # a block without values
+        return ForgedWeight(max(each.each for each in worst), max(each.total for each in worst))
+
+    def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
+        """Return the unbiased estimates, before any decoder, of all values or of these."""
+        from scipy.special import betainc
+
+        values = np.arange(self.size) if codes is None else codes
+        supports = self.block_design.counts(tally, values)
+        beside = self.block_design.block_counts(tally, values)
+        raw = self.law.raw(supports, beside, tally.users)
+        share = np.clip(raw, 0, 1)
+        neighbours = np.clip(self.law.block_share(beside, tally.users) - share, 0, 1 - share)
+        errors = np.sqrt(self.law.variance(share, neighbours) / tally.users)
+        # Given how many reports are in the block, those that support a value nobody has are at most binomial.
+        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.law.null_probability)
+        return Raw(raw, errors, np.where(supports == 0, 1.0, tails), self.law.limits(supports, beside, tally.users))
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        return self.block_design.channel(tally, codes, size=self.size, odds=self.odds)
+
+    def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        return {"report": self.block_design.drawn(codes, self.odds, source=source)}
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return counted(columns["report"], size=self.cells)

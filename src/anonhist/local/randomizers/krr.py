@@ -1,0 +1,119 @@
+"""k-ary randomised response: the value itself, or now and then another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from anonhist.local.decoding import AffineChannel
+from anonhist.local.designs.matrices import check_entries
+from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.tally import counted
+from anonhist.randomness import bernoulli, uniform_integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class KRR(PureSurvey):
+    """k-ary randomised response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
+
+    Order-optimal for ε ≥ ln k, and best of all where k < 3e^ε + 2.
+
+    Parameters
+    ----------
+    alphabet
+        Labels, their number k, or an :class:`Alphabet`.
+    epsilon
+        What a report costs.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If the alphabet has fewer than two labels or one twice, or epsilon is out of range.
+
+    References
+    ----------
+    Kairouz, Bonawitz, Ramage 2016, "Discrete Distribution Estimation under Local Privacy", §3.1.
+
+    Examples
+    --------
+    >>> survey = KRR(alphabet=["no", "yes", "perhaps"], epsilon=1)
+    >>> [str(entry) for entry in survey.matrix()[0]]
+    ['e/(e + 2)', '1/(e + 2)', '1/(e + 2)']
+    """
+
+    name: ClassVar[str] = "k-rr"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column, ``report``: the code of the label reported."""
+        return (WholeColumn("report", self.size),)
+
+    @property
+    def cells(self) -> int:
+        """One cell a label."""
+        return self.size
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``e^ε/(e^ε + k − 1)``."""
+        return self.odds / (self.odds + (self.size - 1))
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``1/(e^ε + k − 1)``."""
+        return 1 / (self.odds + (self.size - 1))
+
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value), shape (k, k), both in alphabet order."""
+        check_entries(self.size**2)
+        same, other = self.true_support_probability, self.false_support_probability
+        return tuple(tuple(same if y == x else other for y in range(self.size)) for x in range(self.size))
+
+    def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        # With probability p − q the value, else any label whatever, the value included: one draw fewer in need of care.
+        kept = bernoulli(self._kept_probability, codes.size, source=source)
+        return {"report": np.where(kept, codes, uniform_integers(self.size, codes.size, source=source))}
+
+    @cached_property
+    def _kept_probability(self) -> ExponentialQuotient:
+        return self.true_support_probability - self.false_support_probability
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return counted(columns["report"], size=self.size)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return 1, 1
+
+    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        return tally.dense(self.size) if codes is None else tally.at(codes)
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        from scipy.sparse import eye_array
+
+        q = self.false_support_probability
+        supports = self._supports(tally, codes)
+        base = np.full(supports.size, float(q))
+        if codes is not None and self._leaves_others(codes):
+            # All other labels are one cell: which of them it is says nothing about these.
+            supports = np.append(supports, tally.users - supports.sum())
+            base = np.append(base, float((self.size - codes.size) * q))
+        gain = np.full(base.size, float(self._kept_probability))
+        return AffineChannel(eye_array(base.size), base, gain), supports

@@ -1,0 +1,299 @@
+"""Optimized local hashing: every person hashes their value with a function of their own, then answers by k-RR."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, check_key
+from anonhist.local.designs.channels import SupportChannel
+from anonhist.local.designs.matrices import check_entries
+from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.candidates import distinct_candidates
+from anonhist.local.surveys.forgery import ForgedWeight
+from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.survey import Survey
+from anonhist.local.surveys.tally import counted
+from anonhist.numeric import (
+    bucket_widths,
+    buckets,
+    index_words,
+    keyed_hash,
+    label_words,
+    paired_buckets,
+    seed_coefficients,
+    support_counts,
+    support_of,
+    weighted_support,
+)
+from anonhist.privacy import parse_whole_number
+from anonhist.randomness import bernoulli, uniform_integers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+SEEDS = 1 << 32
+MOST_BUCKETS = 1 << 16
+# Words of 16 bits of an open label's hash: labels meet in all three with probability 2^-48 a pair.
+OPEN_WORDS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalHashing(PureSurvey):
+    """Optimized local hashing: a random seed, and k-RR on the g buckets into which the seed hashes the value.
+
+    The report (s, y) supports the values that seed s hashes to y: the value itself with probability
+    ``p = e^ε/(e^ε + g − 1)``, another with ``q = (1 + (e^ε − 1)·Σ_y ω_y²)/(e^ε + g − 1)``, ω_y the share of hashes that
+    fall into bucket y, 1/g or next to it.
+
+    Parameters
+    ----------
+    alphabet
+        Labels, their number k, or an :class:`Alphabet`; None for any text: estimates are then of candidates.
+    epsilon
+        What a report costs.
+    buckets
+        g, from 2 to 65,536; by default what errs least, near ``e^ε + 1``.
+    key
+        Any plain text on one line: it chooses the hash functions. Public.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If the buckets are out of range or the key is no such text.
+
+    Notes
+    -----
+    The seed is drawn on the device, independent of the value; hash functions are those of docs/hashing.md. Collisions
+    never cost privacy. A person who answers twice, with fresh randomness, pays twice.
+
+    References
+    ----------
+    Wang, Blocki, Li, Jha 2017, "Locally Differentially Private Protocols for Frequency Estimation", §4.4.
+
+    Examples
+    --------
+    >>> survey = LocalHashing(epsilon=1)
+    >>> survey.num_buckets, round(survey.variance(), 3)
+    (4, 3.692)
+    """
+
+    name: ClassVar[str] = "local-hashing"
+    alphabet: Alphabet | Iterable[str] | int | None = None  # type: ignore[assignment]  # open without one
+    buckets: int | None = None
+    key: str = DEFAULT_KEY
+
+    def __post_init__(self) -> None:
+        if self.alphabet is None:
+            Survey.__post_init__(self)
+        else:
+            super().__post_init__()
+        check_key(self.key)
+        near = min(MOST_BUCKETS, max(2, int(float(self.odds)) + 1))
+        choices = {min(MOST_BUCKETS, max(2, g)) for g in (near - 1, near, near + 1)}
+        best = min(choices, key=lambda g: _variance(g, float(cast("Any", self.epsilon))))
+        given = best if self.buckets is None else self.buckets
+        object.__setattr__(self, "buckets", parse_whole_number(given, name="buckets", least=2, most=MOST_BUCKETS))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether any text may be answered with."""
+        return self.alphabet is None
+
+    @property
+    def num_buckets(self) -> int:
+        """How many buckets there are, g."""
+        return cast("int", self.buckets)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Alphabet (null where open), buckets and key, as JSON values."""
+        alphabet = None if self.is_open else self.labels.parameters
+        return {"alphabet": alphabet, "buckets": self.num_buckets, "key": self.key}
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Two columns: ``seed``, the number of the hash function, and ``report``, the bucket."""
+        return (WholeColumn("seed", SEEDS), WholeColumn("report", self.num_buckets))
+
+    @property
+    def cells(self) -> int:
+        """One cell a pair (seed, bucket): ``seed·g + bucket``."""
+        return SEEDS * self.num_buckets
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``p = e^ε/(e^ε + g − 1)``."""
+        return self.odds / (self.odds + (self.num_buckets - 1))
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``q = (1 + (e^ε − 1)·Σ ω_y²)/(e^ε + g − 1)``, 1/g where g divides 2^16."""
+        squares: int = sum(width * width for width in bucket_widths(self.num_buckets).tolist())
+        return (1 + (self.odds - 1) * squares / (1 << 32)) / (self.odds + (self.num_buckets - 1))
+
+    def matrix(self, seeds: Sequence[int] = (0,)) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value) given that the seed is one of these, each as likely.
+
+        Parameters
+        ----------
+        seeds
+            Whole numbers from 0 to 2^32 − 1.
+
+        Returns
+        -------
+        tuple
+            Rows in alphabet order; columns by seed, then by bucket.
+
+        Raises
+        ------
+        UsageError
+            If the alphabet is open, or the matrix would have more than 2^20 entries.
+        """
+        if self.is_open:
+            raise UsageError("There is no end of values of an open survey; give it an alphabet for a matrix.")
+        check_entries(self.size * len(seeds) * self.num_buckets)
+        words = self._words(np.arange(self.size))
+        places = buckets(words, self._coefficients(np.array(seeds), words), self.num_buckets)
+        low = 1 / (self.odds + (self.num_buckets - 1)) / len(seeds)
+        high = self.odds * low
+        return tuple(
+            tuple(high if y == place else low for place in row for y in range(self.num_buckets))
+            for row in places.T.tolist()
+        )
+
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str | Decoder = "projected",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each value is among those who reported, as :meth:`ClosedSurvey.estimate`.
+
+        An open survey needs candidates. Least squares has no meaning here: almost every report is the only one with
+        its seed.
+        """
+        refuse_least_squares(decoder)
+        return super().estimate(tally, candidates=candidates, decoder=decoder, correction=correction, level=level)
+
+    # Values and candidates are words of 16 bits from here on.
+
+    def _words(self, codes: NDArray[np.int64]) -> NDArray[np.uint16]:
+        return index_words(codes, -(-max(1, (self.size - 1).bit_length()) // 16))
+
+    def _open_words(self, labels: Iterable[str]) -> NDArray[np.uint16]:
+        return label_words(keyed_hash(list(labels), key=self.key.encode()), OPEN_WORDS)
+
+    def _coefficients(self, seeds: NDArray[np.int64], words: NDArray[np.uint16]) -> NDArray[np.uint32]:
+        return seed_coefficients(seeds, key=self.key.encode(), words=words.shape[1])
+
+    def _codes(self, values: Any) -> NDArray[Any]:
+        return self._open_words(values) if self.is_open else self._words(super()._codes(values))
+
+    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+        if not self.is_open:
+            codes, names = super()._chosen(candidates)
+            return None if codes is None else self._words(codes), names
+        if candidates is None:
+            raise UsageError("This survey is open to any text; name the candidates of interest (`candidates`).")
+        names = distinct_candidates(candidates)
+        return self._open_words(names), names
+
+    def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
+        return self.is_open or super()._leaves_others(codes)
+
+    @property
+    def _working_bytes(self) -> int:
+        return 64
+
+    def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        return self.draw_words(codes, source=source)
+
+    def draw_words(self, words: NDArray[np.uint16], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        """Return one report for each value, given as words of 16 bits, shape (n, w), w ≤ 3."""
+        users = len(words)
+        seeds = uniform_integers(SEEDS, users, source=source)
+        own = paired_buckets(words, self._coefficients(seeds, words), self.num_buckets)
+        kept = bernoulli((self.odds - 1) / (self.odds + (self.num_buckets - 1)), users, source=source)
+        return {"seed": seeds, "report": np.where(kept, own, uniform_integers(self.num_buckets, users, source=source))}
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return counted(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        # Some seed may hash all values into one bucket, for all that can be said of 2^32 of them.
+        return 0, self.size
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """As of any survey of this kind, if one seed hashed all values into one bucket; without bound if it is open."""
+        if not self.is_open:
+            return super().forged_weight
+        _, q, gap = self._probabilities
+        return ForgedWeight(max(q, 1 - q) / gap, math.inf)
+
+    def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
+        words = self._words(np.arange(self.size)) if codes is None else codes
+        coefficients, reported = self._met(tally, words)
+        return support_counts(words, coefficients, reported, tally.counts, self.num_buckets)
+
+    def _met(self, tally: Tally, words: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        seeds, reported = np.divmod(tally.cells, self.num_buckets)
+        return self._coefficients(seeds, words), reported
+
+    def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        words = self._words(np.arange(self.size)) if codes is None else codes
+        coefficients, reported = self._met(tally, words)
+        g = self.num_buckets
+        channel = SupportChannel(
+            len(words),
+            tally.cells.size,
+            # Given the seed, and of the cells that were met only: a factor common to a cell does not matter.
+            1 / (float(self.odds) + g - 1),
+            (float(self.odds) - 1) / (float(self.odds) + g - 1),
+            lambda shares: support_of(words, coefficients, reported, shares, g),
+            lambda weights: weighted_support(words, coefficients, reported, weights, g),
+            bucket_widths(g)[reported] / (1 << 16) if self._leaves_others(codes) else None,
+        )
+        return channel, tally.counts
+
+
+def _variance(num_buckets: int, epsilon: float) -> float:
+    """Return n times the variance of a value that nobody has, with buckets of equal width."""
+    gap = math.expm1(epsilon)
+    return (gap + num_buckets) ** 2 / (gap**2 * (num_buckets - 1))
+
+
+def refuse_least_squares(decoder: str | Decoder) -> None:
+    """Refuse a decoder that compares shares of reports, where almost every report is the only one of its kind.
+
+    Raises
+    ------
+    UsageError
+        If the decoder is least squares.
+    """
+    if "least-squares" in (decoder, getattr(decoder, "name", None)):
+        raise UsageError("Local hashing has too many different reports for least squares; take the decoder mle.")

@@ -1,0 +1,67 @@
+"""O-RAPPOR: one report of randomised Bloom bits, for alphabets that nobody knows beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from anonhist.local.randomizers.bloom import BloomSurvey
+from anonhist.numeric import ExponentialQuotient
+
+
+@dataclass(frozen=True, kw_only=True)
+class ORAPPOR(BloomSurvey):
+    """O-RAPPOR: h hashes of the value set bits of k, each kept with probability ``z/(1 + z)``, ``z = e^(ε/(2h))``.
+
+    Two values differ in at most 2h bits, so a bit may cost ε/(2h). More hashes do not help: one hash and many bits err
+    least. With an alphabet, each hash is a permutation of it; one cohort and one hash are k-RAPPOR, labels renamed.
+
+    Parameters
+    ----------
+    buckets
+        k, bits for any texts: the more, the fewer collisions.
+    alphabet
+        Instead of buckets: labels, their number k, or an :class:`Alphabet`.
+    cohorts
+        C; 2 or more for any texts, 1 with an alphabet.
+    hashes
+        h, from 1 to 64.
+    key
+        Public text from which the functions are made.
+    epsilon
+        What a report costs.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If both or neither of alphabet and buckets are given, or a number is out of range.
+
+    References
+    ----------
+    Kairouz, Bonawitz, Ramage 2016, §5; Erlingsson, Pihur, Korolova 2014 (the one-time RAPPOR).
+
+    Examples
+    --------
+    >>> survey = ORAPPOR(buckets=64, cohorts=4, key="pets 2024", epsilon=4)
+    >>> tally = survey.tally(survey.randomize(["cat", "dog", "axolotl"] * 10_000))
+    >>> estimate = survey.estimate(tally, candidates=["axolotl", "cat", "emu"])
+    >>> estimate.significant.tolist()
+    [True, True, False]
+    """
+
+    name: ClassVar[str] = "o-rappor"
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``z/(1 + z)``."""
+        root = ExponentialQuotient.exponential(Fraction(self.epsilon) / (2 * self.hashes))
+        return root / (1 + root)
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``1/(1 + z)``."""
+        return 1 - self.true_support_probability

@@ -1,0 +1,137 @@
+"""O-RR: randomised response on hashed values, for alphabets that nobody knows beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from anonhist.local.cohorts.counts import SymbolCounts
+from anonhist.local.designs.matrices import check_entries
+from anonhist.local.randomizers.open import CohortSurvey
+from anonhist.local.surveys.reports import WholeColumn
+from anonhist.local.surveys.tally import counted
+from anonhist.randomness import bernoulli, uniform_integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.cohorts.counts import Supports
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class ORR(CohortSurvey):
+    """O-RR: ``Q(y, c | s) = (1 + (e^ε − 1)·[hash_c(s) = y]) / (C(e^ε + k − 1))``, k-RR on a hash of the value.
+
+    Two values have the same law where their hashes meet, so collisions cost accuracy and no privacy. With an alphabet,
+    each cohort permutes it instead: nothing meets, and one cohort is k-RR with its labels renamed.
+
+    Parameters
+    ----------
+    buckets
+        k, for any texts: about as many as values are expected; more for a large ε, fewer for a small one.
+    alphabet
+        Instead of buckets: labels, their number k, or an :class:`Alphabet`.
+    cohorts
+        C; at least 2 for any texts, so that what meets in one cohort is told apart in another, and 8 to 16 if there are
+        many more candidates than buckets. With an alphabet, 1 is as good as any number.
+    key
+        Public text from which the functions are made.
+    epsilon
+        What a report costs.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If both or neither of alphabet and buckets are given, or a number is out of range.
+
+    References
+    ----------
+    Kairouz, Bonawitz, Ramage 2016, "Discrete Distribution Estimation under Local Privacy", §5.
+
+    Examples
+    --------
+    >>> survey = ORR(buckets=256, cohorts=8, key="pets 2024", epsilon=4)
+    >>> tally = survey.tally(survey.randomize(["cat", "dog", "axolotl"] * 10_000))
+    >>> estimate = survey.estimate(tally, candidates=["axolotl", "cat", "emu"])
+    >>> estimate.significant.tolist()
+    [True, True, False]
+    """
+
+    name: ClassVar[str] = "o-rr"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Two columns: the ``cohort`` and the place reported in it, ``report``."""
+        return (WholeColumn("cohort", self.cohorts), WholeColumn("report", self.places))
+
+    @property
+    def cells(self) -> int:
+        """C·k: cell c·k + y counts report y of cohort c."""
+        return self.cohorts * self.places
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``e^ε/(e^ε + k − 1)``, of the hash of the value."""
+        return self.odds / (self.odds + (self.places - 1))
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``1/(e^ε + k − 1)``, of any other place."""
+        return 1 / (self.odds + (self.places - 1))
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return 1, 1
+
+    def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        check_entries(places.shape[2] * self.cells)
+        same, other = self.true_support_probability / self.cohorts, self.false_support_probability / self.cohorts
+        return tuple(
+            tuple(same if y == place else other for place in row for y in range(self.places))
+            for row in places[:, 0].T.tolist()
+        )
+
+    def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        cohorts = self._cohorts(len(codes), source=source)
+        kept = bernoulli(self._kept_probability, len(codes), source=source)
+        places = self.functions.own_places(codes, cohorts)[:, 0]
+        # With probability p − q the hash, else any place whatever.
+        noise = uniform_integers(self.places, len(codes), source=source)
+        return {"cohort": cohorts, "report": np.where(kept, places, noise)}
+
+    @cached_property
+    def _kept_probability(self) -> ExponentialQuotient:
+        return self.true_support_probability - self.false_support_probability
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        cells = columns["cohort"] * self.places + columns["report"]
+        return counted(cells, size=self.cells)
+
+    def _counts(
+        self,
+        tally: Tally,
+        supports: Supports,
+        others: NDArray[np.float64] | None,
+        cohorts: NDArray[np.int64] | None = None,
+    ) -> SymbolCounts:
+        counts = self._table(tally, cohorts)
+        return SymbolCounts(
+            counts=counts,
+            users=counts.sum(axis=1),
+            supports=supports,
+            other_probability=float(self.false_support_probability),
+            gap=float(self._kept_probability),
+            shares=self.functions.shares,
+            others=others,
+            collision=self._collision,
+        )

@@ -1,0 +1,84 @@
+"""Mechanisms whose reports support some values and not others: one estimator for all of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonhist.local.decoding import p_values
+from anonhist.local.surveys.closed import ClosedSurvey
+from anonhist.local.surveys.estimate import Raw
+from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
+from anonhist.local.surveys.limits import SupportLimits
+from anonhist.numeric import TwoBinomials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureSurvey(ClosedSurvey):
+    """A survey whose report y supports the values x with y ∈ S_x.
+
+    With ``p = P(y ∈ S_x | x)``, ``q = P(y ∈ S_x | x')`` for x' ≠ x, and c_x supports among n reports, the estimate
+    ``(c_x/n − q)/(p − q)`` is unbiased, and n times its variance is ``q(1 − q)/(p − q)² + f·(1 − p − q)/(p − q)`` for
+    a value of frequency f (Wang, Blocki, Li, Jha 2017, Theorem 2).
+    """
+
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, the probability that a report supports the value it was made from, exact."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, the probability that a report supports another value, exact."""
+
+    @abstractmethod
+    def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
+        """Return how many reports support each of the values, or of all values, shape (m,)."""
+
+    @property
+    @abstractmethod
+    def _supported(self) -> tuple[int, int]:
+        """How many values a report supports that is possible, at least and at most."""
+
+    @property
+    def forged_weight(self) -> ForgedWeight:
+        """What one forged report can do: add ``(1 − q)/(p − q)`` to what it supports, ``−q/(p − q)`` to the rest."""
+        _, q, gap = self._probabilities
+        return forged_weight(self.size, self._supported, inside=(1 - q) / gap, outside=-q / gap)
+
+    @cached_property
+    def _probabilities(self) -> tuple[float, float, float]:
+        p, q = self.true_support_probability, self.false_support_probability
+        # The difference first, exactly: for a small ε nothing would be left of it in floats.
+        return float(p), float(q), float(p - q)
+
+    def support_law(self, users: int) -> TwoBinomials:
+        """Return the distribution of how many of so many reports support a value, given its share."""
+        p, q = self.true_support_probability, self.false_support_probability
+        return TwoBinomials(users, float(p), float(q), float(1 - p), float(1 - q))
+
+    def variance(self, frequency: float = 0.0) -> float:
+        """Return n times the variance of the raw estimate of a value with this frequency."""
+        p, q, gap = self._probabilities
+        return q * (1 - q) / gap**2 + frequency * (1 - p - q) / gap
+
+    def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
+        """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
+        _, q, gap = self._probabilities
+        supports = self._supports(tally, codes)
+        raw = (supports / tally.users - q) / gap
+        share = np.clip(raw, 0, 1)
+        errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
+        tests = p_values(supports, users=tally.users, probability=q)
+        return Raw(raw, errors, tests, SupportLimits(supports, self.support_law(tally.users)))

@@ -1,0 +1,286 @@
+"""RAPPOR: reports that a device may send again and again, at a bounded cost while the answer stays the same."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, log
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.randomizers.bloom import BloomSurvey
+from anonhist.local.surveys.reports import Reports
+from anonhist.local.surveys.survey import SYSTEM
+from anonhist.numeric import ExponentialQuotient
+from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.randomness import bernoulli_bits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.randomness import RandomSource
+
+# Logarithms are irrational; a guarantee rounds them up to multiples of this.
+_STEP = Fraction(1, 10**9)
+# What is not greater than zero is no epsilon, and may be a probability.
+_ZERO = re.compile(r"0+\.?0*|\.0+")
+
+ARITHMETIC = (
+    "for all reports together that a person makes of one remembered answer; every bit is randomised on the device with "
+    "exact probabilities, and the logarithm is rounded up"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What devices keep, secret and for good: their cohorts and permanent bits for one value each.
+
+    Attributes
+    ----------
+    survey
+        The digest of the survey.
+    cohorts
+        int64, shape (n,).
+    bits
+        The permanent response, packed as in a report, uint8, shape (n, width).
+    """
+
+    survey: str
+    cohorts: NDArray[np.int64] = field(repr=False)
+    bits: NDArray[np.uint8] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.cohorts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RAPPOR(BloomSurvey):
+    """RAPPOR: Bloom bits are randomised once and remembered, and what is remembered is randomised in each report.
+
+    Permanent: a bit is replaced by a fair coin with probability f. Instantaneous: a remembered 1 is reported as 1 with
+    probability q, a remembered 0 with probability p. Whoever sees all reports of a person whose value never changes
+    learns at most the remembered bits, so they cost together, however many,
+
+        ε_∞ = 2h·ln((1 − f/2)/(f/2)),
+
+    which is the ``epsilon`` of the survey, and one of them costs
+
+        ε_1 = h·ln(q*(1 − p*)/(p*(1 − q*))),   q* = q(1 − f/2) + p·f/2,   p* = p(1 − f/2) + q·f/2.
+
+    **A value that changes costs more than ε_∞, without end.** Reports show whether two answers were the same. If m of a
+    person's answers were others, their reports cost at most m times ``change_epsilon``, and with long histories hardly
+    less. **Whoever reports again and again can be recognized.** The remembered bits and the cohort are the same in
+    each report, whatever the answer is, so reports of one person can be linked across periods.
+
+    Parameters
+    ----------
+    buckets, alphabet, cohorts, hashes, key, title
+        As in :class:`ORAPPOR`.
+    permanent
+        f, between 0 and 1, both excluded: as text, a Fraction or a number, taken exactly.
+    zero, one
+        p and q, from 0 to 1, and not equal: how likely a remembered 0 and a remembered 1 are reported as 1.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range, or ε_∞ is above 64.
+
+    Notes
+    -----
+    A device must keep its :class:`Memory` of each value that it reports, and its cohort for all of them. If it is
+    public which of a person's answers are the same, d different values cost at most d·ε_∞ together. If it is not, the
+    reports tell: a value that alternates is told from one that stays by every bit, and each report adds to the loss.
+    The proof is in docs/proofs/local-cohorts.md. Two reports of a person are not independent, so count one report of
+    each person in a tally: standard errors hold for that.
+
+    References
+    ----------
+    Erlingsson, Pihur, Korolova 2014, "RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response", §3.
+
+    Examples
+    --------
+    >>> survey = RAPPOR(buckets=32, cohorts=8, hashes=2, key="example", permanent="1/2", zero="1/2", one="3/4")
+    >>> memory = survey.remember(["cat", "dog"])
+    >>> today, tomorrow = survey.randomize_again(memory), survey.randomize_again(memory)
+    >>> [round(float(epsilon), 3) for epsilon in (survey.epsilon, survey.single_guarantee.epsilon)]
+    [4.394, 1.074]
+    """
+
+    name: ClassVar[str] = "rappor"
+    epsilon: EpsilonLike = field(init=False)
+    permanent: EpsilonLike
+    zero: EpsilonLike
+    one: EpsilonLike
+
+    def __post_init__(self) -> None:
+        for name in ("permanent", "zero", "one"):
+            object.__setattr__(self, name, parse_probability(getattr(self, name), name=name))
+        if self.permanent in (0, 1):
+            raise UsageError("`permanent` must lie between 0 and 1, both excluded.")
+        if self.zero == self.one:
+            raise UsageError("zero and one must differ: else reports say nothing.")
+        bound = ((1 - self._half) / self._half) ** 2
+        object.__setattr__(self, "epsilon", logarithm(bound, _whole(self.hashes)))
+        super().__post_init__()
+
+    @property
+    def _half(self) -> Fraction:
+        return Fraction(self.permanent) / 2
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Those of a survey with Bloom bits, and f, p and q as exact fractions."""
+        own = {name: str(getattr(self, name)) for name in ("permanent", "zero", "one")}
+        return {**super().parameters, **own}
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """q*, of a bit of the value in one report."""
+        return _quotient(Fraction(self.one) * (1 - self._half) + Fraction(self.zero) * self._half)
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """p*, of any other bit in one report."""
+        return _quotient(Fraction(self.zero) * (1 - self._half) + Fraction(self.one) * self._half)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all reports of one remembered answer promise together: ε_∞."""
+        return self._promise(Fraction(self.epsilon), ARITHMETIC)
+
+    @property
+    def single_guarantee(self) -> Guarantee:
+        """What a report promises to those who see no other of the same person: ε_1."""
+        q, p = self.true_support_probability.rational, self.false_support_probability.rational
+        assert q is not None  # noqa: S101  # made of fractions
+        assert p is not None  # noqa: S101
+        odds = q * (1 - p) / (p * (1 - q))
+        epsilon = logarithm(max(odds, 1 / odds), self.hashes)
+        return self._promise(epsilon, ARITHMETIC.replace("all reports together", "a single report"))
+
+    @property
+    def change_epsilon(self) -> Fraction | None:
+        """What one changed answer costs at most, among any number of reports; None if nothing bounds it.
+
+        ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
+        report may show a remembered bit for certain, and the longer the history, the more one changed answer costs.
+        """
+        low, high = sorted((Fraction(self.zero), Fraction(self.one)))
+        if low == 0 or high == 1:
+            return None
+        return self.places * logarithm(max(high / low, (1 - low) / (1 - high)), 1)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """That answers must not change, and that people can be recognized."""
+        bound = self.change_epsilon
+        cost = "has no bound" if bound is None else f"is at most {float(bound):,.3g} for each changed answer"
+        return (
+            f"The promise is for an answer that never changes; the cost of changes {cost}.",
+            "Reports of one person can be linked across periods, by what the device remembers.",
+        )
+
+    @staticmethod
+    def _promise(epsilon: Fraction, arithmetic: str) -> Guarantee:
+        return Guarantee(PrivacyUnit.user(max_items=1), NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=arithmetic)
+
+    def remember(self, values: Any, *, like: Memory | None = None, source: RandomSource = SYSTEM) -> Memory:
+        """Return what devices with these values keep: drawn once, for all reports to come.
+
+        Parameters
+        ----------
+        values
+            One value a person.
+        like
+            What the same devices keep of another value; their cohorts stay.
+        source
+            Where the random words come from.
+
+        Raises
+        ------
+        DataError
+            If a value cannot be answered with, or ``like`` is of other devices.
+        UsageError
+            If ``like`` is of another survey.
+        """
+        codes = self._answers(values)
+        if like is not None:
+            self._check(like)
+            if len(like) != len(codes):
+                raise DataError("Devices that report another value must be as many as those that remember.")
+        cohorts = self._cohorts(len(codes), source=source) if like is None else like.cohorts
+        half = _quotient(self._half)
+        return Memory(self.digest, cohorts, self._filters(codes, cohorts, 1 - half, half, source=source))
+
+    def randomize_again(self, memory: Memory, *, source: RandomSource = SYSTEM) -> Reports:
+        """Return one more report of each device.
+
+        Raises
+        ------
+        UsageError
+            If the memory is of another survey.
+        """
+        self._check(memory)
+        return Reports(self.digest, {"cohort": memory.cohorts, "report": self._again(memory.bits, source=source)})
+
+    def _check(self, memory: Memory) -> None:
+        if memory.survey != self.digest:
+            raise UsageError("This memory is of another survey; devices remember anew for each survey.")
+
+    def _draw(self, codes: NDArray[Any], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        cohorts = self._cohorts(len(codes), source=source)
+        half = _quotient(self._half)
+        remembered = self._filters(codes, cohorts, 1 - half, half, source=source)
+        return {"cohort": cohorts, "report": self._again(remembered, source=source)}
+
+    def _again(self, remembered: NDArray[np.uint8], *, source: RandomSource) -> NDArray[np.uint8]:
+        """Report a remembered 1 as 1 with probability q, a remembered 0 with probability p."""
+        zeros, ones = (
+            bernoulli_bits(_quotient(Fraction(each)), len(remembered), self.places, source=source)
+            for each in (self.zero, self.one)
+        )
+        chosen: NDArray[np.uint8] = zeros ^ (remembered & (zeros ^ ones))
+        return chosen
+
+
+def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
+    """Read a probability exactly: text, a Fraction or a number from 0 to 1.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_probability("0", name="zero"), parse_probability(0.1, name="one")
+    (Fraction(0, 1), Fraction(1, 10))
+    """
+    is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
+    exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
+    if exact > 1:
+        message = f"`{name}` must be a probability, from 0 to 1."
+        raise UsageError(message)
+    return exact
+
+
+def _whole(hashes: int) -> int:
+    # Bad numbers are refused by the class; here they must only not be in the way.
+    return hashes if isinstance(hashes, int) and hashes > 0 else 1
+
+
+def _quotient(value: Fraction) -> ExponentialQuotient:
+    return ExponentialQuotient((value.numerator,), (value.denominator,))
+
+
+def logarithm(odds: Fraction, times: int) -> Fraction:
+    """Return ``times · ln(odds)`` for odds > 1, rounded up to a billionth, proved."""
+    steps = ceil(times * (log(odds.numerator) - log(odds.denominator)) / float(_STEP)) - 2
+    power = odds**times
+    while steps < 1 or ExponentialQuotient.exponential(steps * _STEP) < power:
+        steps += 1
+    return steps * _STEP

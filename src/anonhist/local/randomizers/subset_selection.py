@@ -1,0 +1,187 @@
+"""Subset selection: a set of d labels that probably holds the value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
+from anonhist.local.designs.matrices import check_entries
+from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.reports import BytesColumn
+from anonhist.local.surveys.tally import counted
+from anonhist.privacy import parse_whole_number
+from anonhist.randomness import bernoulli, random_subsets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetSelection(PureSurvey):
+    """Subset selection: the report is a set of exactly d labels; one that holds the value is e^ε times as likely.
+
+    It holds the value with probability ``p = e^ε·d/(e^ε·d + k − d)`` and is otherwise uniform; another label is in it
+    with probability ``q = (p(d − 1) + (1 − p)d)/(k − 1)``. The least error known; with d = 1 it is k-RR.
+
+    Parameters
+    ----------
+    alphabet
+        Labels, their number k, or an :class:`Alphabet`.
+    epsilon
+        What a report costs.
+    chosen
+        d, from 1 to k − 1; by default the whole number next to ``k/(e^ε + 1)`` that errs less.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If d is out of range.
+
+    Notes
+    -----
+    All reports have the same length. Sets with independent members of the same probabilities would cost more than ε.
+
+    References
+    ----------
+    Ye and Barg 2018, "Optimal Schemes for Discrete Distribution Estimation under Locally Differential Privacy", §III.
+
+    Examples
+    --------
+    >>> survey = SubsetSelection(alphabet=1000, epsilon=1)
+    >>> survey.chosen, round(survey.variance(), 4)
+    (269, 3.6733)
+    """
+
+    name: ClassVar[str] = "subset-selection"
+    chosen: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = self.size - 1
+        near = int(self.size / (float(self.odds) + 1))
+        best = min(
+            (min(max(1, d), most) for d in (near, near + 1)), key=lambda d: _variance(self.size, d, self.epsilon)
+        )
+        given = best if self.chosen is None else parse_whole_number(self.chosen, name="chosen", most=most)
+        object.__setattr__(self, "chosen", given)
+
+    @property
+    def members(self) -> int:
+        """How many labels a report holds, d."""
+        return cast("int", self.chosen)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The alphabet and d, as JSON values."""
+        return super().parameters | {"chosen": self.members}
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column, ``report``: the codes of the labels, ascending, little-endian, of 2 or 4 bytes each."""
+        return (BytesColumn("report", self.members * self._code_type.itemsize),)
+
+    @property
+    def cells(self) -> int:
+        """One cell a label."""
+        return self.size
+
+    @property
+    def report_bytes(self) -> int:
+        """Bytes that a report needs, packed."""
+        return -(-self.members * (self.size - 1).bit_length() // 8)
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``p = e^ε·d/(e^ε·d + k − d)``."""
+        holding = self.members * self.odds
+        return holding / (holding + (self.size - self.members))
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``q = (p(d − 1) + (1 − p)d)/(k − 1)``."""
+        return (self.members - self.true_support_probability) / (self.size - 1)
+
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value), shape (k, k over d): the sets in lexicographic order of their ascending codes."""
+        size, members = self.size, self.members
+        check_entries(size * comb(size, members))
+        holding = self.true_support_probability / comb(size - 1, members - 1)
+        missing = (1 - self.true_support_probability) / comb(size - 1, members)
+        sets = [frozenset(chosen) for chosen in combinations(range(size), members)]
+        return tuple(tuple(holding if x in chosen else missing for chosen in sets) for x in range(size))
+
+    @property
+    def _code_type(self) -> np.dtype[Any]:
+        return np.dtype("<u2") if self.size <= 1 << 16 else np.dtype("<u4")
+
+    @property
+    def _working_bytes(self) -> int:
+        return 16 * self.members
+
+    def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        holds = bernoulli(self.true_support_probability, codes.size, source=source)
+        # Short codes are sorted several times faster.
+        sets = np.empty((codes.size, self.members), dtype=self._code_type)
+        for holding in (True, False):
+            rows = np.flatnonzero(holds == holding)
+            others = random_subsets(self.size - 1, self.members - holding, rows.size, source=source)
+            # Numbers of the other labels, with the value left out.
+            others += others >= codes[rows, np.newaxis]
+            sets[rows] = np.column_stack((codes[rows], others)) if holding else others
+        sets.sort(axis=1)
+        return {"report": sets.view(np.uint8)}
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return counted(self._sets(columns).ravel().astype(np.int64), size=self.size)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        # Whoever could name a label twice would count twice.
+        sets = self._sets(columns)
+        return np.asarray((sets[:, 1:] > sets[:, :-1]).all(axis=1) & (sets[:, -1] < self.size))
+
+    def _sets(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return the codes of the labels of each report, shape (n, d)."""
+        return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.members)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.members, self.members
+
+    def _is_possible(self, tally: Tally) -> bool:
+        total: int = sum(tally.counts.tolist())
+        return total == tally.users * self.members
+
+    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        return tally.dense(self.size) if codes is None else tally.at(codes)
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        supports = self._supports(tally, codes)
+        _, q, gap = self._probabilities
+        return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)
+
+
+def _variance(size: int, members: int, epsilon: Any) -> float:
+    """Return n times the variance of a label that nobody has, with sets of so many members."""
+    odds = math.exp(epsilon)
+    p = odds * members / (odds * members + size - members)
+    q = (members - p) / (size - 1)
+    return q * (1 - q) / (p - q) ** 2

@@ -1,0 +1,110 @@
+"""One bit for each label, each randomised by itself: what k-RAPPOR and optimized unary encoding share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from anonhist.local.designs.bits import bit_counts, overwrite_bits
+from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
+from anonhist.local.designs.matrices import check_entries
+from anonhist.local.designs.ones import have_ones, honest_ones
+from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.reports import BytesColumn
+from anonhist.local.surveys.tally import met
+from anonhist.randomness import bernoulli, bernoulli_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel
+    from anonhist.local.surveys.reports import Column
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+    from anonhist.randomness import RandomSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnarySurvey(PureSurvey):
+    """A survey whose report has k bits: that of the value is 1 with probability p, every other one with probability q.
+
+    Two values differ in two bits, so the report costs ``ln(p(1 − q)/(q(1 − p)))``. Reports with more or fewer ones than
+    :attr:`honest_ones` are invalid.
+    """
+
+    @property
+    @abstractmethod
+    def true_support_probability(self) -> ExponentialQuotient:
+        """p, of the bit of the value."""
+
+    @property
+    @abstractmethod
+    def false_support_probability(self) -> ExponentialQuotient:
+        """q, of every other bit."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column, ``report``: bit j is bit j mod 8, counted from the lowest, of byte ⌊j/8⌋."""
+        return (BytesColumn("report", -(-self.size // 8)),)
+
+    @property
+    def cells(self) -> int:
+        """One cell a bit."""
+        return self.size
+
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value), shape (k, 2^k): reports in the order of the numbers whose bits they are."""
+        size = self.size
+        check_entries(size << min(size, 64))
+        p, q = self.true_support_probability, self.false_support_probability
+        # Whether its own bit is set, and how many others are, is all that the probability depends on.
+        others = [q**ones * (1 - q) ** (size - 1 - ones) for ones in range(size)]
+        own = {True: [p * rest for rest in others], False: [(1 - p) * rest for rest in others]}
+        return tuple(
+            tuple(own[bool(report >> x & 1)][report.bit_count() - (report >> x & 1)] for report in range(1 << size))
+            for x in range(size)
+        )
+
+    @property
+    def _working_bytes(self) -> int:
+        return self.size // 8
+
+    def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
+        bits = bernoulli_bits(self.false_support_probability, codes.size, self.size, source=source)
+        overwrite_bits(bits, codes, bernoulli(self.true_support_probability, codes.size, source=source))
+        return {"report": bits}
+
+    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        del users
+        return met(bit_counts(columns["report"], self.size))
+
+    @cached_property
+    def honest_ones(self) -> tuple[int, int]:
+        """How many ones an honest report has, at least and at most, but for a probability of 2^−40; public."""
+        return honest_ones(self.size, 1, self.true_support_probability, self.false_support_probability)
+
+    def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        return have_ones(columns["report"], self.size, *self.honest_ones)
+
+    @property
+    def _supported(self) -> tuple[int, int]:
+        return self.honest_ones
+
+    def _is_possible(self, tally: Tally) -> bool:
+        least, most = self.honest_ones
+        total: int = sum(tally.counts.tolist())
+        return least * tally.users <= total <= most * tally.users
+
+    def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        return tally.dense(self.size) if codes is None else tally.at(codes)
+
+    def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        supports = self._supports(tally, codes)
+        _, q, gap = self._probabilities
+        return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

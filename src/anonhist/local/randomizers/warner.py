@@ -1,0 +1,54 @@
+"""Warner's randomised response: yes or no, now and then the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from anonhist.errors import UsageError
+from anonhist.local.randomizers.krr import KRR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anonhist.local.surveys.alphabet import Alphabet
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarnerRR(KRR):
+    """Warner's randomised response: the true answer of two with probability ``e^ε/(e^ε + 1)``.
+
+    Optimal for two answers, for every loss and every ε; k-RR with k = 2.
+
+    Parameters
+    ----------
+    alphabet
+        The two answers, ``("no", "yes")`` by default.
+    epsilon
+        What a report costs.
+    title
+        Any text; see :class:`Survey`.
+
+    Raises
+    ------
+    UsageError
+        If there are not two answers.
+
+    References
+    ----------
+    Warner 1965; Kairouz, Bonawitz, Ramage 2016, Theorem 2.
+
+    Examples
+    --------
+    >>> [str(entry) for entry in WarnerRR(epsilon=1).matrix()[1]]
+    ['1/(e + 1)', 'e/(e + 1)']
+    """
+
+    name: ClassVar[str] = "warner"
+    alphabet: Alphabet | Iterable[str] | int = ("no", "yes")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.size != 2:
+            message = f"Warner's randomised response asks for one of two answers, not of {self.size:,}; take k-rr."
+            raise UsageError(message)

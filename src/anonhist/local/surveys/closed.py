@@ -1,0 +1,135 @@
+"""Surveys whose possible values everybody knows beforehand."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import DataError, UsageError
+from anonhist.local.surveys.alphabet import Alphabet
+from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
+from anonhist.local.surveys.estimate import FrequencyEstimate, Raw, estimated
+from anonhist.local.surveys.survey import Survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.surveys.tally import Tally
+    from anonhist.numeric import ExponentialQuotient
+
+# Estimating every label of a larger alphabet would fill the memory.
+_MOST_LABELS = 2**24
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedSurvey(Survey):
+    """A survey whose possible values everybody knows beforehand.
+
+    Attributes
+    ----------
+    alphabet
+        The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
+    """
+
+    alphabet: Alphabet | Iterable[str] | int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alphabet", Alphabet.of(self.alphabet))
+
+    @property
+    def labels(self) -> Alphabet:
+        """The alphabet, as such."""
+        alphabet = self.alphabet
+        assert isinstance(alphabet, Alphabet)  # noqa: S101  # made one above
+        return alphabet
+
+    @property
+    def size(self) -> int:
+        """How many labels there are, k."""
+        return self.labels.size
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The alphabet, as JSON values."""
+        return {"alphabet": self.labels.parameters}
+
+    def _codes(self, values: Any) -> NDArray[np.int64]:
+        return self.labels.codes(values)
+
+    @abstractmethod
+    def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
+        """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""
+
+    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+        """Return the codes of the candidates, None for all labels, and their names."""
+        if candidates is None:
+            if self.size > _MOST_LABELS:
+                message = f"The alphabet has {self.size:,} labels; name the candidates of interest."
+                raise UsageError(message)
+            return None, self.labels.names()
+        names = distinct_candidates(candidates)
+        return candidate_codes(names, self.labels), names
+
+    @abstractmethod
+    def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:
+        """Return the unbiased estimates, before any decoder, of all values or of these, as the survey codes them."""
+
+    @abstractmethod
+    def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
+        """Return the law of the cells and how often each was met, for all values or for these and the others."""
+
+    def estimate(
+        self,
+        tally: Tally,
+        *,
+        candidates: Iterable[str] | None = None,
+        decoder: str | Decoder = "projected",
+        correction: str | Correction = "holm",
+        level: float = 0.95,
+    ) -> FrequencyEstimate:
+        """Estimate how frequent each value is among those who reported.
+
+        Parameters
+        ----------
+        tally
+            Of this survey, of one person at least.
+        candidates
+            The labels of interest; all by default.
+        decoder
+            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
+        correction
+            For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
+        level
+            Of intervals and tests.
+
+        Raises
+        ------
+        UsageError, DataError
+            If the tally is of another survey or of nobody, a candidate is outside the alphabet or named twice, or a
+            choice is unknown.
+        """
+        self.check_tally(tally)
+        if not tally.users:
+            raise DataError("Nobody has reported yet; there is nothing to estimate from.")
+        codes, names = self._chosen(candidates)
+        return estimated(
+            self.raw_of(tally, codes),
+            labels=names,
+            users=tally.users,
+            complete=not self._leaves_others(codes),
+            channel=lambda: self.channel_of(tally, codes),
+            decoder=decoder,
+            correction=correction,
+            level=level,
+            guarantee=self.guarantee,
+        )
+
+    def _leaves_others(self, codes: NDArray[Any] | None) -> bool:
+        """Say whether somebody may have a value that is none of these; None stands for all values."""
+        return codes is not None and len(codes) < self.size

@@ -1,0 +1,205 @@
+"""How frequent each value is: the raw estimates with their uncertainty, and what a decoder makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.local.decoding import correction_named, decoder_named
+from anonhist.numeric import read_only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.surveys.limits import Limits
+    from anonhist.privacy import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """Unbiased estimates before any decoder, shape (k,) each.
+
+    Attributes
+    ----------
+    frequencies
+        Unbiased; some may be below 0 or above 1.
+    standard_errors
+        What the randomisation does to them, the people taken as they are.
+    p_values
+        The probability of so large an estimate where nobody has the value.
+    limits
+        What intervals are made of.
+    """
+
+    frequencies: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    limits: Limits
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyEstimate:
+    """How frequent each value is among the people who reported.
+
+    Attributes
+    ----------
+    labels
+        The values, in the order of the alphabet or of the candidates.
+    users
+        How many people reported.
+    frequencies : ndarray of float64, shape (k,)
+        Shares of the people, as the decoder gives them.
+    raw : ndarray of float64, shape (k,)
+        The unbiased estimates from which they were made: some are below 0, and they need not add up to 1. Decoders err
+        less and are biased, so intervals and tests rest on these.
+    standard_errors : ndarray of float64, shape (k,)
+        Of the raw estimates, the people taken as they are; :attr:`population_standard_errors` is larger.
+    p_values : ndarray of float64, shape (k,)
+        Probability of a raw estimate as large as this if nobody had the value.
+    significant : ndarray of bool, shape (k,)
+        Where somebody has the value, beyond reasonable doubt: after correction for so many tests, errors of the kind
+        that the correction limits happen with probability 1 − ``level`` at most. Choose candidates before you look.
+    level
+        Of intervals and tests, in (0, 1).
+    decoder, correction
+        Their names.
+    other
+        The share of people with none of the values, decoded; 0 where the values are the whole alphabet.
+    other_standard_error
+        Of :attr:`raw_other`; 0 where the values are the whole alphabet. Noises of values that share a cell are
+        taken to add up, so it is rather too large where values fitted together share many.
+    note
+        Anything else there is to say, such as that a decoder stopped early; empty if nothing.
+    guarantee
+        What each report promised.
+    limits
+        What intervals are made of: exact tails of the reports that support a value, where those are binomial.
+    """
+
+    labels: Sequence[str]
+    users: int
+    frequencies: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+    level: float
+    decoder: str
+    correction: str
+    other: float
+    other_standard_error: float
+    note: str
+    guarantee: Guarantee
+    limits: Limits = field(repr=False)
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """How many people have each value: ``users · frequencies``."""
+        return self.users * self.frequencies
+
+    @property
+    def raw_other(self) -> float:
+        """The unbiased estimate of the share of people with none of the values; 0 where there are no others."""
+        return 1 - float(self.raw.sum()) if self.other or self.other_standard_error else 0.0
+
+    @cached_property
+    def intervals(self) -> NDArray[np.float64]:
+        """Intervals that hold each share by itself with probability ``level``, within [0, 1], shape (k, 2).
+
+        They rest on the raw estimates, and the people are taken as they are. The ends are missed with probability
+        ``(1 − level)/2`` each.
+        """
+        return read_only(self.limits.at((1 - self.level) / 2))
+
+    @cached_property
+    def simultaneous_intervals(self) -> NDArray[np.float64]:
+        """Intervals that hold all shares at once with probability ``level`` (Bonferroni), shape (k, 2)."""
+        return read_only(self.limits.at((1 - self.level) / 2 / max(1, len(self.labels))))
+
+    @property
+    def population_standard_errors(self) -> NDArray[np.float64]:
+        """Errors as estimates of the population that the people were drawn from: chance of the draw included."""
+        share = np.clip(self.raw, 0, 1)
+        return np.sqrt(self.standard_errors**2 + share * (1 - share) / max(1, self.users))
+
+    def __repr__(self) -> str:
+        return (
+            f"FrequencyEstimate(users={self.users:,}, labels={len(self.labels):,}, "
+            f"significant={int(self.significant.sum()):,}, decoder={self.decoder!r})"
+        )
+
+
+def estimated(
+    raw: Raw,
+    *,
+    labels: Sequence[str],
+    users: int,
+    complete: bool,
+    channel: Callable[[], tuple[Channel, NDArray[np.int64]]],
+    decoder: str | Decoder,
+    correction: str | Correction,
+    level: float,
+    guarantee: Guarantee,
+    sharing: float = 1.0,
+) -> FrequencyEstimate:
+    """Decode raw estimates and say which values somebody has.
+
+    Parameters
+    ----------
+    raw
+        Of the labels.
+    labels
+        The values estimated.
+    users
+        How many people reported, ≥ 1.
+    complete
+        Whether nobody can have another value; if not, the decoders work with one more: all others together.
+    channel
+        Returns what likelihood and least squares need, which takes time to make.
+    decoder, correction
+        Themselves or their names.
+    level
+        Of intervals and tests, in (0, 1).
+    guarantee
+        What each report promised.
+    sharing
+        ``Σm²/Σm`` over the cells, m values supported by each: 1 where every value has cells of its own, or where the
+        noises of values that share one are independent or pull against each other.
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        message = f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
+        raise UsageError(message)
+    decoding, correcting = decoder_named(decoder), correction_named(correction)
+    law, counts = channel() if decoding.fits_counts else (None, None)
+    observed = None if counts is None else counts.astype(np.float64)
+    decoded = decoding.decode(raw.frequencies, law, observed, other=not complete)
+    shares = decoded.frequencies if complete else decoded.frequencies[:-1]
+    return FrequencyEstimate(
+        labels=labels,
+        users=users,
+        frequencies=shares,
+        raw=raw.frequencies,
+        standard_errors=raw.standard_errors,
+        p_values=raw.p_values,
+        significant=correcting.reject(raw.p_values, level=1 - level),
+        level=float(level),
+        decoder=decoding.name,
+        correction=correcting.name,
+        other=0.0 if complete else float(decoded.frequencies[-1]),
+        other_standard_error=0.0 if complete else _error_of_sum(raw.standard_errors, sharing),
+        note=decoded.note,
+        guarantee=guarantee,
+        limits=raw.limits,
+    )
+
+
+def _error_of_sum(errors: NDArray[np.float64], sharing: float) -> float:
+    """Return the error of 1 less all shares, whose noises are those of their cells: one that m share counts m times."""
+    return float(np.sqrt(sharing * (errors**2).sum()))

@@ -1,0 +1,1 @@
+"""Mechanisms that add noise to each number of a list and fit a profile to it."""

@@ -1,0 +1,153 @@
+"""The prevalence mechanism: noise on how many labels have each count, up to a public largest count."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noisy_band import of_prevalences
+from anonhist.mechanisms.basis.published import profile_of_fit
+from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+from anonhist.numeric import decreasing_fit
+from anonhist.privacy import short_decimal
+from anonhist.randomness.arguments import SMALLEST_GAMMA
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.profiles import Profile
+    from anonhist.releases import Evidence
+
+LARGEST_COUNT = 2**24
+
+
+@dataclass(frozen=True)
+class PrevalenceMechanism(AdditiveMechanism):
+    """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
+
+    ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
+    in ℓ1 between neighbours. A label more or less changes one φ_r: s = 1, or 2 where labels are exchanged. An item more
+    takes a label from one φ_r to the next: s = 2 for each cell in which neighbours may differ, so the other mechanisms
+    are better there, and this one is for comparison.
+
+    Published is the profile whose cumulative prevalences are the isotonic fit of ``Σ_{j≥r} φ̃_j``, rounded: sums of
+    noise cancel there, where setting negative prevalences to zero one by one would add up to a bias. Intervals are from
+    the noisy prevalences themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`.
+    public_cap
+        C where items or users are protected: a number known to everybody that no count exceeds. For
+        ``PrivacyUnit.label(max_count=c)`` it is c, and larger counts are taken as c. From 1 to 2^24.
+
+    Raises
+    ------
+    UsageError
+        If C is missing, given twice, or above 2^24, or epsilon is below s·2^−40.
+
+    Guarantees
+    ----------
+    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are
+    refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    docs/proofs/prevalence.md.
+
+    Examples
+    --------
+    >>> from anonhist.privacy import PrivacyUnit
+    >>> from anonhist.profiles import Profile
+    >>> mechanism = PrevalenceMechanism(epsilon=1, unit=PrivacyUnit.label(max_count=5))
+    >>> mechanism.release(Profile.from_counts([5, 3, 9, 1])).guarantee.delta
+    Fraction(0, 1)
+    """
+
+    # The noise on a prevalence does not grow with c: what counts is epsilon / s, checked below.
+    smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
+
+    _: KW_ONLY
+    public_cap: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unit.kind == "label":
+            if self.public_cap is not None:
+                raise UsageError("Where labels are protected, their `max_count` is the cap: leave `public_cap` out.")
+            if self.unit.bound > LARGEST_COUNT:
+                message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.bound}."
+                raise UsageError(message)
+        elif self.public_cap is None:
+            raise UsageError(
+                "The prevalence mechanism needs `public_cap`, a number that everybody knows and no count exceeds; only "
+                "where labels are protected, their `max_count` is the cap."
+            )
+        else:
+            cap = whole_items(self.public_cap, name="public_cap", most=LARGEST_COUNT)
+            object.__setattr__(self, "public_cap", cap)
+        if self._gamma < SMALLEST_GAMMA:
+            least = short_decimal(self.epsilon / self._gamma)
+            message = f"The prevalence mechanism needs an epsilon of at least {least}·2^-40, about {least}e-12."
+            raise UsageError(message)
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "prevalence"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        own = {} if self.public_cap is None else {"public_cap": self.public_cap}
+        return {**super().parameters, **own}
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and for which data the promise is made."""
+        if self.public_cap is None:
+            return super().arithmetic
+        return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
+
+    @property
+    def largest_count(self) -> int:
+        """C."""
+        return self.public_cap or self.unit.bound
+
+    @property
+    def _gamma(self) -> Fraction:
+        changes = self.relation.steps if self.unit.kind == "label" else 2 * self.cells
+        return self.epsilon / changes
+
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public cap where a count is above it."""
+        return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
+
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        return _published(self._noisy(profile, noise))
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
+        noisy = self._noisy(profile, noise)
+        return self.publishable(_published(noisy)), of_prevalences(noisy, float(self._gamma))
+
+    def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
+        prevalences = self._prevalences(profile)
+        return added(prevalences, noise(self._gamma, prevalences.size))
+
+    def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
+        prevalences = np.zeros(self.largest_count, dtype=np.int64)
+        prevalences[profile.counts - 1] = profile.prevalences
+        return prevalences
+
+
+def _published(noisy: NDArray[np.int64]) -> Profile:
+    # From here on all is post-processing, and rounding to floats loses accuracy at most.
+    sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
+    return profile_of_fit(np.arange(1, noisy.size + 1), decreasing_fit(sums))

@@ -1,0 +1,1 @@
+"""What all mechanisms share: the setting, noise and its quantiles, and what may be published."""

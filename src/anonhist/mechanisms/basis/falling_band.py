@@ -1,0 +1,93 @@
+"""Where numbers that never increase are, from noisy ones alone: no shape is assumed.
+
+The mean of m noisy numbers up to place k is at least that of the true ones, so at least the k-th true one, but for the
+mean of m noises; the mean of m from place k on is at most that. Of windows of 1, 2, 4, … numbers that one is taken
+whose bound would be best if a guess were the truth. The guess is a fit to the same noise: where numbers are equal, it
+picks the window whose noise goes farthest. So what may be wrong is divided among all w lengths of windows, each
+bound wrong with a probability of ``tail/w``: then none of them is with ``1 − tail``, whichever is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Numbers = NDArray[np.float64]
+
+_LONGEST = 2**12
+# Sums of more noises than this are taken as normal.
+_FEW = 64
+_TAIL, _NORMAL = 0.025, 1.959963984540054
+# Sums of whole numbers below this are exact in floats.
+_SURE = 2.0**53
+
+
+def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float) -> tuple[_Numbers, _Numbers]:
+    """Return lower and upper bounds of numbers that never increase, of which noisy ones are known.
+
+    Parameters
+    ----------
+    noisy : ndarray of float64, shape (k,)
+        The whole numbers, each with noise ``P(j) ∝ e^(−γ|j|)`` of its own.
+    guess : ndarray of float64, shape (k,)
+        About what they are, never increasing; it may be read off the noisy ones. It decides which windows are looked
+        at, and nothing else.
+    rate
+        γ > 0.
+    tail
+        How often each bound may be wrong at most, whatever the guess, in (0, 1/2).
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (k,)
+        Whole numbers that never increase, ``low ≤ high``; farther apart where floats round sums of 2^53 and more.
+
+    Examples
+    --------
+    >>> numbers = np.array([9.0, 8.0, 2.0, 1.0])
+    >>> low, high = falling_bounds(numbers, numbers, 2.0, tail=0.0125)
+    >>> low.tolist(), high.tolist()
+    ([7.0, 6.0, -0.0, -1.0], [11.0, 10.0, 4.0, 3.0])
+    """
+    size = noisy.size
+    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    best_low, best_high = low.copy(), high.copy()
+    before, hoped = np.append(0.0, np.cumsum(noisy)), np.append(0.0, np.cumsum(guess))
+    largest = float(np.abs(before).max())
+    slack = 1e-6 if largest < _SURE else size * largest * 2.0**-52
+    lengths = min(size, _LONGEST).bit_length()
+    for count in (1 << power for power in range(lengths)):
+        reach = noise_quantile(rate, count, tail / lengths) / count
+        seen, meant = ((sums[count:] - sums[:-count]) / count for sums in (before, hoped))
+        last, first = slice(count - 1, size), slice(0, size - count + 1)
+        better = meant + reach < best_high[last]
+        best_high[last][better] = (meant + reach)[better]
+        high[last][better] = np.floor(seen + reach + slack)[better]
+        better = meant - reach > best_low[first]
+        best_low[first][better] = (meant - reach)[better]
+        low[first][better] = np.ceil(seen - reach - slack)[better]
+    # What bounds one number bounds all after it from above; the widest of them is kept, not the narrowest.
+    high = np.maximum.accumulate(high[::-1])[::-1]
+    low = np.minimum.accumulate(low)
+    return np.minimum(low, high), high
+
+
+def reaches(rate: float, most: int) -> _Numbers:
+    """Return how far the sum of 1, 2, …, ``most`` noises reaches: each end is passed with probability 2.5 % at most.
+
+    Examples
+    --------
+    >>> reaches(1.0, 3).tolist()
+    [3.0, 4.0, 5.0]
+    """
+    few = [noise_quantile(rate, terms, _TAIL) for terms in range(1, min(most, _FEW) + 1)]
+    deviation = math.sqrt(2 * math.exp(-rate)) / -math.expm1(-rate)
+    many = np.ceil(_NORMAL * deviation * np.sqrt(np.arange(len(few) + 1, most + 1)))
+    return np.concatenate((np.array(few, dtype=np.float64), many))

@@ -1,0 +1,114 @@
+"""What mechanisms of one kind have in common: noise added to what is read off a profile, or draws by choices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
+from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
+from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
+from anonhist.numeric.pulse import pulsing
+from anonhist.privacy import short_decimal
+from anonhist.randomness import SystemSource
+from anonhist.releases.mechanism import check_diagram
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import numpy as np
+
+    from anonhist.mechanisms.basis.choices import Choices
+    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.profiles import Profile
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Evidence, Release
+
+
+@dataclass(frozen=True)
+class AdditiveMechanism(Setting, ABC):
+    """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile.
+
+        Parameters
+        ----------
+        profile
+            The private data.
+        source
+            Privacy randomness; the operating system's by default.
+        reason
+            Why this mechanism was picked, for the record.
+
+        Raises
+        ------
+        UsageError
+            If the profile was read to protect more, or exceeds a public number.
+        DataError
+            If there is not enough memory.
+        """
+        with without_sizes():
+            released, evidence = self._run_once(self.admit(profile), exact_noise(source))
+        return make_release(released, self, reason=reason, evidence=evidence)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+        public, noise = self.admit(profile), simulated_noise(rng)
+        return list(pulsing(self.publishable(self._run(public, noise)) for _ in range(size)))
+
+    def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
+        """Run once for a release: also say what else the noisy values tell, if they are not all published."""
+        return self.publishable(self._run(profile, noise)), None
+
+    @abstractmethod
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        """Run once on a profile that was admitted."""
+
+
+@dataclass(frozen=True)
+class DrawnMechanism(Setting, ABC):
+    """A mechanism that draws a partition, decision by decision.
+
+    A draw tells of no noisy values, so its intervals come from runs on it. Below a budget per cell of
+    :attr:`runs_hold_from` these hold less often than they say on some data, and none are given.
+    """
+
+    # Measured on the drawn shapes 0 to 4: docs/benchmarks.md, "Intervals of releases".
+    runs_hold_from: ClassVar[Fraction]
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why intervals from runs on a release are too short; empty where they hold."""
+        if self.epsilon_per_cell >= self.runs_hold_from:
+            return ""
+        return (
+            f"below an epsilon of {short_decimal(self.runs_hold_from)} per cell, runs of the mechanism {self.name} on"
+            " its own release err less than the release does"
+        )
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile; parameters and errors as in :class:`AdditiveMechanism`."""
+        with without_sizes():
+            (released,) = self._run(self.admit(profile), 1, ExactChoices(source or SystemSource()))
+        return make_release(self.publishable(released), self, reason=reason)
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+        check_diagram(profile)
+        return [self.publishable(run) for run in self._run(self.admit(profile), size, SimulatedChoices(rng))]
+
+    @abstractmethod
+    def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        """Draw ``size`` profiles around one that was admitted."""

@@ -1,0 +1,1 @@
+"""Mechanisms side by side on data that may be looked at."""

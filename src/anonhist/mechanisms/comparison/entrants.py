@@ -1,0 +1,106 @@
+"""Who takes part in a comparison: each mechanism at each budget, with public numbers, or the reason why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.automatic import choose
+from anonhist.mechanisms.basis.setting import whole_items
+from anonhist.mechanisms.exponential.relaxed_partition import LARGEST_NUMBER
+from anonhist.mechanisms.names import MECHANISMS, CentralMechanism, named_mechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    from anonhist.profiles import Profile
+
+
+def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
+    """Return the public numbers that were given.
+
+    Raises
+    ------
+    UsageError
+        If one is no whole number, or none of the mechanisms needs it.
+    """
+    needed = _needed(names)
+    known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
+    foreign = sorted(known.keys() - needed)
+    if foreign:
+        message = f"`{foreign[0]}` belongs to none of the mechanisms that are compared: leave it out."
+        raise UsageError(message)
+    return known
+
+
+def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    """Return the other public numbers that these mechanisms need, from the data: labels exactly, others rounded up."""
+    found = {
+        "public_items": _rounded_up(truth.n),
+        "public_labels": max(1, truth.num_labels),
+        "public_cap": _rounded_up(int(truth.counts[-1]) if len(truth) else 1),
+    }
+    if unit.kind == "label":
+        del found["public_cap"]  # everybody knows the unit's
+    return {option: number for option, number in found.items() if option in _needed(names) and option not in known}
+
+
+def _needed(names: Sequence[str]) -> set[str]:
+    numbers = {"public_items", "public_labels", "public_cap"}
+    return {option for name in names if name != "auto" for option in MECHANISMS[name].own_options()} & numbers
+
+
+def _rounded_up(number: int) -> int:
+    """Return the least of 1, 2, 5, 10, 20, … that is not smaller.
+
+    Examples
+    --------
+    >>> [_rounded_up(number) for number in (0, 1, 3, 10, 11, 290_729, 32_603_388)]
+    [1, 1, 5, 10, 20, 500000, 50000000]
+    """
+    power = int("1" + "0" * (len(str(number)) - 1))
+    return next(round_ for round_ in (power, 2 * power, 5 * power, 10 * power) if round_ >= number)
+
+
+def entrants_of(
+    budgets: Sequence[Fraction],
+    names: Sequence[str],
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    options: Mapping[str, Any],
+    *,
+    items: int,
+) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
+    """Make each mechanism at each budget, or note why there is none."""
+    entrants, skipped = [], []
+    for epsilon in budgets:
+        for name in names:
+            try:
+                entrants.append((name, _entrant(name, epsilon, unit, relation, options, items=items)))
+            except UsageError as error:
+                skipped.append((name, epsilon, error.sentence))
+    return entrants, skipped
+
+
+def _entrant(
+    name: str,
+    epsilon: Fraction,
+    unit: PrivacyUnit,
+    relation: NeighboringRelation,
+    options: Mapping[str, Any],
+    *,
+    items: int,
+) -> CentralMechanism:
+    if name == "auto":
+        return choose(epsilon=epsilon, unit=unit, relation=relation)[0]
+    if name == "relaxed-partition" and items > LARGEST_NUMBER:
+        message = f"It is made for at most {LARGEST_NUMBER:,} items, and there are {items:,}."
+        raise UsageError(message)
+    own = {option: options[option] for option in MECHANISMS[name].own_options() if option in options}
+    if unit.kind == "label" and name == "prevalence":
+        own = {}  # the unit's largest count is its cap
+    elif unit.kind == "label" and name == "cumulative":
+        own.setdefault("public_cap", unit.bound)
+    return named_mechanism(name, epsilon, unit, relation, own)

@@ -1,0 +1,126 @@
+"""What a comparison of mechanisms finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.errors import spelled
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+
+NOT_PRIVATE = (
+    "Comparing on private data is itself not private: every number here tells of the data, and so does a choice made "
+    "by it. Compare on data that you may look at, such as public data or an earlier release."
+)
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One metric of one mechanism at one budget.
+
+    Attributes
+    ----------
+    mechanism, epsilon
+        What was run, by name, and its whole budget.
+    metric
+        Name of a metric of ``anonhist.mechanisms.comparison.metrics``.
+    mean, standard_error
+        Mean over the releases, and how far off that mean may be: the standard deviation over √repeats.
+    repeats
+        How many releases were made.
+    """
+
+    mechanism: str
+    epsilon: Fraction
+    metric: str
+    mean: float
+    standard_error: float
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A mechanism that does not apply.
+
+    Attributes
+    ----------
+    mechanism, epsilons
+        Its name, and the budgets at which it does not.
+    sentence
+        Why, as the error said it: with parameters in backticks.
+    """
+
+    mechanism: str
+    epsilons: tuple[Fraction, ...]
+    sentence: str
+
+    @property
+    def reason(self) -> str:
+        """Why, with parameters as Python writes them."""
+        return spelled(self.sentence)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What :func:`compare` found.
+
+    Attributes
+    ----------
+    rows
+        One for each budget, mechanism and metric, in this order of nesting.
+    skipped
+        What does not apply, and why.
+    picked
+        (budget, name) of each mechanism that ``"auto"`` picked.
+    taken
+        (name, number) of each public number that was not given, and so was taken from the data.
+    items, labels
+        Size of the data that was compared on, counts capped where labels are protected.
+    unit, relation, repeats
+        As asked.
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    skipped: tuple[Skipped, ...]
+    picked: tuple[tuple[Fraction, str], ...]
+    taken: tuple[tuple[str, int], ...]
+    items: int
+    labels: int
+    unit: PrivacyUnit
+    relation: NeighboringRelation
+    repeats: int
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Names of the mechanisms that were run at some budget, in the order asked for."""
+        return tuple(dict.fromkeys(row.mechanism for row in self.rows))
+
+    @property
+    def epsilons(self) -> tuple[Fraction, ...]:
+        """Budgets at which some mechanism was run, in the order asked for."""
+        return tuple(dict.fromkeys(row.epsilon for row in self.rows))
+
+    def row(self, mechanism: str, epsilon: Fraction, metric: str) -> ComparisonRow | None:
+        """Return one row, or None where the mechanism does not apply."""
+        asked = (mechanism, epsilon, metric)
+        return next((row for row in self.rows if (row.mechanism, row.epsilon, row.metric) == asked), None)
+
+    def best(self, epsilon: Fraction, metric: str) -> frozenset[str]:
+        """Return the mechanism that errs least, and those that cannot be told from it.
+
+        These are the ones whose mean is larger by at most two standard errors of the difference, of their own error no
+        more than a quarter of the mean being counted: what varies wildly is not good for that.
+        """
+        rows = [row for row in self.rows if (row.epsilon, row.metric) == (epsilon, metric)]
+        least = min(rows, key=lambda row: row.mean)
+        return frozenset(
+            row.mechanism
+            for row in rows
+            if row.mean - least.mean <= 2 * float(np.hypot(min(row.standard_error, row.mean / 4), least.standard_error))
+        )

@@ -1,0 +1,130 @@
+"""The bounded partition mechanism: the exponential mechanism over the partitions below a public hyperbola."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.published import with_at_most
+from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.skeletons import DrawnMechanism
+from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, FamilyParameters, band_delta, calibrate
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.profiles import FrobeniusCoordinates, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.mechanisms.basis.choices import Choices
+
+LARGEST_NUMBER = 2**40
+# Below, the band would be kept in several blocks, for which the range of floats is not proved beside a cap.
+_SMALLEST_EPSILON = Fraction(1, 100)
+# A cap divides as many runs again as the longest data have.
+_CHAINS = 2
+
+
+@dataclass(frozen=True)
+class BoundedPartitionMechanism(DrawnMechanism):
+    """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
+
+    λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all of at most N
+    items. c is the largest that the budget per cell pays for (:func:`calibrate`, z = 0). A draw with more than N items
+    is cut down to N, from the largest counts.
+
+    The published mechanism draws from all partitions of at most N items. They are not closed under unions, and only
+    c = ε/2 is known to be safe for them; those below the hyperbola are, and the sharp c of the unbounded mechanism
+    holds. The law of both falls in the same way around λ. There are intervals from a budget per cell of 1.5 on.
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 1/100, the whole
+        at most 20.
+    public_items
+        N, a number known to everybody that n does not exceed, from 1 to 2^40.
+
+    Guarantees
+    ----------
+    ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
+    Data with more are refused, visibly. Proof: docs/proofs/bounded-partition.md.
+
+    References
+    ----------
+    .. [1] J. Blocki, "Differentially private integer partitions and their applications", 2016.
+
+    Examples
+    --------
+    >>> release = BoundedPartitionMechanism(epsilon=2, public_items=12).release(Profile.from_counts([5, 3, 3, 1]))
+    >>> release.profile.n <= 12
+    True
+    """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
+
+    _: KW_ONLY
+    public_items: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number = whole_items(self.public_items, name="public_items", most=LARGEST_NUMBER)
+        object.__setattr__(self, "public_items", number)
+        if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < _SMALLEST_EPSILON:
+            raise UsageError(
+                f"The bounded partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, and of at least 0.01 "
+                "per item."
+            )
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "bounded-partition"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        return {**super().parameters, "public_items": self.public_items}
+
+    @property
+    def family(self) -> FamilyParameters:
+        """(c, z = 0), c the largest that the budget per cell pays for."""
+        return calibrate(self.epsilon_per_cell, 0.0, chains=_CHAINS)
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and for which data the promise is made."""
+        return (
+            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+            f" would leave the band that is kept; {holds_where(f'there are at most {self.public_items:,} items')}"
+        )
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
+        return band_delta(self.epsilon)
+
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of items where there are more."""
+        return "public_items" if profile.n > self.public_items else None
+
+    def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        chain = DiagonalChain(FrobeniusCoordinates.of(profile), self.family, hyperbola(self.public_items))
+        return [with_at_most(drawn.profile(), self.public_items) for drawn in chain.draw(size, choices)]
+
+
+def hyperbola(number: int) -> FrobeniusCoordinates:
+    """Return the partition of all cells (i, r) with i·r ≤ ``number``, which holds every partition of so many items.
+
+    Examples
+    --------
+    >>> hyperbola(5).profile().partition().tolist()
+    [5, 2, 1, 1, 1]
+    """
+    steps = np.arange(1, isqrt(number) + 1, dtype=np.int64)
+    arms = number // steps - steps
+    return FrobeniusCoordinates(arms, arms)

@@ -1,0 +1,173 @@
+"""The partition mechanism: the weighted exponential family on Young's lattice, drawn exactly over all partitions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.published import bounded_profile
+from anonhist.mechanisms.basis.skeletons import DrawnMechanism
+from anonhist.mechanisms.exponential.calibration import (
+    LARGEST_EPSILON,
+    MAX_DURFEE_SIZE,
+    FamilyParameters,
+    band_delta,
+    calibrate,
+    check_member,
+)
+from anonhist.mechanisms.exponential.denoise import denoise
+from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
+from anonhist.profiles import FrobeniusCoordinates, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.mechanisms.basis.choices import Choices
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+# Draws around the empty profile have a Durfee size of about ln 2 / c. Where a draw is not three times as large,
+# denoising with its uniform prior adds more than it takes away (measured).
+_WORTH_DENOISING = 3 * math.log(2)
+
+
+@dataclass(frozen=True)
+class PartitionMechanism(DrawnMechanism):
+    """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
+
+    λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
+    exponential mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4
+    up to ln 3, and from there z = q/(1+q), for which the normaliser is 1 for every λ and the whole budget reaches the
+    data.
+
+    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c:
+    a function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
+    million at 0.001 per cell; for data of that size or less the Frobenius mechanism is far better.
+
+    A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
+    too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 1/1000.
+    member
+        Another member (c, z) of the family, whose loss the budget per cell must cover: ``calibrate(epsilon, z)`` gives
+        the sharpest for a z.
+
+    Raises
+    ------
+    UsageError
+        If the budget is out of range, or does not cover the member.
+
+    Guarantees
+    ----------
+    ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2^−69, for profiles of Durfee size at most 2^20 (all with n ≤
+    2^40). In exact arithmetic δ would be 0: it is the chance, bounded without looking at the data, that an exact draw
+    would leave the band the program keeps. The rounding of floating-point numbers is bounded (:func:`rounding_loss`)
+    and paid for inside ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
+
+    Examples
+    --------
+    >>> release = PartitionMechanism(epsilon=2).release(Profile.from_counts([5, 3, 3, 1]))
+    >>> float(release.guarantee.delta) < 1e-19
+    True
+    """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(11, 10)
+
+    _: KW_ONLY
+    member: FamilyParameters | None = None
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "partition"
+
+    @property
+    def family(self) -> FamilyParameters:
+        """The member of the family that is drawn from: by default the one that the budget per cell pays for."""
+        return self.member or calibrate(self.epsilon_per_cell)
+
+    @property
+    def runs_fall_short(self) -> str:
+        """Why intervals from runs on a release are too short, or not known to hold; empty where they hold."""
+        if self.family == calibrate(self.epsilon_per_cell):
+            return super().runs_fall_short
+        return "whether runs of this member of the family on its own release err as much as it does was not measured"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        own = {} if self.member is None else {"c": repr(self.member.c), "z": repr(self.member.z)}
+        return {**super().parameters, **own}
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        if not parameters:
+            return {}
+        try:
+            c, z = (float(str(parameters.pop(name, ""))) for name in ("c", "z"))
+        except ValueError:
+            raise UsageError("besides epsilon, unit, bound and relation they may tell the numbers c and z.") from None
+        return {**super()._own(parameters), "member": FamilyParameters(c, z)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon > LARGEST_EPSILON:
+            message = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, not {self.epsilon}."
+            raise UsageError(message)
+        calibrate(self.epsilon_per_cell)
+        if self.member is not None:
+            check_member(self.member, self.epsilon_per_cell)
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile; parameters as in :meth:`AdditiveMechanism.release`.
+
+        Raises
+        ------
+        UsageError
+            If the Durfee size is beyond 2^20, outside the mechanism's public domain; where labels are protected, that
+            of the capped counts.
+        """
+        # Looked at first: the coordinates of a profile beyond would not fit in memory. Only data are refused: what was
+        # drawn from data at the border may lie beyond it, and is public.
+        if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
+            raise UsageError(
+                "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
+                "choose the Frobenius mechanism for more."
+            )
+        return super().release(profile, source=source, reason=reason)
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, in a clause."""
+        return (
+            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+            " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"
+        )
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
+        return band_delta(self.epsilon)
+
+    def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        family = self.family
+        drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
+        if family.z == 0:
+            drawn = [_denoised(partition, family.c) for partition in drawn]
+        # Around few items the same diagrams come again and again.
+        made: dict[tuple[bytes, bytes], Profile] = {}
+        keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
+        for key, partition in zip(keys, drawn, strict=True):
+            if key not in made:
+                made[key] = bounded_profile(partition.arms, partition.legs)
+        return [made[key] for key in keys]
+
+
+def _denoised(drawn: FrobeniusCoordinates, c: float) -> FrobeniusCoordinates:
+    return denoise(drawn, c=c) if drawn.durfee_size * c >= _WORTH_DENOISING else drawn

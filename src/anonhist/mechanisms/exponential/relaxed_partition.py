@@ -1,0 +1,199 @@
+"""The relaxed partition mechanism: the exponential mechanism inside a window around the data, row by row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from anonhist.errors import UsageError
+from anonhist.mechanisms.basis.published import with_at_most
+from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.skeletons import DrawnMechanism
+from anonhist.numeric.pulse import pulsing
+from anonhist.privacy import parse_epsilon, short_decimal
+from anonhist.profiles import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.basis.choices import Choices
+
+LARGEST_NUMBER = 10_000
+_SMALLEST_EPSILON = Fraction(1, 10)
+# Share of ε that rounding may take: docs/proofs/relaxed-partition.md bounds it for such N and ε.
+_ROUNDING = 1 / 4096
+
+
+@dataclass(frozen=True)
+class RelaxedPartitionMechanism(DrawnMechanism):
+    """Release a profile drawn with probability ``∝ e^{−(ε/2)‖λ−μ‖₁}`` over the partitions μ in a window around λ.
+
+    The window holds every μ with ``‖λ−μ‖₁ ≤ D``: row i lies between the lowest and the highest value that it has in any
+    of them. It depends on the data, so the guarantee has a δ. This is the first published sampler for the exponential
+    mechanism over partitions; it is here to compare with.
+
+    Parameters
+    ----------
+    epsilon, unit, relation
+        See :class:`~anonhist.mechanisms.basis.setting.Setting`. The budget per cell must be at least 0.1, the whole at
+        most 20.
+    public_items
+        N, a number known to everybody that n does not exceed, from 1 to 10,000: D follows from it, ε and δ.
+    delta
+        δ, from 10^−30 to 10^−3.
+
+    Guarantees
+    ----------
+    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are refused, visibly. Rounding
+    is bounded and paid for inside ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
+
+    Notes
+    -----
+    O(N·√N/ε) time and memory in the worst case. There are intervals from a budget per cell of 2 on.
+
+    References
+    ----------
+    .. [1] J. Blocki, A. Datta, J. Bonneau, "Differentially private password frequency lists", NDSS 2016.
+
+    Examples
+    --------
+    >>> mechanism = RelaxedPartitionMechanism(epsilon=4, public_items=100)
+    >>> mechanism.release(Profile.from_counts([5, 3, 3, 1])).guarantee.delta
+    Fraction(1, 1000000000)
+    """
+
+    runs_hold_from: ClassVar[Fraction] = Fraction(2)
+
+    _: KW_ONLY
+    public_items: int
+    delta: Fraction = Fraction(1, 10**9)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number = whole_items(self.public_items, name="public_items", most=LARGEST_NUMBER)
+        object.__setattr__(self, "public_items", number)
+        object.__setattr__(self, "delta", parse_epsilon(self.delta, name="delta"))
+        if not Fraction(1, 10**30) <= self.delta <= Fraction(1, 1000):
+            message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
+            raise UsageError(message)
+        if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
+            raise UsageError(
+                "The relaxed partition mechanism takes an epsilon of at most 20, and of at least 0.1 per item."
+            )
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "relaxed-partition"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        return {**super().parameters, "public_items": self.public_items, "delta": str(self.delta)}
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        own = super()._own(parameters)
+        if not isinstance(own.get("delta", ""), str):
+            raise UsageError("`delta` must be text.")
+        return own
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and for which data the promise is made."""
+        return (
+            "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
+            f" would leave the window; {holds_where(f'there are at most {self.public_items:,} items')}"
+        )
+
+    @property
+    def radius(self) -> int:
+        """D: an exact draw is farther from the data with a chance of at most ``β = δ / (2⌈e^ε⌉)``.
+
+        At most ``(2m + 1)·e^{π√(2(N+m)/3)}`` partitions are at distance m, and the normaliser is at least 1.
+        """
+        c = self._c
+        target = math.log(self.delta / (2 * math.ceil(math.exp(float(self.epsilon))))) + math.log(-math.expm1(-c / 4))
+
+        def log_term(m: int) -> float:
+            return math.log(2 * m + 1) + math.pi * math.sqrt(2 * (self.public_items + m) / 3) - c * m
+
+        # Where the term is below one and m ≥ 4/c, terms fall by a factor of e^(−c/4) at least: the sum of the rest.
+        low, high = math.ceil(4 / c), 2**40
+        while high > low:
+            middle = (low + high) // 2
+            low, high = (low, middle) if log_term(middle) <= target else (middle + 1, high)
+        return low
+
+    @property
+    def _c(self) -> float:
+        return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
+
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of items where there are more."""
+        return "public_items" if profile.n > self.public_items else None
+
+    def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
+        window = _Window(profile.partition(), self.radius)
+        futures = window.log_futures(self._c)
+        drawn = (Profile.from_counts(window.drawn(futures, choices)) for _ in range(size))
+        return list(pulsing(with_at_most(partition, self.public_items) for partition in drawn))
+
+
+class _Window:
+    """Rows of λ and, for each, the lowest and the highest value at a distance of at most ``radius``."""
+
+    def __init__(self, rows: NDArray[np.int64], radius: int) -> None:
+        # Row i + 1 of no partition within the radius is longer than 0 once i labels beyond the last cost more than it.
+        self.rows = np.append(rows, np.zeros(radius + 1, dtype=np.int64))
+        self.highest = _filled(self.rows, radius)
+        # What is missing is what would be filled in with the picture turned by half a circle.
+        top = int(rows[0]) if rows.size else 0
+        self.lowest = np.maximum(top - _filled((top - self.rows)[::-1], radius)[::-1], 0)
+
+    def log_futures(self, c: float) -> list[NDArray[np.float64]]:
+        """Return for each row, the last first, ``ln F_i(v)``, v = lowest..highest, up to a constant for each row.
+
+        ``F_i(v) = e^{−c|v − λ_i|} Σ_{v' ≤ v} F_{i+1}(v')``: the weight of all ways to go on from row i.
+        """
+        futures = []
+        below, first = np.zeros(1), 0  # ln Σ_{v' ≤ v} F_{i+1}(v') for v = first, first + 1, …
+        for row, low, high in zip(self.rows[::-1], self.lowest[::-1], self.highest[::-1], strict=True):
+            values = np.arange(low, high + 1)
+            weights = below[np.minimum(values - first, below.size - 1)] - c * np.abs(values - row)
+            weights -= weights.max()
+            futures.append(weights)
+            below, first = np.logaddexp.accumulate(weights), int(low)
+        return futures
+
+    def drawn(self, futures: list[NDArray[np.float64]], choices: Choices) -> NDArray[np.int64]:
+        """Draw the rows from the first on, none longer than the one before."""
+        drawn = np.zeros(self.rows.size, dtype=np.int64)
+        longest = int(self.highest[0])
+        for index, (low, weights) in enumerate(zip(self.lowest.tolist(), reversed(futures), strict=True)):
+            allowed = weights[: longest - low + 1]
+            longest = low + int(choices.rows(np.exp(allowed - allowed.max())[None])[0])
+            drawn[index] = longest
+            if not longest:
+                break
+        return drawn
+
+
+def _filled(rows: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+    """Return for each i the largest h with ``Σ_{j ≤ i} (h − λ_j)_+ ≤ cells``; rows in descending order."""
+    sums = np.append(0, np.cumsum(rows))
+    number = np.arange(1, rows.size + 1)
+    low, high = rows.copy(), rows + cells
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        # Rows longer than h, from the first on, cost nothing.
+        longer = np.minimum(np.searchsorted(-rows, -middle, side="right"), number)
+        cost = middle * (number - longer) - (sums[number] - sums[longer])
+        low, high = np.where(cost <= cells, middle, low), np.where(cost <= cells, high, middle - 1)
+    return low

@@ -1,0 +1,285 @@
+"""The diagonal chain on one side of the main diagonal: futures backwards, draws forwards, runs compressed.
+
+The reference is a strictly decreasing list of lengths: ``d_c`` = number of lengths ≥ c on diagonals c = 1, 2, ….
+Between two lengths the level of the reference is constant (a run); at each length it drops by one (a step); beyond the
+longest it is empty for ever (the tail, in closed form).
+
+The drawn partition may have to stay inside another, the *cap*. Levels never rise, so it is enough to forbid those above
+the cap's at each content where the cap has just dropped; runs are divided there, and the tail is made of runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.exponential.band import STAY_P
+from anonhist.numeric import BlockVector
+from anonhist.numeric.pulse import pulse, pulsing
+from anonhist.profiles.whole import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.basis.choices import Choices
+    from anonhist.mechanisms.exponential.band import Band
+
+_BLOCK_BYTES = 2**26
+_BISECT_CELLS = 2**22
+_NO_CAP = -1
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of the chain: 2^exponent steps of a run, or the one step of the reference (exponent −1)."""
+
+    start: int
+    exponent: int
+    future: BlockVector  # of the states at its end
+
+
+class SideChain:
+    """One side: futures of every state at content 1, and draws of lengths from there.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64
+        Strictly decreasing, ≥ 1.
+    band
+        Matrices of the family member.
+    cap : ndarray of int64, optional
+        Lengths of the cap, strictly decreasing, ≥ 1: at each content as many as those of the reference or more (z = 0
+        only).
+
+    Attributes
+    ----------
+    future : BlockVector
+        Weight of everything from content 1 outwards for each state there.
+    tail_start : int
+        First content beyond the longest length.
+    """
+
+    def __init__(self, lengths: NDArray[np.int64], band: Band, cap: NDArray[np.int64] | None = None) -> None:
+        self.band = band
+        self._steps = lengths[::-1]  # ascending: the order in which the chain meets them
+        self._events, self._highest = self._steps, np.full(self._steps.size, _NO_CAP)
+        future = band.tail
+        if cap is not None:
+            self._events, self._highest = _with_cap(self._steps, cap, band.width)
+            future = _only_level_zero(band)
+        # After a step at content c the next run begins at c + 1, after a cap's drop found at c it begins at c.
+        starts = self._events + (self._highest == _NO_CAP)
+        self._runs = self._events - np.append(1, starts[:-1])[: self._events.size]
+        # Futures of one block of runs are kept, the others made again from the future at the block's end, bit for bit.
+        longest = int(self._runs.max(initial=0)).bit_length() + 1
+        self._block = max(1, _BLOCK_BYTES // (8 * band.size * min(longest, 8)))
+        self._ends: dict[int, BlockVector] = {}
+        self._kept: tuple[int, list[list[Segment]]] = (-1, [])
+        self.tail_start = int(lengths[0]) + 1 if lengths.size else 1
+        for block in reversed(range(self._num_blocks)):
+            self._ends[block] = future
+            future = self._backward(block, future)
+        self.future = future
+
+    @property
+    def levels_at_start(self) -> int:
+        """Level of the reference at content 1: the number of lengths."""
+        return int(self._steps.size)
+
+    @property
+    def _num_blocks(self) -> int:
+        return -(-self._events.size // self._block)
+
+    def _backward(self, block: int, future: BlockVector) -> BlockVector:
+        band = self.band
+        runs: list[list[Segment]] = []
+        first = block * self._block
+        for index in reversed(range(first, min(first + self._block, self._events.size))):
+            pulse()
+            content, highest = int(self._events[index]), int(self._highest[index])
+            if highest == _NO_CAP:
+                segments = [Segment(content, -1, future)]
+                future = band.step(future)
+            else:
+                segments = []
+                future = without_higher(future, highest)
+            length = int(self._runs[index])
+            while length:
+                power = (length & -length).bit_length() - 1
+                length &= length - 1
+                content -= 1 << power
+                segments.append(Segment(content, power, future))
+                future = band.run(future) if power == 0 else band.power(power) @ future
+            segments.reverse()
+            runs.append(segments)
+        runs.reverse()
+        self._kept = (block, runs)
+        return future
+
+    def segments(self) -> Iterator[list[list[Segment]]]:
+        """Yield block by block the pieces of each run, outwards, with the future of the states at their end."""
+        for block in range(self._num_blocks):
+            if self._kept[0] != block:
+                self._backward(block, self._ends[block])
+            yield self._kept[1]
+
+    def draw(self, starts: NDArray[np.int64], choices: Choices) -> list[NDArray[np.int64]]:
+        """Draw the lengths of one side for each start state at content 1.
+
+        Parameters
+        ----------
+        starts : ndarray of int64, shape (r,)
+            State numbers of :class:`~anonhist.mechanisms.exponential.band.Band`.
+        choices
+            Where decisions come from: exact for a release, fast for a simulation.
+
+        Returns
+        -------
+        list of ndarray of int64
+            Contents c after which the level drops, descending: the drawn arms (or legs) that are ≥ 1.
+        """
+        m = self.band.states
+        state = starts.copy()
+        drops: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # (which draw, content)
+        everyone = np.arange(starts.size)
+        for runs in self.segments():
+            open_pieces: dict[int, list[tuple[NDArray[np.int64], ...]]] = {}
+            for segment in pulsing(segment for segments in runs for segment in segments):
+                before = state
+                if segment.exponent < 0:
+                    state = self._draw_step(before, segment, choices)
+                    fell = state // m == before // m
+                    if fell.any():
+                        at = everyone[fell]
+                        drops.append((at, np.full(at.size, segment.start)))
+                    continue
+                state = self._draw_run(before, segment, choices)
+                moved = state // m != before // m
+                if moved.any():
+                    at = everyone[moved]
+                    piece = (at, np.full(at.size, segment.start), before[moved], state[moved])
+                    open_pieces.setdefault(segment.exponent, []).append(piece)
+            drops.extend(self._locate(open_pieces, choices))
+        which = np.concatenate([at for at, _ in drops]) if drops else np.zeros(0, dtype=np.int64)
+        where = np.concatenate([content for _, content in drops]) if drops else np.zeros(0, dtype=np.int64)
+        order = np.lexsort((where, which))
+        which, where = which[order], where[order]
+        borders = np.searchsorted(which, np.arange(starts.size + 1))
+        result = []
+        for index in range(starts.size):
+            inner = where[borders[index] : borders[index + 1]]
+            outer = self._draw_tail(int(state[index]), choices)
+            result.append(np.concatenate((inner, outer))[::-1])
+        return result
+
+    def _draw_step(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+        m = self.band.states
+        base = before // m * m
+        columns = base[:, None] + np.arange(2 * m)
+        np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
+        return base + choices.rows(segment.future.weighted(self.band.step_rows[before], columns))
+
+    def _draw_run(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
+        m = self.band.states
+        high = (int(before.max()) // m + 1) * m
+        low = max(0, int(before.min()) // m - (1 << min(segment.exponent, 40))) * m
+        return low + choices.rows(self.band.power(segment.exponent).row_weights(before, low, high, segment.future))
+
+    def _locate(
+        self, pieces: dict[int, list[tuple[NDArray[np.int64], ...]]], choices: Choices
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Find each drop inside the pieces whose ends differ, by halving: draw the middle given both ends."""
+        m = self.band.states
+        for exponent in range(max(pieces, default=0), 0, -1):
+            if not pieces.get(exponent):
+                continue
+            which, start, before, after = (np.concatenate(column) for column in zip(*pieces.pop(exponent), strict=True))
+            middle = np.empty_like(before)
+            half = self.band.power(exponent - 1)
+            chunk = max(1, _BISECT_CELLS // self.band.size)
+            for first in range(0, which.size, chunk):
+                part = slice(first, first + chunk)
+                low, high = int(after[part].min()) // m * m, (int(before[part].max()) // m + 1) * m
+                middle[part] = low + choices.rows(half.path_weights(before[part], after[part], low, high))
+            offset = 1 << (exponent - 1)
+            for left, right, begin in ((before, middle, start), (middle, after, start + offset)):
+                moved = left // m != right // m
+                if moved.any():
+                    piece = (which[moved], begin[moved], left[moved], right[moved])
+                    pieces.setdefault(exponent - 1, []).append(piece)
+        for which, start, _, _ in pieces.get(0, []):
+            yield which, start
+
+    def _draw_tail(self, state: int, choices: Choices) -> NDArray[np.int64]:
+        """Draw on from where the reference is empty for ever: waiting times are geometric."""
+        band, m = self.band, self.band.states
+        content, level, inner = self.tail_start, state // m - band.width, state % m
+        drops = []
+        while level > 0:
+            at = (level + band.width) * m
+            if m == 1:
+                content += choices.geometric(band.parameters.c, level)
+                drops.append(content)
+                content, level = content + 1, level - 1
+                continue
+            crossings = np.concatenate((band.drop[inner], band.stay[inner]))
+            weights = band.tail.weighted(crossings, np.arange(at - m, at + m))
+            if inner == STAY_P:
+                # From here each further stay has probability q^level: count them at once, then drop.
+                content += choices.geometric(band.parameters.c, level)
+                drops.append(content)
+                content, level, inner = content + 1, level - 1, int(choices.rows(weights[None, :m])[0])
+                continue
+            picked = int(choices.rows(weights[None])[0])
+            if picked < m:
+                drops.append(content)
+                level -= 1
+            content, inner = content + 1, picked % m
+        return within_int64(drops)
+
+
+def _with_cap(
+    steps: NDArray[np.int64], cap: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Merge the steps of the reference with the contents where the cap has just dropped, ascending.
+
+    Returns
+    -------
+    contents : ndarray of int64
+        Where something happens: at an equal content first what the cap forbids, then the step.
+    highest : ndarray of int64
+        There, index of the highest level allowed inside the band, where that is not the topmost; −1 at a step.
+    """
+    contents = np.append(cap[::-1] + 1, 1)
+    levels = np.append(np.arange(cap.size)[::-1], cap.size)
+    highest = levels - (steps.size - np.searchsorted(steps, contents)) + width
+    felt = highest < 2 * width
+    everything = np.concatenate((contents[felt], steps))
+    order = np.lexsort((np.repeat([0, 1], [int(felt.sum()), steps.size]), everything))
+    marks = np.concatenate((highest[felt], np.full(steps.size, _NO_CAP)))
+    return everything[order], marks[order]
+
+
+def _only_level_zero(band: Band) -> BlockVector:
+    """Future beyond the cap's end, where the reference and every path inside the cap are at level 0."""
+    at_zero = np.zeros(band.size)
+    at_zero[band.width] = 1.0
+    return BlockVector.of(at_zero, np.zeros(band.size, dtype=np.int64), blocks=band.blocks)
+
+
+def without_higher(future: BlockVector, highest: int) -> BlockVector:
+    """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
+    kept = future.values.copy()
+    kept.reshape(-1)[highest + 1 :] = 0.0
+    return BlockVector(kept, future.exponents).normalised()
+
+
+def within_int64(drops: list[int]) -> NDArray[np.int64]:
+    """Return ascending lengths as int64, those beyond it pressed together just below its end: post-processing."""
+    last = len(drops) - 1
+    pressed = [min(length, MAX_ITEMS - (last - index)) for index, length in enumerate(drops)]
+    return np.array(pressed, dtype=np.int64)

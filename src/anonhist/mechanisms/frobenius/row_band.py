@@ -1,0 +1,191 @@
+"""Where the true φ_{k+} are, whatever the data: confidence intervals from noisy arms and legs alone.
+
+With λ the counts in descending order and arm_i = max(λ_i − i, 0), a noisy sum of consecutive arms is their sum plus G.
+Counts only fall, so for rows up to j and rows from j on
+
+    Σ_{i≤j} arm_i ≥ Σ_{i≤j} (λ_j − i),          Σ_{i≥j} arm_i ≤ Σ_{i≥j} max(λ_j − i, 0),
+
+and with a quantile of the noise in the sum the first bounds λ_j from above, the second from below. Of windows of
+1, 2, 4, … noisy sums that one is taken whose bound would be best if the released profile were the truth. No shape is
+assumed, so nothing has to be tuned to one. Columns, λ'_k = φ_{k+}, are bounded by legs in the same way; and because
+φ_{k+} ≥ i says the same as λ_i ≥ k, rows bound φ_{k+} too, which is what tells where k is above the Durfee size.
+
+Two bounds from above and two from below, each wrong in at most 1.25 % of releases, were its window fixed: 95 %.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.numeric import decreasing_fit
+from anonhist.numeric.rises import rises
+from anonhist.profiles.whole import MAX_ITEMS
+from anonhist.releases.evidence import KPlusBand
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    from anonhist.profiles import Profile
+
+    _Numbers = NDArray[np.float64]
+
+TAIL = 0.0125
+_LONGEST = 256
+# Whole numbers above this may be lost in floats.
+_SURE = 2.0**52
+
+
+def k_plus_band(
+    released: Profile, arms: NoisyRows, legs: NoisyRows, *, epsilon: float, tail: float = TAIL
+) -> KPlusBand:
+    """Return the intervals that the noisy arms and legs of one run (the first) give.
+
+    Parameters
+    ----------
+    released
+        What was fitted to them: it decides which windows are looked at, as a public guess of the truth.
+    arms, legs
+        Noisy sums, K of each.
+    epsilon
+        Decay of the noise per cell.
+    tail
+        How often each of the four bounds of an interval may be wrong.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+    >>> from anonhist.profiles import Profile
+    >>> sure = [NoisyRows.alone(np.array([[lengths, 0, 0]])) for lengths in (4, 2)]
+    >>> band = k_plus_band(Profile.from_counts([5, 1, 1]), *sure, epsilon=50.0)
+    >>> [ends.tolist() for ends in band.at([1, 2, 5, 6])]
+    [[3, 1, 1, 0], [3, 2, 1, 0]]
+    """
+    positions = arms.sums.shape[1]
+    here = np.arange(1, positions + 1)
+    ranked = np.append(np.repeat(released.counts[::-1], _first(released.prevalences[::-1], positions)), 0)
+    rows = _padded(ranked[:-1][:positions].astype(np.float64), positions)
+    columns = released.cumulative_prevalence(here).astype(np.float64)
+    row_lows, row_highs = _bounds(arms, rows, epsilon, tail)
+    column_lows, column_highs = _bounds(legs, columns, epsilon, tail)
+    # Beyond the square all arms and legs are zero, and windows there bound less than the last one before.
+    beyond = min(released.durfee_size, positions - 1)
+    row_highs[beyond:], column_highs[beyond:] = row_highs[beyond], column_highs[beyond]
+    # What bounds one row or column bounds all beyond it from above, and all before it from below.
+    row_highs, column_highs = (np.maximum.accumulate(side[::-1])[::-1] for side in (row_highs, column_highs))
+    row_lows, column_lows = (np.minimum.accumulate(side) for side in (row_lows, column_lows))
+    ends = np.concatenate((here.astype(np.float64), row_highs, row_lows))
+    ends = np.unique(ends[(ends >= 1) & (ends <= _SURE)])
+    inside = np.minimum(ends.astype(np.int64), positions) - 1
+    is_column = ends <= positions
+    reached = np.searchsorted(-row_highs, -ends, side="right")
+    highs = np.minimum(column_highs[inside], np.where(reached == positions, np.inf, reached))
+    lows = np.maximum(np.where(is_column, column_lows[inside], 0), np.searchsorted(-row_lows, -ends, side="right"))
+    return _band(ends, lows, highs, goes_on=bool(row_highs[0] > _SURE))
+
+
+def unsmoothed_misfit(arms: list[NDArray[np.int64]], legs: list[NDArray[np.int64]], rows: NoisyRows) -> list[float]:
+    """Return how far each run's arms and legs are from the isotonic fits of its noisy rows, in ℓ1.
+
+    Parameters
+    ----------
+    arms, legs
+        What was fitted, the same number of each in one run.
+    rows
+        The noisy arms of all runs, then their noisy legs.
+    """
+    positions = rows.sums.shape[1]
+    here = np.arange(1, positions + 1, dtype=np.float64)
+    group = np.cumsum(rows.begins, axis=1) - 1
+    group += positions * np.arange(len(group))[:, None]
+    sizes, places = np.bincount(group.ravel()), np.bincount(group.ravel(), np.broadcast_to(here, group.shape).ravel())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = rows.sums / sizes[group] + (places / sizes)[group]
+    runs = len(arms)
+    found = []
+    for run in range(runs):
+        total = 0.0
+        for fitted, noisy in ((arms[run], means[run]), (legs[run], means[runs + run])):
+            seen = decreasing_fit(noisy[: fitted.size]) - here[: fitted.size]
+            total += float(np.abs(np.maximum(seen, fitted.size - here[: fitted.size]) - fitted).sum())
+        found.append(total)
+    return found
+
+
+def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Cut prevalences so that they add up to no more than this."""
+    before = np.minimum(np.cumsum(np.minimum(labels, most)), most)
+    return rises(before)
+
+
+def _padded(values: _Numbers, length: int) -> _Numbers:
+    return np.concatenate((values, np.zeros(length - values.size)))
+
+
+def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> tuple[_Numbers, _Numbers]:
+    """Return lower and upper bounds of λ_j for j = 1..K; 0 and infinity where there is none."""
+    begins = np.flatnonzero(noisy.begins[0])
+    ends = np.append(begins[1:], guess.size)
+    places = np.arange(1, guess.size + 1, dtype=np.float64)
+    length = (ends - begins).astype(np.float64)
+    sums = noisy.sums[0, begins].astype(np.float64)
+    sums[noisy.sums[0, begins] == MAX_ITEMS] = np.inf  # it may have been cut there
+    # Of each window: noisy sum, what the guess says it is, number of rows, sum of their positions.
+    windows = [sums, np.add.reduceat(np.maximum(guess - places, 0), begins), length, (begins + 1 + ends) / 2 * length]
+    groups = begins.size
+    upper, lower = np.full(groups, np.inf), np.zeros(groups)
+    best_upper, best_lower = np.full(groups, np.inf), np.full(groups, -np.inf)
+    count = 1
+    while True:
+        seen, guessed, rows, positions = windows
+        reach = noise_quantile(epsilon, count, tail)
+        last, first = slice(count - 1, groups), slice(0, groups - count + 1)
+        hoped = (guessed + reach + positions) / rows
+        better = hoped < best_upper[last]
+        best_upper[last][better] = hoped[better]
+        upper[last][better] = np.floor(_widened((seen + reach + positions) / rows, 1))[better]
+        hoped = _least(guessed - reach, begins[first], rows)
+        better = hoped > best_lower[first]
+        best_lower[first][better] = hoped[better]
+        sure = np.where(np.isinf(seen), float(MAX_ITEMS), seen) - reach
+        lower[first][better] = np.maximum(_least(sure, begins[first], rows), 0)[better]
+        if 2 * count > min(groups, _LONGEST):
+            break
+        windows = [values[:-count] + values[count:] for values in windows]
+        count *= 2
+    # Inside a group a row is bounded by the groups beside it.
+    group = np.cumsum(noisy.begins[0]) - 1
+    highs = np.where(places == ends[group], upper[group], np.append(np.inf, upper)[group])
+    lows = np.where(places == begins[group] + 1, lower[group], np.append(lower, 0.0)[group + 1])
+    return lows, highs
+
+
+def _least(total: _Numbers, before: NDArray[np.int64], rows: _Numbers) -> _Numbers:
+    """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 where it is no bound."""
+    positive = np.maximum(total, 0)
+    within = np.ceil(_widened((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
+    beyond = np.ceil(_widened((positive + rows * (rows - 1) / 2) / rows, -1))
+    return np.where(total > 0, before + 1 + np.where(within <= rows, within, beyond), total - 1)
+
+
+def _widened(values: _Numbers, sign: int) -> _Numbers:
+    """Move bounds outwards by more than floats round, so that rounding to whole numbers does not cut them."""
+    return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
+
+
+def _band(ends: _Numbers, lows: _Numbers, highs: _Numbers, *, goes_on: bool) -> KPlusBand:
+    """Put whole steps together, equal ones as one; the last goes on for ever where nothing bounds the largest count."""
+    largest = MAX_ITEMS
+    highs = np.maximum.accumulate(highs[::-1])[::-1]
+    lows = np.minimum(np.minimum.accumulate(lows), highs)
+    whole = [np.where(side > _SURE, largest, side.clip(0, _SURE).astype(np.int64)) for side in (lows, highs)]
+    steps = ends.astype(np.int64)
+    if goes_on and steps.size:
+        steps = np.append(steps, largest)
+        whole = [np.append(whole[0], 0), np.append(whole[1], whole[1][-1])]
+    kept = np.ones(steps.size, dtype=np.bool_)
+    kept[:-1] = (np.diff(whole[0]) != 0) | (np.diff(whole[1]) != 0)
+    return KPlusBand(steps[kept], whole[0][kept], whole[1][kept])

@@ -1,0 +1,211 @@
+"""Posterior of the rows of a Young diagram that were seen under two-sided geometric noise.
+
+One side of the diagram is ``y_1 ≥ y_2 ≥ … ≥ y_m ≥ m``, y_k = arm_k + k, observed as ``ỹ_k = y_k + noise`` for k ≤ m and
+``ỹ_k = k + noise`` for m < k ≤ K. The weight of (m, y) is ``Π_k q^{|y_k − ỹ_k|}`` times a prior. The sum over y is
+a chain in k,
+
+    F_k(y) = x(y) q^{|y − ỹ_k|} Σ_{y' ≥ y} F_{k−1}(y'),
+    A(m) = Σ_y F_m(y) · q^{Σ_{k>m} |ỹ_k − k|} / Π_{j≤m} (1 − x(j)),
+
+by running sums inside a window around a first fit. Forward and backward sums give the law of every row.
+
+Where several rows were seen by one noisy sum, the chain carries along, for each y, the mean and the variance of the sum
+of the group's rows so far, by two more running sums; the sum is taken to be normal given y where it is weighed.
+
+Two priors: uniform over partitions (x = 1, no normaliser), and a Zipf shape of scale s: the number of rows of length y
+is geometric, ``P(φ) = (1 − x) x^φ``, with mean λ(y) = (s/y)², so that a diagram is expected to have Durfee size s.
+On a grid of step h a point stands for h lengths: its mean is hλ.
+
+Everything here works on released numbers: post-processing, so priors, windows, grids and an early end cost accuracy at
+most, never privacy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.frobenius.row_future import NEXT_TO_NOTHING, Future, carried_moments
+from anonhist.mechanisms.frobenius.row_weights import RowWeights
+from anonhist.mechanisms.frobenius.window_sums import WindowSums
+from anonhist.numeric.pulse import pulse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from anonhist.mechanisms.frobenius.row_groups import NoisyRows
+
+_BLOCK_CELLS = 2**22
+
+
+class RowPosterior:
+    """Forward sums for a batch of noisy sides, all of one length K.
+
+    Parameters
+    ----------
+    noisy
+        Noisy arms or legs ``ã_k``, or sums of them, of r sides (not yet shifted by k).
+    epsilon
+        Decay of the noise per cell, > 0.
+    grid
+        Largest step of the grid of rows, in units of 1/epsilon; the step is at least 1.
+    settled
+        Told ``ln A(m)`` for m from 0 to some M, says whether larger m may be left out; it is asked now and then.
+    scales : ndarray of float64, shape (r,), optional
+        Durfee sizes s of the Zipf prior; without it the prior is uniform.
+
+    Attributes
+    ----------
+    log_evidence : ndarray of float64, shape (r, M + 1)
+        ``ln A(m)`` for m = 0..M, where it was settled, else up to K.
+    """
+
+    def __init__(
+        self,
+        noisy: NoisyRows,
+        *,
+        epsilon: float,
+        grid: float,
+        settled: Callable[[NDArray[np.float64]], bool],
+        scales: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self._weights = RowWeights(noisy, epsilon, grid, scales)
+        self._low, self._step, self._ends = self._weights.low, self._weights.step, self._weights.ends
+        length, rows = self._low.shape
+        width = self._weights.places.size
+        # Windows that do not touch are as good as neighbours: all or nothing is summed up there.
+        self._moved = np.clip(np.diff(self._low, axis=0, prepend=self._low[:1]), -width, width)
+        self._block = max(1, _BLOCK_CELLS // (rows * width))
+        self._sums = WindowSums(rows, width)
+        self._starts: list[tuple[NDArray[np.float64], ...]] = []
+        self._kept, self._kept_block = np.empty((min(self._block, length), rows, width)), -1
+        # Mean and variance of the sum of a group so far; nothing but zeros where all rows were seen alone.
+        some = 2 if self._weights.grouped.any() else 0
+        self._moments = np.zeros((some, *self._kept.shape))
+        peaks, totals = np.empty((length, rows)), np.empty((length, rows))
+        self.log_evidence = self._ends[:, :1]
+        carried = tuple(np.zeros((1 + some, rows, width)))
+        for first in range(0, length, self._block):
+            last = min(first + self._block, length)
+            self._starts.append(carried)
+            forward = self._forward(len(self._starts) - 1, peaks[first:last])
+            totals[first:last] = self._totals(forward, first)
+            carried = (forward[-1].copy(), *self._moments[:, last - first - 1].copy())
+            self.log_evidence = self._ends[:, : last + 1].copy()
+            with np.errstate(divide="ignore"):
+                self.log_evidence[:, 1:] += (np.cumsum(np.log(peaks[:last]), axis=0) + np.log(totals[:last])).T
+            if settled(self.log_evidence):
+                break
+        self._low = self._low[: self.log_evidence.shape[1] - 1]
+
+    def _forward(self, block: int, peaks: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Make the forward sums of one block of positions (again), each scaled to a largest value of one."""
+        (previous, *moments), first = self._starts[block], block * self._block
+        kept = self._kept[: self._low.shape[0] - first]
+        if self._kept_block == block:
+            return kept
+        for i in range(kept.shape[0]):
+            pulse()
+            k = first + i
+            weight = self._weights.at(k)
+            above = self._sums.upwards(previous, self._moved[k]) if k else None
+            if moments:
+                moments = self._joined(k, previous, moments, above)
+                self._weights.weigh_sums(k, self._weights.ends_group[k], weight, moments)
+                self._moments[:, i] = moments
+            if above is not None:
+                weight *= above + NEXT_TO_NOTHING
+            peak = np.maximum(weight.max(axis=1), 1e-300)
+            if peaks is not None:
+                peaks[i] = peak
+            previous = np.divide(weight, peak[:, None], out=kept[i])
+        self._kept_block = block
+        return kept
+
+    def _joined(
+        self,
+        k: int,
+        previous: NDArray[np.float64],
+        moments: list[NDArray[np.float64]],
+        above: NDArray[np.float64] | None,
+    ) -> list[NDArray[np.float64]]:
+        """Return mean and variance of the sum of the group's rows up to and including row k, given that row."""
+        weights = self._weights
+        mean, variance = np.zeros((2, *previous.shape))
+        if above is not None and weights.opens[k - 1].any():
+            goes_on = weights.opens[k - 1][:, None]
+            carried = carried_moments(lambda x: self._sums.upwards(x, self._moved[k]), previous, moments, above)
+            mean, variance = (np.where(goes_on, moment, 0.0) for moment in carried)
+        if weights.grouped[k].any():
+            mean = mean + np.where(weights.grouped[k][:, None], weights.offsets(k), 0.0)
+        return [mean, variance]
+
+    def _totals(self, forward: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+        """Sum the forward weights of each position of a block if no arm is longer than zero from there on."""
+        totals = forward.sum(axis=2)
+        for i in np.flatnonzero(self._weights.opens[first : first + forward.shape[0]].any(axis=1)).tolist():
+            mean, variance = self._moments[:, i]
+            moments = [mean + self._weights.rest[first + i][:, None], variance]
+            complete = forward[i].copy()
+            self._weights.weigh_sums(first + i, self._weights.opens[first + i], complete, moments)
+            totals[i] = complete.sum(axis=1)
+        return np.asarray(totals)
+
+    def median_rows(self, log_weight: NDArray[np.float64], reaches: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return for each position k the largest y with ``P(y_k ≥ y and m ≥ k) ≥ 1/2``, or 0 where there is none.
+
+        These are the rows of the diagram of all cells that are more likely in than out, which minimises the
+        expected sorted ℓ1 distance.
+
+        Parameters
+        ----------
+        log_weight : ndarray of float64, shape (r, M + 1)
+            Log weight of each m from everything but this side.
+        reaches : ndarray of float64, shape (r, M + 1)
+            ``P(m ≥ k)`` for k = 0..M.
+        """
+        ends = np.ascontiguousarray((log_weight + self._ends[:, : log_weight.shape[1]])[:, 1:].T)
+        result = np.zeros(self._low.shape, dtype=np.int64)
+        future = Future(self._weights, self._sums, self._moved, self._kept.shape[1:])
+        for block in reversed(range(len(self._starts))):
+            marginal = self._forward(block)
+            self._kept_block = -1  # it is multiplied by the future in its place
+            first = block * self._block
+            here = slice(first, first + marginal.shape[0])
+            for k in reversed(range(here.start, here.stop)):
+                pulse()
+                if k + 1 < ends.shape[0]:
+                    future.step_back(k)
+                future.may_end(k, ends[k])
+                marginal[k - first] *= future.weight
+                if self._weights.opens[k].any():
+                    whole = [
+                        known + ahead for known, ahead in zip(self._moments[:, k - first], future.moments, strict=True)
+                    ]
+                    self._weights.weigh_sums(k, self._weights.opens[k], marginal[k - first], whole)
+            result[here] = self._medians(marginal, self._low[here], reaches[:, 1:].T[here])
+        return result.T
+
+    def _medians(
+        self, marginal: NDArray[np.float64], low: NDArray[np.int64], reaches: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the medians of a block of positions, shape (positions, r); ``marginal`` is used up."""
+        above = np.cumsum(marginal[:, :, ::-1], axis=2, out=marginal[:, :, ::-1])[:, :, ::-1]
+        total = above[:, :, 0]
+        wanted = 0.5 * total / np.maximum(reaches, 0.5)
+        at = np.count_nonzero(above >= wanted[:, :, None], axis=2) - 1
+        rows = (low + at) * self._step
+        if self._step > 1:
+            # Between grid points the tail falls about linearly: read the median off the line.
+            here, following = (
+                np.take_along_axis(above, np.minimum(places, above.shape[2] - 1)[:, :, None], axis=2)[:, :, 0]
+                for places in (at, at + 1)
+            )
+            following[at + 1 == above.shape[2]] = 0.0
+            share = np.where(here > following, (here - wanted) / np.where(here > following, here - following, 1.0), 0.0)
+            rows += np.rint((share - 0.5) * self._step).astype(np.int64)
+        return np.where((reaches >= 0.5) & (total > 0), rows, 0)

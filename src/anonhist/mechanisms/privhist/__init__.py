@@ -1,0 +1,1 @@
+"""PrivHist: small counts and large ones apart."""

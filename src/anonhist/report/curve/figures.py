@@ -1,0 +1,132 @@
+"""The figure of a curve: its band, solid where it is of the data, dashed where it goes beyond them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.report.curve.wording import band_name, is_empty, ring_of, view_of
+from anonhist.report.figures import BAND, BLUE, INK, add_legend, canvas, say_empty, scale_of_counts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from anonhist.properties.curve import Curve
+
+# Values that fall by more than this factor are drawn on a log scale: else half of the curve lies at the foot.
+_FAR = 30
+_PLAIN = 100_000
+
+
+def curve_figure(curve: Curve) -> Figure:
+    """Draw a curve with its band: solid up to the data, which a ring marks, and dashed beyond.
+
+    Guesses are on a log scale, and so are Hill numbers that fall far.
+    """
+    view = view_of(curve)
+    figure, axes = canvas(view.value_label, view.x_label)
+    if is_empty(curve):
+        say_empty(axes, "the profile is empty")
+        return figure
+    floor = _scale_values(curve, axes)
+    low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
+    if curve.why_unknown:
+        pass  # A band that is all there can be would be taken for one.
+    elif len(curve) > 1:
+        axes.fill_between(curve.x, low, high, color=BAND, linewidth=0, label=band_name(curve))
+    else:
+        axes.vlines(curve.x, low, high, color=BAND, linewidth=3, label=band_name(curve))
+    _lines(curve, axes)
+    _scale_x(curve, axes)
+    add_legend(axes)
+    return figure
+
+
+def _lines(curve: Curve, axes: Axes) -> None:
+    kinds = np.array(curve.kinds)
+    beyond = np.flatnonzero(kinds == "extrapolated")
+    within = np.flatnonzero(kinds != "extrapolated")
+    at = ring_of(curve)
+    if within.size > 1 or at is None:
+        name = "interpolated" if "interpolated" in curve.kinds else "estimated"
+        mark = "-" if within.size > 1 else "o"
+        axes.plot(curve.x[within], curve.value[within], mark, color=BLUE, linewidth=1.6, label=name)
+    if beyond.size:
+        # From the last point of the data on, so that there is no gap.
+        beyond = np.append(within[-1:], beyond)
+        axes.plot(curve.x[beyond], curve.value[beyond], "--", color=BLUE, linewidth=1.6, label="extrapolated")
+    if at is not None:
+        axes.plot(
+            curve.x[at],
+            curve.value[at],
+            "o",
+            label="observed",
+            markersize=7,
+            markeredgewidth=1.6,
+            markerfacecolor="none",
+            markeredgecolor=INK,
+        )
+
+
+def _scale_values(curve: Curve, axes: Axes) -> float:
+    """Set the scale of the values, and return the least value that is shown."""
+    view = view_of(curve)
+    top = float(curve.high.max())
+    if view.is_share:
+        axes.set_ylim(0, 1.02)
+        axes.set_yticks(np.linspace(0, 1, 6), [f"{mark} %" for mark in range(0, 101, 20)])
+        return 0.0
+    if curve.x_name == "orders" and top > _FAR * float(curve.value.min()):
+        floor = max(1.0, float(curve.value.min()) / 3)
+        axes.set_yscale("log")
+        axes.set_ylabel(f"{view.value_label} (log scale)", color=INK)
+        scale_of_counts(axes.yaxis, top * 1.5)
+        axes.set_ylim(floor / 1.1, top * 1.5)
+        return floor
+    axes.set_ylim(0, top * 1.05)
+    _name_marks(axes.yaxis, top)
+    return 0.0
+
+
+def _scale_x(curve: Curve, axes: Axes) -> None:
+    last = float(curve.x[-1])
+    if view_of(curve).has_log_x:
+        axes.set_xscale("log")
+        right = max(2.5, last * 1.25)
+        scale_of_counts(axes.xaxis, right)
+        axes.set_xlim(0.8, right)
+        return
+    first = min(0.0, float(curve.x[0]))
+    room = 0.02 * (last - first) or 1.0
+    axes.set_xlim(first, last + room)
+    _name_marks(axes.xaxis, last)
+
+
+def _name_marks(axis: Axis, largest: float) -> None:
+    """Name round marks of a linear axis in few characters."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    marks = np.asarray(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, largest))
+    axis.set_major_locator(FixedLocator(marks.tolist()))
+    axis.set_ticklabels(mark_names(marks))
+
+
+def mark_names(marks: NDArray[np.float64]) -> list[str]:
+    """Write evenly spread marks, large ones in thousands, millions and so on.
+
+    Examples
+    --------
+    >>> mark_names(np.array([0.0, 2500.0, 5000.0])), mark_names(np.array([0.0, 2.5e6, 5e6]))
+    (['0', '2,500', '5,000'], ['0', '2.5 M', '5 M'])
+    """
+    largest = float(marks.max(initial=0))
+    if largest < _PLAIN:
+        return [f"{mark:,g}" for mark in marks.tolist()]
+    thousands = min(math.floor(math.log10(largest) / 3), 6)
+    unit = ("", "k", "M", "G", "T", "P", "E")[thousands]
+    return [f"{mark / 1000**thousands:g} {unit}" if mark else "0" for mark in marks.tolist()]

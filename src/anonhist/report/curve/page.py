@@ -1,0 +1,122 @@
+"""One self-contained HTML page about one curve."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from anonhist import __version__
+from anonhist.privacy import warning
+from anonhist.report.curve.figures import curve_figure
+from anonhist.report.curve.wording import (
+    NOT_PRIVATE,
+    band_name,
+    facts,
+    interval_text,
+    notes,
+    parts_text,
+    place_text,
+    ring_of,
+    shown_kinds,
+    shown_points,
+    value_text,
+    view_of,
+    x_text,
+)
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.svg import inline_svg
+from anonhist.report.wording import PROMISE_NAMES, not_covered, promise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anonhist.properties.curve import Curve
+
+
+def write_curve(curve: Curve, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
+    """Write the page of a curve; where it was not made from a release, it says first that it is not private."""
+    check_page(path, overwrite=overwrite)
+    write_page(path, _main(curve, command), title="A curve by anonhist", overwrite=overwrite)
+
+
+def _main(curve: Curve, command: str | None) -> str:
+    view = view_of(curve)
+    words = {
+        "title": view.title,
+        "subtitle": view.subtitle,
+        "caption": f"{view.value_label}, against {view.x_label}{_banded(curve)}.".capitalize(),
+        "reading": view.reading,
+        "version": __version__,
+    }
+    return template("curve.html").substitute(
+        {name: _html(text) for name, text in words.items()},
+        warning=warned(NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)),
+        cards="".join(_card(curve, at) for at in _cards(curve)),
+        notes=_notes(curve),
+        promised=_promised(curve),
+        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}{_banded(curve)}"),
+        table=_table(curve),
+        facts="".join(
+            f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
+        ),
+        reproduce=reproduce(command, "Values stay the same. Bands come from simulations, so they change a little."),
+    )
+
+
+def _banded(curve: Curve) -> str:
+    return "" if curve.why_unknown else f", with the {band_name(curve)} at each"
+
+
+def _html(text: str) -> str:
+    """Write text as HTML, no percent sign apart from its number."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
+def _notes(curve: Curve) -> str:
+    """Say where an assumption visibly fails."""
+    return "".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(curve))
+
+
+def _cards(curve: Curve) -> list[int]:
+    """Return the points that are told first: what was observed and the last, or those near the x that are wanted."""
+    wanted = view_of(curve).first
+    if not wanted:
+        last = len(curve) - 1
+        ring = ring_of(curve)
+        return sorted({last if ring is None else ring, last})
+    near = [int(abs(curve.x - mark).argmin()) for mark in wanted]
+    return sorted({at for at, mark in zip(near, wanted, strict=True) if abs(curve.x[at] - mark) <= 0.1 * mark})
+
+
+def _card(curve: Curve, at: int) -> str:
+    told = view_of(curve).told.format(place_text(curve, at))
+    shown = told if curve.why_unknown else f"{told}; {band_name(curve)} {interval_text(curve, at)}"
+    return f"<div><b>{_html(value_text(curve, at))}</b><span>{_html(shown)}</span></div>"
+
+
+def _promised(curve: Curve) -> str:
+    if curve.guarantee is None:
+        return ""
+    missing = "".join(f"<li>{escape(each)}</li>" for each in not_covered(curve.guarantee.unit))
+    return (
+        f'<h2>What was promised</h2><p class="promise">{escape(curve.guarantee.sentence)}</p>'
+        f"<p>{escape(promise(curve.guarantee))}</p><p>Not covered:</p><ul>{missing}</ul>"
+    )
+
+
+def _table(curve: Curve) -> str:
+    causes = [f"± {cause}" for cause, _ in curve.parts]
+    # The short names: a page on paper has room for no more.
+    heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
+    titles = "".join(f'<th scope="col">{_html(head)}</th>' for head in heads)
+    rows = "".join(_row(curve, at) for at in shown_points(curve))
+    joined = "; they join in squares" if len(curve.parts) > 1 else ""
+    said = f"± is one standard error of each cause, without bias{joined}."
+    note = f'<p class="quiet">{said}</p>' if curve.parts else ""
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{note}"
+
+
+def _row(curve: Curve, at: int) -> str:
+    value = value_text(curve, at)
+    cells = (value, interval_text(curve, at), *parts_text(curve, at), *shown_kinds(curve)[at : at + 1])
+    return f'<tr><th scope="row">{x_text(curve, at)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'

@@ -1,0 +1,146 @@
+"""One self-contained HTML page about the released degrees of a graph."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.graphs.statistics import degree_statistics
+from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
+from anonhist.privacy import short_decimal, warning
+from anonhist.releases import Release
+from anonhist.report.degree.figures import ccdf_figure, compared
+from anonhist.report.degree.wording import (
+    NOT_PRIVATE,
+    ends_text,
+    nodes_counted,
+    notes,
+    number_text,
+    promised,
+    tail_told,
+    uncovered,
+)
+from anonhist.report.figures import prevalences_figure
+from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.rows import LEVELS, rows, text_rows
+from anonhist.report.svg import inline_svg
+from anonhist.report.wording import (
+    bars_told,
+    expected_error,
+    interval,
+    no_intervals,
+    runs_told,
+    share_of_items,
+    with_interval,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anonhist.graphs.statistics import DegreeStatistics
+
+_ROWS = 12
+_TITLE = "Degrees of a graph, released by anonhist"
+_DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
+
+
+def is_of_degrees(release: Release) -> bool:
+    """Whether a release was made by release_degrees: then it has a page and a figure of its own."""
+    return release.guarantee.unit.kind in ("edge", "node") and "direction" in release.mechanism.parameters
+
+
+def write_degrees(
+    release: Release,
+    path: str | Path,
+    *,
+    command: str | None = None,
+    overwrite: bool = False,
+    not_private_truth: DegreeSource | None = None,
+) -> None:
+    """Write the page of released degrees; with the truth beside them it is not private, and says so loudly.
+
+    Raises
+    ------
+    UsageError
+        If what is given as the truth is a release, or has no degrees, or nothing can be written at the path.
+    """
+    check_page(path, overwrite=overwrite)
+    if isinstance(not_private_truth, Release):
+        raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
+    truth = None if not_private_truth is None else DegreeData.of(not_private_truth)
+    title = _TITLE if truth is None else f"{NOT_PRIVATE} – {_TITLE}"
+    write_page(path, _main(release, command, truth), title=title, overwrite=overwrite)
+
+
+def _main(release: Release, command: str | None, truth: DegreeData | None) -> str:
+    profile, error, guarantee = release.profile, release.error, release.guarantee
+    statistics, is_private = degree_statistics(release), truth is None
+    words = {
+        "nodes": number_text(statistics.nodes_with_edges),
+        "nodes_interval": with_interval(interval(*statistics.nodes_with_edges.interval)),
+        "isolated": _isolated(statistics),
+        "edges": number_text(statistics.edges),
+        "edges_interval": with_interval(ends_text(statistics.edges)),
+        "bars": bars_told(error, none="that number from none"),
+        "epsilon": short_decimal(guarantee.epsilon),
+        "unit": str(guarantee.unit),
+        "l1": expected_error(error),
+        "relative": share_of_items(release),
+        "guarantee": guarantee.sentence,
+        "counted": nodes_counted(compared(release, truth)[0]),
+        "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
+        "tail": tail_told(statistics),
+        "policy": str(released_policy(release)),
+        "mechanism": release.mechanism.name,
+        "reason": release.reason,
+        "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
+        "runs": " ".join((runs_told(release, of="degrees"), no_intervals(error))).strip(),
+        "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
+        "version": release.library_version,
+    }
+    return template("degree.html").substitute(
+        {name: _html(text) for name, text in words.items()},
+        banner="" if is_private else f'<p class="banner" role="alert">{NOT_PRIVATE}</p>\n',
+        warning=warned(warning(guarantee.epsilon)),
+        notes="".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(release, statistics)),
+        promise="".join(f"<p>{_html(each)}</p>" for each in promised(release, is_private=is_private)),
+        not_covered="".join(f"<li>{_html(each)}</li>" for each in uncovered(release, is_private=is_private)),
+        ccdf=inline_svg(
+            lambda: ccdf_figure(release, not_private_truth=truth),
+            name="ccdf",
+            description="Share of nodes with at least a given degree, both on log scales, with a 95 % band"
+            + ("" if is_private else f". {NOT_PRIVATE}"),
+        ),
+        degrees=inline_svg(
+            lambda: prevalences_figure(release),
+            name="degrees",
+            description="Nodes with exactly a given degree, both on log scales, with 95 % intervals",
+        ),
+        statistic_rows=text_rows((name, number_text(number), ends_text(number)) for name, number in statistics.named()),
+        prevalence_rows=rows(
+            (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
+            for r in profile.counts[:_ROWS].tolist()
+        ),
+        k_plus_rows=rows(
+            (f"{k:,} or more", f"{profile.k_plus(k):,}", error.k_plus(profile, k).interval)
+            for k in _shown_levels(release)
+        ),
+        reproduce=reproduce(command, _DRAWN_AGAIN),
+    )
+
+
+def _html(text: str) -> str:
+    """Write text as HTML, no percent sign apart from its number."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
+def _isolated(statistics: DegreeStatistics) -> str:
+    if statistics.isolated is None:
+        return ""
+    return f"; {number_text(statistics.isolated)} more without ({interval(*statistics.isolated.interval)})"
+
+
+def _shown_levels(release: Release) -> list[int]:
+    largest = int(release.profile.counts[-1]) if len(release.profile) else 1
+    return [level for level in LEVELS if level <= largest]

@@ -1,0 +1,188 @@
+"""What a page and a terminal say of an estimate of frequencies; everything here is plain text, not yet HTML."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.privacy.protection import NONE_ABOVE
+from anonhist.report.wording import factor, meaning, promise_lines, rules_out_nothing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from anonhist.local.surveys.estimate import FrequencyEstimate
+    from anonhist.privacy import Guarantee
+
+HEADS = ("value", "share", "interval", "decoded", "above zero")
+_LONGEST_LABEL = 60
+
+DECODERS = {
+    "projected": "the nearest distribution to the shares: none is below zero, and they add up to one",
+    "normalized": "the shares, those below zero set to zero and the rest scaled to add up to one",
+    "unbiased": "the shares as they are: right on average, some below zero, and they need not add up to one",
+    "least-squares": "the distribution whose expected reports are nearest to those counted",
+    "mle": "the distribution that makes the reports counted most likely",
+    "em": "on the way from equal shares to what makes the reports most likely, stopped before noise is followed",
+}
+CORRECTIONS = {
+    "holm": "the chance that any value is called so wrongly is at most",
+    "bonferroni": "the chance that any value is called so wrongly is at most",
+    "benjamini-hochberg": "the share expected to be called so wrongly is at most",
+}
+
+
+def headline(estimate: FrequencyEstimate) -> str:
+    """Say in a line what there is.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> survey = KRR(alphabet=3, epsilon=1)
+    >>> headline(survey.estimate(survey.tally(survey.randomize([0, 1, 1]))))
+    'How frequent 3 values are among 3 people'
+    """
+    values = f"{len(estimate.labels):,} value{'s are' if len(estimate.labels) != 1 else ' is'}"
+    return f"How frequent {values} among {people(estimate.users)}"
+
+
+def people(users: int) -> str:
+    """Write how many people there are."""
+    return f"{users:,} {'person' if users == 1 else 'people'}"
+
+
+def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
+    """Return the places of the most frequent values, by raw estimate, then by place."""
+    return [int(place) for place in np.argsort(-estimate.raw, kind="stable")[:most]]
+
+
+def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
+    """Return the raw estimates, within [0, 1]: the share that makes a value's own reports most likely."""
+    return np.clip(estimate.raw, 0, 1)
+
+
+def row_texts(estimate: FrequencyEstimate, place: int) -> tuple[str, ...]:
+    """Return what a table says of a value, in the order of :data:`HEADS`."""
+    error = float(estimate.standard_errors[place])
+    low, high = estimate.intervals[place].tolist()
+    return (
+        label_text(estimate.labels[place]),
+        share(float(np.clip(estimate.raw[place], 0, 1)), error),
+        interval_text(low, high, error),
+        share(float(estimate.frequencies[place]), error),
+        "yes" if estimate.significant[place] else "",
+    )
+
+
+def share(value: float, error: float) -> str:
+    """Write a share in percent, cut where its error has two digits.
+
+    Examples
+    --------
+    >>> share(0.123456, 0.0021), share(0.5, 0.2), share(0.000012345, 0.0000003)
+    ('12.35 %', '50 %', '0.001234 %')
+    """
+    return f"{100 * value:,.{_places(error)}f} %"
+
+
+def interval_text(low: float, high: float, error: float) -> str:
+    """Write an interval of shares, its ends rounded outwards.
+
+    Examples
+    --------
+    >>> interval_text(0.29216, 0.30784, 0.004)
+    '29.21 % to 30.79 %'
+    """
+    places = _places(error)
+    scale = 10**places
+    # A hair to either side, so that ends that are whole already stay.
+    below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
+    return f"{below:,.{places}f} % to {above:,.{places}f} %"
+
+
+def _places(error: float) -> int:
+    """Return how many digits of a percentage follow the point, so that its error has two digits."""
+    return min(12, max(0, 1 - math.floor(math.log10(100 * error)))) if error > 0 else 2
+
+
+def label_text(label: str) -> str:
+    r"""Return a label as it may be shown anywhere: on one line, not too long, with nothing that a terminal obeys.
+
+    Examples
+    --------
+    >>> print(label_text("cat"), label_text("a\x07"), len(label_text("x" * 99)))
+    cat a\x07 60
+    """
+    plain = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in label)
+    return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+
+
+def facts(estimate: FrequencyEstimate, central: Guarantee | None = None) -> list[tuple[str, str]]:
+    """Say what an estimate rests on: name and sentence of each fact."""
+    level = f"{100 * estimate.level:g} %"
+    alpha = f"{100 * (1 - estimate.level):.4g} %"
+    decoder = DECODERS.get(estimate.decoder, "")
+    found = int(np.count_nonzero(estimate.significant))
+    shares = (
+        "each value by itself: what the reports about it say, 0 where noise takes it below, and an interval that "
+        f"holds the share with probability {level}. The people are taken as they are."
+    )
+    decoded = (
+        f"all values together, by {estimate.decoder}{': ' if decoder else ''}{decoder}. It errs less over all values; "
+        "the intervals are not about it."
+    )
+    significance = (
+        f"significantly, {found:,} of {len(estimate.labels):,} values; by {estimate.correction}, "
+        f"{CORRECTIONS.get(estimate.correction, 'the chance of an error is at most')} {alpha}."
+    )
+    (_, promised), *worth = promise_lines(estimate.guarantee)
+    told = [
+        ("Promise to everybody who sent one report", promised),
+        *worth,
+        ("Share and interval", shares),
+        ("Decoded", decoded),
+        ("Above zero", significance),
+    ]
+    if central is not None:
+        told.insert(1, ("Promise where reports are shuffled", str(central)))
+    if estimate.other or estimate.other_standard_error:
+        told.append(("Other values together", f"{other_text(estimate)} of the people have none of these."))
+    if estimate.note:
+        told.append(("Note", estimate.note))
+    return told
+
+
+def other_text(estimate: FrequencyEstimate) -> str:
+    """Write the share of all other values with its interval, normal as so many errors add up."""
+    error, found = estimate.other_standard_error, estimate.raw_other
+    half = NormalDist().inv_cdf((1 + estimate.level) / 2) * error
+    low, high = (min(1.0, max(0.0, end)) for end in (found - half, found + half))
+    shown = share(min(1.0, max(0.0, found)), error)
+    return f"{shown} ({interval_text(low, high, error)})" if error else shown
+
+
+def promise(guarantee: Guarantee) -> str:
+    """Say what the guarantee means for whoever sent a report."""
+    epsilon = guarantee.epsilon
+    bound = f"would have been at most {factor(epsilon)} times as likely, or as unlikely"
+    if epsilon > NONE_ABOVE:
+        bound = f"might have been any other: {rules_out_nothing(epsilon)}"
+    return (
+        f"Had the true answer been another, the report that a person sent {bound}. "
+        f"{meaning(epsilon, both='two answers')} That holds against everybody, whoever collected the reports included, "
+        "and whatever is done with them."
+    )
+
+
+def not_covered() -> list[str]:
+    """Say what the promise of a report does not cover."""
+    return [
+        "Anyone who answers more than once: budgets add up, unless devices remember their answers (RAPPOR).",
+        "Remembered answers that change; and that reports of one remembered answer can be linked across periods.",
+        "That somebody took part at all, and when and from where a report was sent.",
+        "What many people have in common: that is what the survey is for.",
+        "Devices that do not randomise as the survey says, or tell the true answer elsewhere.",
+    ]
