@@ -21,15 +21,13 @@ MARK = re.compile(r"`([^`=]*)(=[^`]*)?`")
 FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ("cli", "testing")]
 
 
-def sentences(tree: ast.Module) -> Iterator[str]:
+def sentences(nodes: list[ast.AST]) -> Iterator[str]:
     """Yield what errors say; what is put in by a format string is a box."""
-    for node in ast.walk(tree):
+    for node in nodes:
         said: list[ast.expr] = []
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
             said = node.args[:1]
-        elif isinstance(node, ast.Assign) and {"message", "sentence"} & {
-            getattr(name, "id", "") for name in node.targets
-        }:
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in {"message", "sentence"}:
             said = [node.value]
         for each in said:
             if isinstance(each, ast.Constant) and isinstance(each.value, str):
@@ -38,40 +36,34 @@ def sentences(tree: ast.Module) -> Iterator[str]:
                 yield "".join(str(part.value) if isinstance(part, ast.Constant) else "□" for part in each.values)
 
 
-def parameters(tree: ast.Module) -> set[str]:
+def parameters(nodes: list[ast.AST]) -> set[str]:
     """Return the names of all parameters of functions, and of fields."""
-    names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    fields = (node.target for node in ast.walk(tree) if isinstance(node, ast.AnnAssign))
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    fields = (node.target for node in nodes if isinstance(node, ast.AnnAssign))
     return names | {field.id for field in fields if isinstance(field, ast.Name)}
 
 
-def test_sentences_below_the_command_line_name_parameters_and_no_options() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-    known = set().union(*map(parameters, trees.values()))
+def test_below_the_command_line_sentences_name_parameters_and_nothing_names_options() -> None:
+    nodes = {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in FILES}
+    known = set().union(*map(parameters, nodes.values()))
     # What only the command line has words for, of two words and more: in a sentence, one word may be a word.
     typed = {param.name or "" for _, command in commands_of(commands) for param in command.params}
     own = {name for name in typed | {"max_items"} if "_" in name}
     marked = 0
-    for path, tree in trees.items():
-        for sentence in sentences(tree):
-            for found in MARK.finditer(sentence):
+    for path, found in nodes.items():
+        for node in found:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "--" in node.value:
+                text = node.value
+                is_option = "\n" not in text and ">>>" not in text and re.search(r"(^|\s|[^r]\()--[a-z]", text)
+                assert not is_option, f"{path.name}: {text}"
+        for sentence in sentences(found):
+            for mark in MARK.finditer(sentence):
                 marked += 1
-                assert found[1] == "□" or found[1] in known, f"{path.name}: {found[1]} in {sentence!r}"
-            # In formats, these are fields of files.
-            bare = (
-                set(re.findall(r"\w+(?![\w(=.])", MARK.sub("", sentence))) if path.parent.name != "formats" else set()
-            )
-            assert not own & bare, f"{path.name}: put {own & bare} in backticks in {sentence!r}"
+                assert mark[1] == "□" or mark[1] in known, f"{path.name}: {mark[1]} in {sentence!r}"
+            if path.parent.name != "formats":  # there these are fields of files
+                bare = set(re.findall(r"\w+(?![\w(=.])", MARK.sub("", sentence)))
+                assert not own & bare, f"{path.name}: put {own & bare} in backticks in {sentence!r}"
     assert marked > 50
-
-
-def test_nothing_below_the_command_line_speaks_of_its_options() -> None:
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
-                assert not re.search(r"(^|\s|[^r]\()--[a-z]", node.value) or ">>>" in node.value, (
-                    f"{path.name}: {node.value}"
-                )
 
 
 @each_of("kind", [UsageError, DataError, OutputError])

@@ -306,10 +306,11 @@ def test_the_number_of_items_is_released_on_its_own() -> None:
 @pytest.mark.parametrize(
     ("epsilon", "extremes"),
     [
-        # Up to 1 block sums of millions of levels take seconds: each kind of large data at one of the budgets.
-        ("0.02", ({}, {1: 2**63 - 1}, {2**31: 2**20}, {1: 1})),
-        ("1", ({}, {2**63 - 1: 1}, {1: 1})),
-        *((low, ({}, {2**63 - 1: 1}, {1: 2**63 - 1}, {2**31: 2**20}, {1: 1})) for low in ("1.5", "30")),
+        # Bands and block sums of millions of levels take seconds: each kind of large data at some of the budgets.
+        ("0.02", ({}, {2**31: 2**20}, {1: 1})),
+        ("1", ({}, {2**63 - 1: 1}, {1: 2**63 - 1}, {1: 1})),
+        ("1.5", ({}, {2**63 - 1: 1}, {1: 2**63 - 1}, {1: 1})),
+        ("30", ({}, {2**63 - 1: 1}, {2**31: 2**20}, {1: 1})),
     ],
 )
 def test_extremes_give_valid_profiles(epsilon: str, extremes: tuple[dict[int, int], ...]) -> None:
