@@ -1,7 +1,9 @@
 """Passwords that are typed into addresses reach neither a page, nor standard error, nor the text of an error."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import example, given, settings
@@ -112,3 +114,16 @@ def test_errors_of_the_library_hold_no_secret(source: str) -> None:
         with pytest.raises(AnonhistError) as caught:
             ask()
         assert "SECRET" not in str(caught.value)
+
+
+def test_a_secret_that_looks_like_a_parameter_is_masked_before_parameters_are_spelled(
+    cli: Callable[..., CompletedProcess[str]], folder: Path
+) -> None:
+    done = cli("release", "duckdb:///shop.db", "--epsilon", "1", "--table", "postgresql://me:`hunter`2@host/t")
+    assert done.returncode == 3
+    table = cli("release", "events.csv", "--epsilon", "1", "--label", "me:`hunter`2@host")
+    assert table.returncode == 3
+    for said in (done.stderr, table.stderr):
+        assert "hunter" not in said
+    assert "'***@host'" in table.stderr
+    assert not list(folder.glob("*.json"))

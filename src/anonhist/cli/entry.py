@@ -88,7 +88,8 @@ def _ended_by(error: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
     if isinstance(error, click.ClickException):
         return _fail(sentence_to_publish(_as_sentence(error), arguments), USAGE)
     if isinstance(error, AnonhistError):
-        sentence = sentence_to_publish(_for_reader(error), arguments)
+        # Masked first: a secret may hold backticks, and would not be known again without them.
+        sentence = as_typed(sentence_to_publish(_for_reader(error), arguments), anonhist)
         return _fail(sentence, USAGE if isinstance(error, UsageError) else BAD_DATA)
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory for this; free some, or use a larger machine.", BAD_DATA)
@@ -107,7 +108,7 @@ def _for_reader(error: AnonhistError) -> str:
     """Return what the error says; what is for the operator alone only on a terminal, since others read logs."""
     private: str = getattr(error, "for_operator", "")
     is_seen = sys.stderr is not None and sys.stderr.isatty()
-    return as_typed(private if private and is_seen else error.sentence, anonhist)
+    return private if private and is_seen else error.sentence
 
 
 def _as_sentence(error: click.ClickException) -> str:

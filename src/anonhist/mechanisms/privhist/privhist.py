@@ -260,7 +260,7 @@ class PrivHistMechanism(Setting):
         # 5., 6.
         rate = float(for_cut)
         if noisy_small is not None:
-            # The made-up labels and the border noise cancel: see privhist_band.
+            # The made-up labels and the border noise cancel: see band.py.
             reaching = added(noisy_small, np.full(threshold, large.num_labels - 2 * border))
             parts = NoisyParts(reaching, rate, noisy_large, border, rate)
             return low_privacy(noisy_small, noisy_large, border=border), items, parts
