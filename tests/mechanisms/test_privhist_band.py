@@ -2,6 +2,8 @@
 
 import math
 from fractions import Fraction
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,12 @@ from anonhist.mechanisms import PrivHistMechanism
 from anonhist.mechanisms.basis.noise import Noise, simulated_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.privhist import band as pb
+from anonhist.mechanisms.privhist import privhist
 from anonhist.profiles import Profile
 from anonhist.releases import Evidence
 from anonhist.releases.error import prevalences_at
 from anonhist.testing.cases import each_of
+from anonhist.testing.partitions import partitions_up_to
 
 SHAPES = {
     "one": Profile([1], [1]),
@@ -114,3 +118,35 @@ def test_releases_take_their_intervals_from_noisy_numbers() -> None:
         assert released.error.prevalence_band is released.evidence.prevalences
         low, high = released.k_plus(2).interval
         assert low <= released.profile.k_plus(2) <= high
+
+
+@pytest.mark.slow
+@each_of("epsilon", ["3", "0.8"])
+def test_the_same_noisy_numbers_give_the_same_whatever_the_data(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, again = PrivHistMechanism(epsilon), 0
+    sums: list[tuple[bytes, bytes]] = []
+    seen: dict[Any, Any] = {}
+    really = privhist.noisy_blocks
+
+    def watched(*given: Any, **named: Any) -> Any:
+        levels, noisy = really(*given, **named)
+        sums.append((levels.tobytes(), noisy.tobytes()))
+        return levels, noisy
+
+    monkeypatch.setattr(privhist, "noisy_blocks", watched)
+    for partition, seed in product(partitions_up_to(3), range(64)):
+        rng = np.random.default_rng(seed)
+        released, items, parts = mechanism._run(
+            Profile.from_partition(partition), lambda _, size, rng=rng: rng.integers(0, 2, size)
+        )
+        if parts is None:
+            continue
+        found = pb.of_parts(parts, mechanism.publishable(released))
+        assert found.prevalences is not None
+        bands = [
+            side.tolist() for band in (found.band, found.prevalences) for side in (band.ends, band.lows, band.highs)
+        ]
+        noisy = items, parts.reaching.tobytes(), parts.large.tobytes(), sums[-1] if sums else None
+        again += noisy in seen
+        assert seen.setdefault(noisy, (released, bands)) == (released, bands)
+    assert again >= 5

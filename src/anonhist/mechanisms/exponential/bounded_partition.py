@@ -39,7 +39,8 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     The published mechanism draws from all partitions of at most N items. They are not closed under unions, and only
     c = ε/2 is known to be safe for them; those below the hyperbola are, and the sharp c of the unbounded mechanism
-    holds. The distribution of both falls in the same way around λ. There are intervals from a budget per cell of 1.5 on.
+    holds. The distribution of both falls in the same way around λ. There are intervals from a budget per cell of 1.5
+    on.
 
     Parameters
     ----------
