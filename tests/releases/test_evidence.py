@@ -159,3 +159,32 @@ def test_a_range_from_few_runs_is_wider() -> None:
         rng=np.random.default_rng(0),
     )
     assert error.expected_range == error.sorted_l1.interval
+
+
+class Adds:
+    """Its runs have so many items more on data, and so many on none."""
+
+    def __init__(self, on_data: int, on_none: int) -> None:
+        self.on_data, self.on_none = on_data, on_none
+
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        del rng
+        return [Profile.from_counts([*profile.partition(), self.on_data if profile.n else self.on_none])] * size
+
+
+@each_of(
+    ("on_data", "on_none", "expected"),
+    [(100, 90, 100), (100, 105, 105), (100, 150, 110), (100, 200, 125), (100, 400, 250), (100, 0, 100)],
+)
+def test_where_noise_hides_the_data_runs_on_no_data_move_the_expected_error_up_but_not_to_all_they_say(
+    on_data: int, on_none: int, expected: float
+) -> None:
+    error = simulate_error(
+        Profile.from_counts([500]),
+        Adds(on_data, on_none),  # type: ignore[arg-type]
+        simulations=32,
+        rng=np.random.default_rng(0),
+    )
+    assert error.sorted_l1.value == pytest.approx(expected)
+    # Errors of single numbers are the larger ones.
+    assert error.k_plus_errors[0] == 1
