@@ -161,7 +161,6 @@ def cases(profile: ah.Profile, counts: NDArray[np.int64]) -> Iterator[Case]:
 
     for name, options in asked(profile):
         yield case(name, options, lambda estimate: estimate.value)
-    yield case("support-size", {"method": "chao1"}, lambda estimate: estimate.interval[1], "upper end of support-size")
     yield case(
         "sample-coverage", {"method": "good-turing"}, lambda estimate: estimate.interval[0], "lower end of coverage"
     )
@@ -169,7 +168,6 @@ def cases(profile: ah.Profile, counts: NDArray[np.int64]) -> Iterator[Case]:
 
 # Our call gives value and interval at once. Esty's interval is one of what is missing to full coverage.
 INTERVALS: dict[str, tuple[str, Callable[[NDArray[np.int64]], float]]] = {
-    "upper end of support-size": ("chao1_ci", lambda counts: alpha.chao1_ci(counts)[1]),
     "lower end of coverage": ("1 − esty_ci", lambda counts: 1 - alpha.esty_ci(counts)[1]),
 }
 
