@@ -3,6 +3,7 @@
 Degrees with node privacy, θ the largest degree so that no edge is left out, and private sketches. Each is released
 again and again; asked are φ_{k+} and single φ_r at ten levels. "width" is the mean half width of an interval over the
 least half width around the released number that would have held the truth in 95 % of the runs (at least 1).
+A second table has all shapes together: the mean of the means, the least of all, and the range of the widths.
 ``--only node|sketch`` runs one part. The shapes are those of ten_shapes.py, on which nothing was tuned.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from graph_accuracy import read
 from ten_shapes import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -46,13 +47,32 @@ def main() -> None:
         chosen.runs, chosen.shapes, chosen.epsilon = 2, ["geometric", "drawn 0"], ["1"]
     print("| what | shape | ε | k+: mean, least | φ: mean, least | width k+ | width φ | s |")
     print("|---|---|---|---|---|---|---|---|")
+    rows: list[Row] = []
     if chosen.only != "sketch":
-        node_rows(chosen)
+        rows += node_rows(chosen)
     if chosen.only != "node":
-        sketch_rows(chosen)
+        rows += sketch_rows(chosen)
+    print("\n| what | ε | shapes | k+: mean, least | φ: mean, least | width k+ | width φ |")
+    print("|---|---|---|---|---|---|---|")
+    for what, epsilon in dict.fromkeys((row.what, row.epsilon) for row in rows):
+        same = [row for row in rows if (row.what, row.epsilon) == (what, epsilon)]
+        means, least, widths = (np.array([getattr(row, name) for row in same]) for name in ("means", "least", "widths"))
+        held = [f"{mean:.3f}, {low:.2f}" for mean, low in zip(means.mean(axis=0), least.min(axis=0), strict=True)]
+        wide = [f"{low:.1f}–{high:.1f}" for low, high in zip(widths.min(axis=0), widths.max(axis=0), strict=True)]
+        print(f"| {what} | {epsilon} | {len(same)} | {' | '.join(held + wide)} |")
 
 
-def node_rows(chosen: argparse.Namespace) -> None:
+class Row(NamedTuple):
+    """Of one shape at one ε, of φ_{k+} and of φ_r: mean and least share of runs that hold, median width."""
+
+    what: str
+    epsilon: str
+    means: list[float]
+    least: list[float]
+    widths: list[float]
+
+
+def node_rows(chosen: argparse.Namespace) -> Iterator[Row]:
     """Real graphs, and random ones whose expected degrees are as the drawn shapes."""
     graphs: dict[str, Callable[[], Graph]] = {name: lambda name=name: read(name) for name in REAL}
     graphs |= {name: lambda shares=shares: chung_lu(shares) for name, shares in drawn(NODES).items()}
@@ -65,10 +85,10 @@ def node_rows(chosen: argparse.Namespace) -> None:
             privacy = ah.NodePrivacy(max_degree=int(truth.counts[-1]), mechanism=method)
             for epsilon in chosen.epsilon or NODE_EPSILONS:
                 release = partial(ah.graphs.release_degrees, graph, privacy=privacy, epsilon=epsilon)
-                row(f"node {method}", name, epsilon, partial(_beside, truth, release), chosen.runs)
+                yield row(f"node {method}", name, epsilon, partial(_beside, truth, release), chosen.runs)
 
 
-def sketch_rows(chosen: argparse.Namespace) -> None:
+def sketch_rows(chosen: argparse.Namespace) -> Iterator[Row]:
     """Counters of labels that share them, and of a domain."""
     rng = np.random.default_rng(7)
     shapes: dict[str, Callable[[], NDArray[np.int64]]] = {
@@ -85,7 +105,7 @@ def sketch_rows(chosen: argparse.Namespace) -> None:
         for is_hashed in (True, False):
             for epsilon in chosen.epsilon or SKETCH_EPSILONS:
                 run = partial(sketched, draw, epsilon, rng, is_hashed=is_hashed)
-                row("hashed sketch" if is_hashed else "domain sketch", name, epsilon, run, chosen.runs)
+                yield row("hashed sketch" if is_hashed else "domain sketch", name, epsilon, run, chosen.runs)
 
 
 def _beside(truth: ah.Profile, release: Callable[[], ah.Release]) -> tuple[ah.Profile, ah.Release]:
@@ -107,7 +127,7 @@ def sketched(
     return ah.Profile.from_counts(counts[counts > 0]), sketch.reconstruct()
 
 
-def row(what: str, shape: str, epsilon: str, run: Callable[[], tuple[ah.Profile, ah.Release]], runs: int) -> None:
+def row(what: str, shape: str, epsilon: str, run: Callable[[], tuple[ah.Profile, ah.Release]], runs: int) -> Row:
     """Print how often intervals held, and how wide they were."""
     held, widths, off = [], [], []
     levels = None
@@ -125,13 +145,14 @@ def row(what: str, shape: str, epsilon: str, run: Callable[[], tuple[ah.Profile,
         for kept, column in zip((held, widths, off), zip(*of_run, strict=True), strict=True):
             kept.append(column)
     took = (time.perf_counter() - begun) / runs
-    cells = []
     share = np.mean(held, axis=0).reshape(2, -1)
     needed = np.maximum(1, np.quantile(np.array(off), 0.95, axis=0, method="higher"))
-    wide = (np.mean(widths, axis=0) / needed).reshape(2, -1)
-    cells += [f"{each.mean():.3f}, {each.min():.2f}" for each in share]
-    cells += [f"{np.median(each):.1f}" for each in wide]
+    wide = np.median((np.mean(widths, axis=0) / needed).reshape(2, -1), axis=1)
+    found = Row(what, epsilon, share.mean(axis=1).tolist(), share.min(axis=1).tolist(), wide.tolist())
+    cells = [f"{mean:.3f}, {low:.2f}" for mean, low in zip(found.means, found.least, strict=True)]
+    cells += [f"{each:.1f}" for each in found.widths]
     print(f"| {what} | {shape} | {epsilon} | {' | '.join(cells)} | {took:.2f} |", flush=True)
+    return found
 
 
 def shown(release: ah.Release, levels: list[int]) -> list[tuple[float, float, float]]:
