@@ -14,7 +14,6 @@ import pytest
 import anonhist as ah
 from anonhist.cli.central.estimate import NOT_PRIVATE
 from anonhist.cli.central.estimate_display import _say
-from anonhist.cli.commands import PROPERTY_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.statement import Holds, Statement
@@ -84,10 +83,6 @@ def test_a_pipe_gets_what_the_library_says(name: str, cli: Cli, data: str) -> No
     assert row["assumes"] == expected.assumes
     assert row["warnings"] == " ".join(expected.warnings)
     assert (row["parts"], row["guarantee"]) == ("", "")
-
-
-def test_every_property_is_tried() -> None:
-    assert set(PROPERTY_NAMES) == {"all", *PROPERTIES}
 
 
 @pytest.mark.slow

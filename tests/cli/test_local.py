@@ -10,11 +10,12 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from anonhist.cli.local.commands import CORRECTION_NAMES, DECODER_NAMES, MECHANISM_NAMES, new
+from anonhist.catalogue.randomizers import RANDOMIZERS
+from anonhist.cli.local.commands import CORRECTION_NAMES, DECODER_NAMES, new
 from anonhist.formats.surveys import read_survey
 from anonhist.formats.tallies import read_tally
 from anonhist.ingest.reports import tally_reports
-from anonhist.local.catalogue import SURVEYS, parameter_names
+from anonhist.local.catalogue import parameter_names
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
 from anonhist.local.recommendation import recommend
 from anonhist.report.local import wording as local_wording
@@ -52,7 +53,6 @@ def tallied(survey: Path, cli: Cli) -> Path:
 
 
 def test_names_are_those_there_are() -> None:
-    assert tuple(SURVEYS) == MECHANISM_NAMES
     assert sorted(DECODERS) == sorted(DECODER_NAMES)
     assert sorted(CORRECTIONS) == sorted(CORRECTION_NAMES)
     assert set(DECODERS) == set(local_wording.DECODERS)
@@ -110,7 +110,7 @@ def test_a_survey_goes_down_a_pipe(files: Path, cli: Cli) -> None:
 
 def test_every_parameter_of_every_mechanism_has_an_option() -> None:
     has = {param.name for param in new.params}
-    for name in MECHANISM_NAMES:
+    for name in RANDOMIZERS:
         assert set(parameter_names(name)) <= has, name
 
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonhist.catalogue.mechanisms import MECHANISMS
+from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, release_degrees
-from anonhist.local.catalogue import SURVEYS, survey_class
+from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.survey import Survey
-from anonhist.mechanisms.names import MECHANISMS, named_mechanism
+from anonhist.mechanisms.names import named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import RandomSource, bernoulli, bernoulli_bits, discrete_laplace, geometric
@@ -133,7 +135,7 @@ TASKS: dict[str, Task] = {
         for method in ("survival", "histogram", "partition")
     },
     "degrees, one node, flow": graph(NodePrivacy(max_degree="auto", bounding="flow")),
-    **{f"survey, {name}": local(name) for name in SURVEYS},
+    **{f"survey, {name}": local(name) for name in RANDOMIZERS},
     "hashed sketch": sketch(buckets=50, key=b"week 47"),
     "domain sketch": sketch(alphabet=LABELS),
     "share of noise": sketch(buckets=50, key=b"week 47", noise_share=NoiseShare(honest=3, session="week 47")),

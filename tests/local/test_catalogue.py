@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import UsageError
 from anonhist.local import (
     KRAPPOR,
@@ -20,7 +21,7 @@ from anonhist.local import (
     Survey,
     WarnerRR,
 )
-from anonhist.local.catalogue import SURVEYS, parameter_names, survey_class, survey_from
+from anonhist.local.catalogue import parameter_names, survey_class, survey_from
 from anonhist.testing.cases import each_of
 
 SOME = [
@@ -65,7 +66,7 @@ def test_a_survey_is_made_anew_from_what_it_says(survey: Survey) -> None:
 def test_names_are_those_of_the_classes() -> None:
     for survey in SOME:
         assert survey_class(survey.name) is type(survey)
-    assert {survey.name for survey in SOME} == set(SURVEYS)
+    assert {survey.name for survey in SOME} == set(RANDOMIZERS)
 
 
 def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms import CumulativeMechanism, IsotonicMechanism, PrevalenceMechanism
 from anonhist.mechanisms.basis import skeletons
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -27,7 +28,6 @@ from anonhist.testing.partitions import Partition, larger_neighbors, partitions_
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
-Simple = CumulativeMechanism | IsotonicMechanism | PrevalenceMechanism
 Draw = Callable[[Fraction, int], NDArray[np.int64]]
 
 ITEM, TWO, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=2), PrivacyUnit.label(max_count=3)
@@ -35,18 +35,26 @@ ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTI
 PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, EXCHANGED)]
 
 
-def made(kind: str, epsilon: int, unit: PrivacyUnit, relation: NeighboringRelation, *, public: int = 9) -> Simple:
-    if kind == "isotonic":
-        return IsotonicMechanism(epsilon, unit, relation, public_labels=public)
-    if kind == "cumulative":
-        return CumulativeMechanism(epsilon, unit, relation, public_cap=public)
-    return PrevalenceMechanism(epsilon, unit, relation, public_cap=None if unit is LABEL else public)
+# Each with the public number that says how many numbers get noise. A mechanism more is a line more.
+KINDS: dict[str, tuple[Callable[..., AdditiveMechanism], str]] = {
+    "isotonic": (IsotonicMechanism, "public_labels"),
+    "cumulative": (CumulativeMechanism, "public_cap"),
+    "prevalence": (PrevalenceMechanism, "public_cap"),
+}
+
+
+def made(
+    kind: str, epsilon: int, unit: PrivacyUnit, relation: NeighboringRelation, *, public: int = 9
+) -> AdditiveMechanism:
+    mechanism, number = KINDS[kind]
+    is_known = kind == "prevalence" and unit is LABEL
+    return mechanism(epsilon, unit, relation, **({} if is_known else {number: public}))
 
 
 def without_intervals(patch: pytest.MonkeyPatch, module: ModuleType) -> None:
     """Leave out what is made of noisy numbers beside the profile: it takes most of a release's time."""
-    (name,) = {"of_counts", "of_cumulative", "of_prevalences"} & set(vars(module))
-    patch.setattr(module, name, lambda *_, **__: None)
+    for name in {"of_counts", "of_cumulative", "of_prevalences"} & set(vars(module)):
+        patch.setattr(module, name, lambda *_, **__: None)
 
 
 class Step(NamedTuple):
@@ -63,7 +71,7 @@ class Step(NamedTuple):
         return tuple((self.truth + self.noise).tolist())
 
 
-def step(mechanism: Simple, profile: Profile, draw: Draw, *, with_intervals: bool = False) -> Step:
+def step(mechanism: AdditiveMechanism, profile: Profile, draw: Draw, *, with_intervals: bool = False) -> Step:
     """Release with noise from ``draw``, and watch at what rate it is asked for and what it is added to."""
     module = sys.modules[type(mechanism).__module__]
     rates, sums, really = [], [], module.added
@@ -122,14 +130,14 @@ def exact_loss(first: Step, second: Step) -> float:
     return math.fsum(float(np.abs(logs[shift:] - logs[: logs.size - shift]).max()) for shift in shifts)
 
 
-def worst_loss(mechanism: Simple, *, size: int) -> float:
+def worst_loss(mechanism: AdditiveMechanism, *, size: int) -> float:
     watched = lru_cache(maxsize=None)(lambda one: step(mechanism, Profile.from_partition(one), silent))
     pairs = neighbours(mechanism.unit, mechanism.relation, size)
     return max(exact_loss(watched(first), watched(second)) for first, second in pairs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("unit", "relation"), PROMISES, ids=lambda part: getattr(part, "kind", part))
 def test_largest_loss_over_all_neighbours_is_epsilon(
     kind: str, unit: PrivacyUnit, relation: NeighboringRelation
@@ -142,7 +150,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon(
     assert worst == pytest.approx((unit.bound - 1) / (2 * unit.bound) if is_overpaid else 1, abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize("kind", KINDS)
 @each_of(
     ("unit", "wider", "factor"),
     [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, EXCHANGED), 2), ((TWO, ADDED), (TWO, EXCHANGED), 2)],
@@ -165,7 +173,7 @@ def test_prevalences_with_noise_for_one_change_an_item_are_caught(monkeypatch: p
     assert worst_loss(made("prevalence", 1, ITEM, ADDED), size=6) == pytest.approx(2, abs=1e-9)
 
 
-def decided_law(mechanism: Simple, partition: Partition) -> OutputLaw:
+def decided_law(mechanism: AdditiveMechanism, partition: Partition) -> OutputLaw:
     """Law of all that the budgeted step lets out, by every sequence of decisions of the noise, the likeliest first."""
 
     def run(decisions: Decisions) -> tuple[int, ...]:
@@ -178,7 +186,7 @@ def decided_law(mechanism: Simple, partition: Partition) -> OutputLaw:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> None:
     mechanism = made(kind, 3, ITEM, ADDED, public=3)
     laws = {partition: decided_law(mechanism, partition) for partition in partitions_up_to(3)}
@@ -196,7 +204,7 @@ def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["isotonic", "cumulative", "prevalence"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> None:
     mechanism, rng = made(kind, 1, ITEM, ADDED), np.random.default_rng(3)
     released = set()
@@ -234,7 +242,7 @@ RATES = [
 
 
 def intervals(made: Step) -> list[list[int]]:
-    assert made.evidence is not None
+    assert made.evidence is not None, "noisy numbers tell intervals: _run_once returns them"
     bands = made.evidence.band, made.evidence.prevalences
     return [array.tolist() for band in bands if band is not None for array in (band.ends, band.lows, band.highs)]
 
@@ -277,7 +285,7 @@ def test_every_number_gets_noise_of_the_stated_law(
 
 
 def lower_bound(
-    mechanism: Simple, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], *, draws: int
+    mechanism: AdditiveMechanism, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], *, draws: int
 ) -> float:
     rng = np.random.default_rng(5)
     hits = [sum(map(happens, mechanism.simulate(one, size=draws, rng=rng))) for one in pair]

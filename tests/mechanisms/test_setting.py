@@ -11,7 +11,7 @@ from anonhist.mechanisms import MECHANISM_NAMES, named_mechanism
 from anonhist.mechanisms.additive import cumulative
 from anonhist.mechanisms.exponential import bounded_partition
 from anonhist.mechanisms.frobenius import frobenius
-from anonhist.mechanisms.names import MECHANISMS
+from anonhist.mechanisms.names import mechanism_class
 from anonhist.mechanisms.privhist import privhist
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile
@@ -23,7 +23,7 @@ PUBLIC = {"public_items": 500, "public_labels": 60, "public_cap": 9}
 
 
 def made(name: str, unit: PrivacyUnit) -> object:
-    own = {option: PUBLIC[option] for option in MECHANISMS[name].own_options() if option in PUBLIC}
+    own = {option: PUBLIC[option] for option in mechanism_class(name).own_options() if option in PUBLIC}
     if name == "prevalence":
         own = {}
     return named_mechanism(name, parse_epsilon("4"), unit, NeighboringRelation.ADD_OR_REMOVE, own)

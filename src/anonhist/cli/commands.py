@@ -7,32 +7,37 @@ from typing import Any
 import click
 
 from anonhist import __version__
+from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
+from anonhist.catalogue.mechanisms import OPTIONS as MECHANISM_OPTIONS
+from anonhist.catalogue.properties import OPTIONS as PROPERTY_OPTIONS
+from anonhist.catalogue.properties import PROPERTIES
 from anonhist.cli.central.excess import EXCESS, excess_share_options
 from anonhist.cli.degrees.command import degrees
 from anonhist.cli.local.commands import local
 from anonhist.cli.options import (
-    PUBLIC_NUMBERS,
     READING,
+    all_options,
+    catalogue_option,
     force_option,
     level_option,
     max_per_user_option,
+    mechanism_options,
+    option_word,
     planned_unit_options,
     promise_options,
-    public_number_options,
     reading_options,
-    shares_option,
     simulations_option,
 )
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.sketch.commands import sketch
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, spelled
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _RELEASE_SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
-    "How to release": ("mechanism", *PUBLIC_NUMBERS, "shares", "delta", "expected_items", "simulations"),
+    "How to release": ("mechanism", *MECHANISM_OPTIONS, "expected_items", "simulations"),
     "What to write": ("output", "report", "force", "quiet"),
 }
 
@@ -43,10 +48,12 @@ anonhist release 'duckdb:///shop.db' --table orders --label sku --epsilon 1
 cut -f3 access.log | anonhist release - --format labels --epsilon 1 -o -
 """
 
+# Of the rest mechanisms take part with their defaults.
+_COMPARED = (*PUBLIC_NUMBERS, "shares")
 _COMPARE_SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
-    "What to compare": ("mechanism", "repeats", *PUBLIC_NUMBERS, "shares"),
+    "What to compare": ("mechanism", "repeats", *_COMPARED),
     "What to write": ("output", "report", "force", "quiet"),
 }
 
@@ -56,28 +63,8 @@ anonhist compare data/pw_phpbb.csv --epsilon 1 --mechanism auto,privhist --repea
 anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare.html
 """
 
-# Written out, so that help needs no more than this; tests hold it to what there is.
-PROPERTY_NAMES = (
-    "all",
-    "entropy",
-    "support-size",
-    "support-coverage",
-    "sample-coverage",
-    "hill-number",
-    "renyi-entropy",
-    "tsallis-entropy",
-    "min-entropy",
-    "simpson",
-    "gini-simpson",
-    "power-sum",
-    "distance-to-uniformity",
-    "guessing-success",
-    "work-factor",
-    "guesswork",
-)
-
 _ESTIMATE_SECTIONS = {
-    "What to estimate": ("method", "alphabet_size", "draws", "order", "guesses", "share", "base", "level"),
+    "What to estimate": (*PROPERTY_OPTIONS, "level"),
     "What to read": READING,
     "What to promise, for a private estimate": (
         "epsilon",
@@ -155,16 +142,9 @@ anonhist.add_command(sketch)
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="How noise is added: auto, which picks what errs least and says why, or frobenius, partition, privhist, "
-    "isotonic, cumulative, prevalence, bounded-partition, relaxed-partition.",
+    help=f"How noise is added: auto, which picks what errs least and says why, or {', '.join(MECHANISMS)}.",
 )
-@public_number_options
-@shares_option
-@click.option(
-    "--delta",
-    metavar="D",
-    help="For relaxed-partition: how much the promise may miss, from 1e-30 to 0.001.  [default: 1e-9]",
-)
+@mechanism_options(MECHANISM_OPTIONS)
 @click.option(
     "--expected-items",
     metavar="N",
@@ -209,11 +189,9 @@ def release(**options: Any) -> None:
 @click.option(
     "--mechanism",
     metavar="A,B,…",
-    help="Which to compare, of auto, partition, frobenius, privhist, isotonic, cumulative, prevalence, "
-    "bounded-partition, relaxed-partition; by default all that apply.",
+    help=f"Which to compare, of auto, {', '.join(MECHANISMS)}; by default all that apply.",
 )
-@public_number_options
-@shares_option
+@mechanism_options(_COMPARED)
 @click.option(
     "--repeats",
     type=int,
@@ -245,16 +223,26 @@ def compare(**options: Any) -> None:
     run_compare(**options)
 
 
-@anonhist.command(cls=SectionedCommand, sections=_ESTIMATE_SECTIONS, epilog=_ESTIMATE_EXAMPLES)
-@click.argument("property_", metavar="PROPERTY", type=click.Choice(PROPERTY_NAMES))
+_MEANINGS = {"all": "everything below, by every method, in one table"}
+_MEANINGS |= {name: spelled(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
+# The sign keeps click from filling the lines below it.
+_ESTIMATE_HELP = f"""Estimate what the data say of the distribution behind them.
+
+How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard passwords
+are to guess: a number, its interval, its method and what that assumes.
+
+\b
+PROPERTY is one of
+{chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
+
+SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
+"""
+
+
+@anonhist.command(cls=SectionedCommand, sections=_ESTIMATE_SECTIONS, epilog=_ESTIMATE_EXAMPLES, help=_ESTIMATE_HELP)
+@click.argument("property_", metavar="PROPERTY", type=click.Choice(tuple(_MEANINGS)))
 @click.argument("source")
-@click.option("--method", metavar="NAME", help="How to estimate; by default what errs least. A wrong name lists them.")
-@click.option("--alphabet-size", metavar="K", help="How many labels there can be, if that is known without looking.")
-@click.option("--draws", metavar="M", help="For support-coverage: how many draws to count labels in, such as 200000.")
-@click.option("--order", type=float, metavar="Q", help="Order of a Hill number, power sum, Rényi or Tsallis entropy.")
-@click.option("--guesses", metavar="B", help="For guessing-success: how many guesses.")
-@click.option("--share", type=float, metavar="A", help="For work-factor and guesswork: the share to break.")
-@click.option("--base", metavar="B", help="Base of logarithms: 2 for bits, e for nats.  [default: e]")
+@all_options(*(catalogue_option(name, option) for name, option in PROPERTY_OPTIONS.items()))
 @level_option("Probability with which the interval is meant to hold the truth.")
 @click.option(
     "--epsilon",
@@ -272,26 +260,7 @@ def compare(**options: Any) -> None:
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that numbers are not private.")
 def estimate(**options: Any) -> None:
-    """Estimate what the data say of the distribution behind them.
-
-    How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard
-    passwords are to guess: a number, its interval, its method and what that assumes.
-
-    \b
-    PROPERTY is one of
-      all                     everything below, by every method, in one table
-      entropy                 Shannon's
-      support-size            how many labels there are, seen or not
-      support-coverage        how many labels so many draws would show (--draws)
-      sample-coverage         which share of what comes next was seen before
-      hill-number, renyi-entropy, tsallis-entropy, power-sum   of some --order
-      min-entropy, simpson, gini-simpson
-      distance-to-uniformity  from an alphabet of known size (--alphabet-size)
-      guessing-success        share of accounts that so many --guesses break
-      work-factor, guesswork  guesses needed to break a --share of accounts
-
-    SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
-    """  # noqa: D301  # the backslash is for the parser, which keeps the list as it is
+    """Estimate a property; the help is above, since it lists them all."""
     from anonhist.cli.central.estimate import run_estimate
 
     run_estimate(**options)

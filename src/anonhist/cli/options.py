@@ -7,22 +7,62 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from anonhist.catalogue import Option
 
 _UNITS = ("item", "user", "label")
 _RELATIONS = ("add-or-remove", "substitute")
 _FORMATS = ("events", "labels", "counts", "prevalences")
 
 READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
-PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
 
 
 def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Make one decorator of several options."""
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def option_word(name: str) -> str:
+    """Return the option of a parameter.
+
+    Examples
+    --------
+    >>> option_word("alphabet_size")
+    '--alphabet-size'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
+    """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
+    kind = float if option.kind == "number" else str
+    return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
+
+
+def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
+    """Return options that belong to some mechanisms: the help says to which.
+
+    Examples
+    --------
+    >>> @click.command()
+    ... @mechanism_options(["delta"])
+    ... def release(delta: str) -> None: ...
+    >>> release.params[0].help[:40]
+    'For relaxed-partition: how much the prom'
+    """
+    return all_options(
+        *(catalogue_option(name, OPTIONS[name], f"For {_listed(takers(name))}: {OPTIONS[name].help}") for name in names)
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 label_option = click.option(
@@ -111,31 +151,6 @@ planned_unit_options = all_options(
     max_per_user_option,
     max_count_option,
     relation_option,
-)
-
-public_number_options = all_options(
-    click.option(
-        "--public-items",
-        metavar="N",
-        help="For bounded-partition and relaxed-partition: a number, known to everybody, of items that there are at "
-        "most.",
-    ),
-    click.option(
-        "--public-labels",
-        metavar="L",
-        help="For isotonic: a number, known to everybody, of labels that there are at most.",
-    ),
-    click.option(
-        "--public-cap",
-        metavar="C",
-        help="For cumulative and prevalence: a number, known to everybody, that no label's count exceeds.",
-    ),
-)
-
-shares_option = click.option(
-    "--shares",
-    metavar="A,B,C",
-    help="For privhist: how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published.",
 )
 
 simulations_option = click.option(

@@ -26,6 +26,7 @@ from anonhist.formats.central_releases import (
 )
 from anonhist.formats.excess_fields import excess_document, excess_from
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
+from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
@@ -51,8 +52,6 @@ _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
 }
-# Mechanisms that draw a profile, or publish what they draw: no noisy values are left to make bands of.
-_WITHOUT_BANDS = ("partition", "bounded-partition", "relaxed-partition")
 _OWN_ERROR_FIELDS = {"zeros_standard_error", "band", "prevalence_band", "zeros_interval"}
 
 
@@ -178,7 +177,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         raise DataError("zeros and their standard error belong together")
     inside = getattr(mechanism, "central", mechanism)
     bands = (error.band, error.prevalence_band, error.zeros_interval)
-    if inside.name in _WITHOUT_BANDS and any(each is not None for each in bands):
+    if isinstance(inside, DrawnMechanism) and any(each is not None for each in bands):
         raise DataError("bands belong to mechanisms that keep noisy values, and no other")
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")

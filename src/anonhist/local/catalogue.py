@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue import load
+from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import AnonhistError, UsageError
 from anonhist.local.surveys.alphabet import Alphabet
 
@@ -15,22 +16,6 @@ if TYPE_CHECKING:
 
     from anonhist.local.surveys.survey import Survey
 
-# Name to module and class.
-SURVEYS = {
-    "warner": ("randomizers.warner", "WarnerRR"),
-    "k-rr": ("randomizers.krr", "KRR"),
-    "k-rappor": ("randomizers.krappor", "KRAPPOR"),
-    "o-rr": ("randomizers.orr", "ORR"),
-    "o-rappor": ("randomizers.orappor", "ORAPPOR"),
-    "subset-selection": ("randomizers.subset_selection", "SubsetSelection"),
-    "optimized-unary": ("randomizers.optimized_unary", "OptimizedUnary"),
-    "local-hashing": ("randomizers.local_hashing", "LocalHashing"),
-    "hadamard-response": ("randomizers.hadamard_response", "HadamardResponse"),
-    "projective-geometry": ("randomizers.projective_geometry", "ProjectiveGeometry"),
-    "hybrid-projective-geometry": ("randomizers.hybrid_projective_geometry", "HybridProjectiveGeometry"),
-    "rappor": ("randomizers.rappor", "RAPPOR"),
-    "heavy-hitters": ("heavy_hitters", "HeavyHitters"),
-}
 # What every survey has; everything else is a parameter of its mechanism.
 _COMMON = {"epsilon", "title"}
 
@@ -48,11 +33,10 @@ def survey_class(name: str) -> type[Survey]:
     >>> survey_class("k-rr").__name__
     'KRR'
     """
-    if not isinstance(name, str) or name not in SURVEYS:
-        message = f"There is no local mechanism {name!r:.80}; there are {', '.join(SURVEYS)}."
+    if not isinstance(name, str) or name not in RANDOMIZERS:
+        message = f"There is no local mechanism {name!r:.80}; there are {', '.join(RANDOMIZERS)}."
         raise UsageError(message)
-    module, kind = SURVEYS[name]
-    found: type[Survey] = getattr(import_module(f"anonhist.local.{module}"), kind)
+    found: type[Survey] = load(RANDOMIZERS[name])
     return found
 
 

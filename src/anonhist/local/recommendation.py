@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import UsageError
-from anonhist.local.randomizers.hadamard_response import HadamardResponse
-from anonhist.local.randomizers.hybrid_projective_geometry import HybridProjectiveGeometry
-from anonhist.local.randomizers.krappor import KRAPPOR
-from anonhist.local.randomizers.krr import KRR
-from anonhist.local.randomizers.local_hashing import LocalHashing
-from anonhist.local.randomizers.optimized_unary import OptimizedUnary
-from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
-from anonhist.local.randomizers.subset_selection import SubsetSelection
+from anonhist.local.catalogue import survey_class
+from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
@@ -22,17 +17,6 @@ if TYPE_CHECKING:
 
 # A standard error so much above the least one is taken if the report is smaller.
 TOLERANCE = 1.05
-# What finding all estimates takes the server, with n reports and K points at most a few times k.
-_CANDIDATES = (
-    (KRR, "n + k"),
-    (SubsetSelection, "n·d"),
-    (ProjectiveGeometry, "n + K·log K"),
-    (HybridProjectiveGeometry, "n + K"),
-    (HadamardResponse, "n + K·log K"),
-    (OptimizedUnary, "n·k"),
-    (KRAPPOR, "n·k"),
-    (LocalHashing, "n·k"),
-)
 
 
 @dataclass(frozen=True)
@@ -118,11 +102,15 @@ def recommend(*, alphabet_size: int, epsilon: EpsilonLike, users: int, max_bytes
     people = parse_whole_number(users, name="users")
     most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
     rows = []
-    for mechanism, cost in _CANDIDATES:
-        survey = mechanism(alphabet=size, epsilon=epsilon)
+    for kind in map(survey_class, RANDOMIZERS):
+        if not issubclass(kind, ClosedSurvey) or not kind.decode_cost:
+            continue
+        survey = kind(alphabet=size, epsilon=epsilon)
         error = people * (survey.variance() + (survey.variance(1.0) - survey.variance()) / size)
         note = "" if most is None or survey.report_bytes <= most else f"its report is larger than {most:,} bytes"
-        rows.append(RecommendationRow(survey.name, error, sqrt(error) / people, survey.report_bytes, cost, note))
+        rows.append(
+            RecommendationRow(survey.name, error, sqrt(error) / people, survey.report_bytes, survey.decode_cost, note)
+        )
     rows.sort(key=lambda row: (row.mean_squared_error, row.report_bytes))
     small = [row for row in rows if not row.note]
     if not small:

@@ -4,6 +4,7 @@ from anonhist.mechanisms.additive.cumulative import CumulativeMechanism
 from anonhist.mechanisms.additive.isotonic import IsotonicMechanism
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.automatic import choose, release
+from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.comparison.compare import check_compared, compare
 from anonhist.mechanisms.comparison.entrants import known_numbers
 from anonhist.mechanisms.comparison.metrics import METRICS, Metric
@@ -16,7 +17,6 @@ from anonhist.mechanisms.exponential.relaxed_partition import RelaxedPartitionMe
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import (
     MECHANISM_NAMES,
-    CentralMechanism,
     check_name,
     check_options,
     from_parameters,

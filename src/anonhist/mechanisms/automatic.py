@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
 from anonhist.mechanisms.basis.setting import check_profile, check_unit, whole_items
+from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
 from anonhist.mechanisms.exponential.partition import PartitionMechanism
 from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
-from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name, check_options, named_mechanism
+from anonhist.mechanisms.names import MECHANISM_NAMES, check_name, check_options, named_mechanism
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,

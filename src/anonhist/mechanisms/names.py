@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue import load
+from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms.additive.cumulative import CumulativeMechanism
-from anonhist.mechanisms.additive.isotonic import IsotonicMechanism
-from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.exponential.bounded_partition import BoundedPartitionMechanism
-from anonhist.mechanisms.exponential.partition import PartitionMechanism
-from anonhist.mechanisms.exponential.relaxed_partition import RelaxedPartitionMechanism
-from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
-from anonhist.mechanisms.privhist.privhist import PrivHistMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from anonhist.mechanisms.basis.skeletons import CentralMechanism
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
-CentralMechanism = (
-    BoundedPartitionMechanism
-    | CumulativeMechanism
-    | FrobeniusMechanism
-    | IsotonicMechanism
-    | PartitionMechanism
-    | PrevalenceMechanism
-    | PrivHistMechanism
-    | RelaxedPartitionMechanism
-)
-
-MECHANISMS: dict[str, type[CentralMechanism]] = {
-    "partition": PartitionMechanism,
-    "frobenius": FrobeniusMechanism,
-    "privhist": PrivHistMechanism,
-    "isotonic": IsotonicMechanism,
-    "cumulative": CumulativeMechanism,
-    "prevalence": PrevalenceMechanism,
-    "bounded-partition": BoundedPartitionMechanism,
-    "relaxed-partition": RelaxedPartitionMechanism,
-}
 MECHANISM_NAMES = ("auto", *MECHANISMS)
+
+
+def mechanism_class(name: str) -> type[CentralMechanism]:
+    """Return the mechanism of a name (not ``auto``), which is loaded now if it was not.
+
+    Examples
+    --------
+    >>> mechanism_class("frobenius").__name__
+    'FrobeniusMechanism'
+    """
+    found: type[CentralMechanism] = load(MECHANISMS[name].home)
+    return found
 
 
 def check_name(name: str) -> None:
@@ -53,7 +39,7 @@ def check_name(name: str) -> None:
 
 def check_options(name: str, options: Mapping[str, object]) -> None:
     """Refuse options that a mechanism does not take, and miss those that it must have."""
-    own = {} if name == "auto" else MECHANISMS[name].own_options()
+    own = {} if name == "auto" else mechanism_class(name).own_options()
     foreign = sorted(options.keys() - own.keys())
     if foreign:
         message = f"`{foreign[0]}` does not belong to `mechanism={name!r}`; leave it out, or choose another mechanism."
@@ -86,7 +72,7 @@ def named_mechanism(
     """
     check_name(name)
     check_options(name, options)
-    return MECHANISMS[name](epsilon, unit, relation, **options)
+    return mechanism_class(name)(epsilon, unit, relation, **options)
 
 
 def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMechanism:
@@ -99,16 +85,16 @@ def from_parameters(name: str, parameters: Mapping[str, object]) -> CentralMecha
 
     Examples
     --------
+    >>> from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
     >>> mechanism = FrobeniusMechanism("1/3")
     >>> from_parameters(mechanism.name, mechanism.parameters) == mechanism
     True
     """
-    made_by = MECHANISMS.get(name)
-    if made_by is None:
+    if name not in MECHANISMS:
         message = f"The file names a mechanism unknown to this version: {name!r:.80}."
         raise DataError(message)
     try:
-        return made_by.from_parameters(parameters)
+        return mechanism_class(name).from_parameters(parameters)
     except UsageError as error:
         message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
         raise DataError(message) from None

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import Parameter, signature
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue import load
+from anonhist.catalogue.properties import OPTIONS, TITLES
+from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import share_told
 from anonhist.profiles import Profile
-from anonhist.properties.diversity import (
-    DIVERSITY_METHODS,
-    UNIFORMITY_METHODS,
-    distance_to_uniformity,
-    gini_simpson,
-    hill_number,
-    min_entropy,
-    power_sum,
-    renyi_entropy,
-    simpson,
-    tsallis_entropy,
-)
-from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 from anonhist.properties.estimator import Resimulated
-from anonhist.properties.guessing.guesswork import guesswork
-from anonhist.properties.guessing.success import guessing_success
-from anonhist.properties.guessing.work_factor import work_factor
 from anonhist.properties.options import check_alphabet
-from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, sample_coverage
-from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS, support_coverage
-from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from anonhist.catalogue.properties import PropertyEntry
     from anonhist.properties.estimate import Estimate
 
 
@@ -71,7 +58,7 @@ class Property:
             raise UsageError(message)
         missing = [option for option in self.required if option not in options]
         if missing:
-            message = f"{name} needs `{missing[0]}`: {_MEANINGS[missing[0]]}."
+            message = f"{name} needs `{missing[0]}`: {OPTIONS[missing[0]].meaning}."
             raise UsageError(message)
         method = options.get("method")
         if method is not None and method not in self.methods:
@@ -79,37 +66,16 @@ class Property:
             raise UsageError(message)
 
 
-_MEANINGS = {
-    "alphabet_size": "how many labels there can be",
-    "draws": "how many draws to count labels in",
-    "guesses": "how many guesses",
-    "order": "a number such as 2",
-    "share": "a share such as 0.5",
-}
+def _property(entry: PropertyEntry) -> Property:
+    """Return a property as its function takes it."""
+    estimate = load(entry.home)
+    taken = [each for each in signature(estimate).parameters.values() if each.name in OPTIONS]
+    required = tuple(each.name for each in taken if each.default is Parameter.empty or each.name in entry.required)
+    methods = load(entry.methods) if entry.methods else ()
+    return Property(estimate, tuple(each.name for each in taken), required=required, methods=methods)
 
-PROPERTIES: dict[str, Property] = {
-    "entropy": Property(entropy, ("method", "alphabet_size", "base"), methods=ENTROPY_METHODS),
-    "support-size": Property(support_size, ("method", "alphabet_size"), methods=SUPPORT_SIZE_METHODS),
-    "support-coverage": Property(
-        support_coverage, ("method", "draws"), required=("draws",), methods=SUPPORT_COVERAGE_METHODS
-    ),
-    "sample-coverage": Property(sample_coverage, ("method",), methods=SAMPLE_COVERAGE_METHODS),
-    "hill-number": Property(hill_number, ("method", "order"), required=("order",), methods=DIVERSITY_METHODS),
-    "renyi-entropy": Property(
-        renyi_entropy, ("method", "order", "base"), required=("order",), methods=DIVERSITY_METHODS
-    ),
-    "tsallis-entropy": Property(tsallis_entropy, ("method", "order"), required=("order",), methods=DIVERSITY_METHODS),
-    "min-entropy": Property(min_entropy, ("base",)),
-    "simpson": Property(simpson),
-    "gini-simpson": Property(gini_simpson),
-    "power-sum": Property(power_sum, ("order",), required=("order",)),
-    "distance-to-uniformity": Property(
-        distance_to_uniformity, ("method", "alphabet_size"), required=("alphabet_size",), methods=UNIFORMITY_METHODS
-    ),
-    "guessing-success": Property(guessing_success, ("guesses",), required=("guesses",)),
-    "work-factor": Property(work_factor, ("share",), required=("share",)),
-    "guesswork": Property(guesswork, ("share",), required=("share",)),
-}
+
+PROPERTIES: dict[str, Property] = {name: _property(entry) for name, entry in ENTRIES.items()}
 
 
 def estimate_all(
@@ -159,38 +125,30 @@ def estimate_all(
         message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
         raise UsageError(message)
     check_alphabet(data, alphabet_size)
-    planned = list(_planned(data, alphabet_size, draws, {} if base is None else {"base": base}))
+    profile = data if isinstance(data, Profile) else data.profile
+    given = {"alphabet_size": alphabet_size, "draws": draws or max(2 * profile.n, 1), "base": base}
+    planned = list(_planned({name: number for name, number in given.items() if number is not None}))
     found = []
-    for done, (name, each, options) in enumerate(planned):
+    for done, (name, options) in enumerate(planned):
         with share_told(progress, done / len(planned), (done + 1) / len(planned)):
-            found.append((name, PROPERTIES[each].estimate(data, level=level, **options)))
+            estimate = PROPERTIES[name].estimate(data, level=level, **options)
+            found.append((_title(name, options), estimate))
     return tuple(found)
 
 
-def _planned(
-    data: Profile | Resimulated, alphabet_size: int | None, draws: int | None, base: dict[str, Any]
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield a title, a property and its options."""
-    alphabet = {} if alphabet_size is None else {"alphabet_size": alphabet_size}
-    for method in ENTROPY_METHODS:
-        yield "entropy", "entropy", {"method": method, **alphabet, **base}
-    for method in SUPPORT_SIZE_METHODS:
-        if method != "chebyshev" or alphabet:
-            yield "support-size", "support-size", {"method": method, **alphabet}
-    profile = data if isinstance(data, Profile) else data.profile
-    more = draws or max(2 * profile.n, 1)
-    yield f"support-coverage, {more:,} draws", "support-coverage", {"draws": more}
-    for method in SAMPLE_COVERAGE_METHODS:
-        yield "sample-coverage", "sample-coverage", {"method": method}
-    for order in (0, 1, 2):
-        yield f"hill-number, q = {order}", "hill-number", {"order": order}
-    yield "renyi-entropy, q = 2", "renyi-entropy", {"order": 2, **base}
-    yield "min-entropy", "min-entropy", base
-    yield "simpson", "simpson", {}
-    if alphabet:
-        yield "distance-to-uniformity", "distance-to-uniformity", alphabet
-    for guesses in (10, 1000):
-        yield f"guessing-success, {guesses:,} guesses", "guessing-success", {"guesses": guesses}
-    for name in ("work-factor", "guesswork"):
-        for share in (0.25, 0.5):
-            yield f"{name}, share {share}", name, {"share": share}
+def _planned(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each property with its options, as often as its entry says: of what is given, each takes its own."""
+    for name, entry in ENTRIES.items():
+        known = PROPERTIES[name]
+        common = {option: given[option] for option in known.options if option in given}
+        methods = [{"method": method} for method in known.methods] if entry.each_method else [{}]
+        for asked, method in product(entry.asked, methods):
+            options = {**common, **asked, **method}
+            is_known = "alphabet_size" in given or options.get("method") not in entry.needs_alphabet
+            if is_known and options.keys() >= set(known.required):
+                yield name, options
+
+
+def _title(name: str, options: Mapping[str, object]) -> str:
+    """Return the name of a property with the number it is asked with."""
+    return ", ".join([name, *(TITLES[option].format(value) for option, value in options.items() if option in TITLES)])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 from click.core import ParameterSource
 
+from anonhist.catalogue.properties import OPTIONS
 from anonhist.cli.arguments import command_to_publish
 from anonhist.cli.options import READING
 
 # What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
 # and so are the methods.
 _RELEASED = (*READING, "epsilon", "unit", "max_per_user", "max_count", "relation")
-_ASKED = ("alphabet_size", "draws", "order", "guesses", "share", "base", "level")
+_ASKED = (*(name for name in OPTIONS if name != "method"), "level")
 _FILE = "release.json"
 
 

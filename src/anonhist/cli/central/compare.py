@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS
 from anonhist.cli.arguments import privacy_unit
-from anonhist.cli.central.mechanisms import mechanism_options
+from anonhist.cli.central.mechanisms import own_options
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.spelling import as_typed
 from anonhist.cli.tables import console_on, csv_of
@@ -37,25 +38,19 @@ def run_compare(
     report: str | None,
     force: bool,
     quiet: bool,
-    public_items: str | None,
-    public_labels: str | None,
-    public_cap: str | None,
-    shares: str | None,
     relation: str,
     unit: str | None,
     max_count: int | None,
-    **reading: Any,
+    **others: Any,
 ) -> None:
     """Check everything that can be checked, then warn, read, compare, print and write."""
     if repeats < 2:
         message = f"--repeats must be at least 2, not {repeats}."
         raise UsageError(message)
+    options, reading = own_options(others), others
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
-    bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    numbers = mechanism_options(bounds)
-    options = mechanism_options({}, shares=shares)
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import NOT_PRIVATE, check_compared, compare, known_numbers
@@ -63,7 +58,7 @@ def run_compare(
     budgets, names, _ = check_compared(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
-    known_numbers(numbers, names)
+    known_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
@@ -79,7 +74,6 @@ def run_compare(
             repeats=repeats,
             relation=NeighboringRelation(relation),
             progress=bars.working,
-            **numbers,
             **options,
         )
     tell_operator(remarks, quiet=quiet or released is not None)

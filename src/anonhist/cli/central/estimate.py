@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.catalogue.properties import OPTIONS
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.options import option_word
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.targets import csv_target
 from anonhist.errors import UsageError
@@ -146,17 +148,16 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
 
 def _own_options(others: dict[str, Any]) -> dict[str, Any]:
     """Take out of the options those of properties that were given, as the functions call them."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "method": str,
-        "alphabet_size": lambda text: whole_number(text, name="--alphabet-size"),
-        "draws": lambda text: whole_number(text, name="--draws"),
-        "guesses": lambda text: whole_number(text, name="--guesses"),
-        "order": lambda order: int(order) if order.is_integer() else order,
-        "share": float,
-        "base": _base,
-    }
-    given = {name: others.pop(name) for name in read}
-    return {name: read[name](value) for name, value in given.items() if value is not None}
+    given = {name: others.pop(name) for name in OPTIONS}
+    return {name: _read(name, value) for name, value in given.items() if value is not None}
+
+
+def _read(name: str, value: Any) -> Any:
+    if name == "base":
+        return _base(value)
+    if OPTIONS[name].kind == "whole":
+        return whole_number(value, name=option_word(name))
+    return int(value) if name == "order" and value.is_integer() else value
 
 
 def _base(text: str) -> float:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue.mechanisms import OPTIONS
 from anonhist.cli.arguments import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping
 
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 
-def mechanism_options(
-    bounds: Mapping[str, str | None], *, shares: str | None = None, delta: str | None = None
-) -> dict[str, Any]:
-    """Read the options that belong to single mechanisms: public numbers, how a budget is divided, and δ."""
+def own_options(values: MutableMapping[str, Any]) -> dict[str, Any]:
+    """Take those options out of the values of a command that belong to single mechanisms, and read what was given."""
+    texts = {name: values.pop(name) for name in OPTIONS if name in values}
     options: dict[str, Any] = {
-        name: whole_number(text, name=f"`{name}`") for name, text in bounds.items() if text is not None
+        name: whole_number(text, name=f"`{name}`") if OPTIONS[name].kind == "whole" else text
+        for name, text in texts.items()
+        if text is not None
     }
-    if shares is not None:
+    if "shares" in options:
         from anonhist.mechanisms import BudgetShares
 
-        options["shares"] = BudgetShares.parse(shares)
-    if delta is not None:
-        options["delta"] = delta
+        options["shares"] = BudgetShares.parse(options["shares"])
     return options
 
 

@@ -9,7 +9,7 @@ import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.central.excess import excess_options, left_of, tell_of_excess
-from anonhist.cli.central.mechanisms import check_mechanism, mechanism_options
+from anonhist.cli.central.mechanisms import check_mechanism, own_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
@@ -39,21 +39,17 @@ def run_release(
     simulations: int | None,
     mechanism: str,
     expected_items: str | None,
-    public_items: str | None,
-    public_labels: str | None,
-    public_cap: str | None,
-    shares: str | None,
-    delta: str | None,
     relation: str,
     unit: str | None,
     max_count: int | None,
     excess_share: str | None,
     excess_cap: str | None,
-    **reading: Any,
+    **others: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
     parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
+    options, reading = own_options(others), others
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
     excess = excess_options(epsilon, excess_share, excess_cap, reading["max_per_user"], NeighboringRelation(relation))
     reading["count_users"] = bool(excess)
@@ -63,8 +59,6 @@ def run_release(
     check_outputs(source, target, report, force=force)
     if excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
         raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
-    bounds = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    options = mechanism_options(bounds, shares=shares, delta=delta)
     check_mechanism(
         mechanism, left_of(epsilon, excess), protected or PrivacyUnit.item(), NeighboringRelation(relation), options
     )

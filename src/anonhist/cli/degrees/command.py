@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.options import (
     delimiter_option,
     force_option,
@@ -15,6 +16,10 @@ from anonhist.cli.options import (
     table_option,
 )
 from anonhist.cli.sections import SectionedCommand
+
+# What follows from how many nodes there are is known where that is.
+_WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
+_WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
 
 _SECTIONS = {
     "What to read": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
@@ -88,8 +93,8 @@ anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --eps
 @click.option(
     "--mechanism",
     metavar="NAME",
-    help="How noise is added: auto, which picks what errs least and says why. With --unit edge: frobenius, partition, "
-    "privhist, and with --public-nodes isotonic, cumulative, prevalence, bounded-partition, relaxed-partition. With "
+    help="How noise is added: auto, which picks what errs least and says why. With --unit edge: "
+    f"{', '.join(_WITHOUT_NUMBERS)}, and with --public-nodes {', '.join(_WITH_NUMBERS)}. With "
     "--unit node: to how many nodes have at most each degree (cumulative, with --nodes), at least (survival), exactly "
     "(histogram), or to the list of degrees (partition).  [default: auto]",
 )

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
 from anonhist.cli.options import (
     all_options,
+    catalogue_option,
     delimiter_option,
     force_option,
     label_option,
@@ -17,30 +19,13 @@ from anonhist.cli.options import (
 from anonhist.cli.sections import SectionedCommand
 
 # Written out, so that help needs no more than this; tests hold them to what there is.
-MECHANISM_NAMES = (
-    "warner",
-    "k-rr",
-    "k-rappor",
-    "o-rr",
-    "o-rappor",
-    "subset-selection",
-    "optimized-unary",
-    "local-hashing",
-    "hadamard-response",
-    "projective-geometry",
-    "hybrid-projective-geometry",
-    "rappor",
-    "heavy-hitters",
-)
 DECODER_NAMES = ("projected", "normalized", "unbiased", "least-squares", "mle", "em")
 CORRECTION_NAMES = ("holm", "bonferroni", "benjamini-hochberg")
-_WHOLE_PARAMETERS = ("buckets", "cohorts", "hashes", "chosen", "blocks", "field", "max_bytes")
-_TEXT_PARAMETERS = ("key", "characters", "permanent", "zero", "one")
 
 _NEW_SECTIONS = {
     "What to promise": ("epsilon",),
     "What to ask for": ("alphabet", "alphabet_size", "other"),
-    "How to randomise": ("mechanism", *_WHOLE_PARAMETERS, *_TEXT_PARAMETERS),
+    "How to randomise": ("mechanism", *OPTIONS),
     "What to write": ("title", "output", "force", "quiet"),
 }
 _NEW_EXAMPLES = """
@@ -126,31 +111,14 @@ def local() -> None:
     "--mechanism",
     required=True,
     metavar="NAME",
-    type=click.Choice(MECHANISM_NAMES),
+    type=click.Choice(tuple(RANDOMIZERS)),
     help="How values are randomised; 'anonhist local recommend' says which errs least. A wrong name lists them.",
 )
 @click.option("--epsilon", metavar="E", help="What one report may cost the person who sends it, such as 1; no default.")
 @click.option("--alphabet", metavar="FILE", help="File of all values there can be, one a line.")
 @click.option("--alphabet-size", metavar="K", help="Instead: values are the whole numbers from 0 to K - 1.")
 @click.option("--other", metavar="LABEL", help="What stands for every value outside of --alphabet; else it is refused.")
-@click.option("--buckets", metavar="B", help="For hashed values: into how many buckets.")
-@click.option(
-    "--cohorts",
-    metavar="C",
-    help="For o-rr, o-rappor, rappor: how many groups of devices, with hashes of their own.",
-)
-@click.option("--hashes", metavar="H", help="For o-rappor and rappor: how many bits a value sets.")
-@click.option(
-    "--chosen", metavar="D", help="For subset-selection: how many values a report holds; by default the best."
-)
-@click.option("--blocks", metavar="B", help="For hadamard-response and hybrid-projective-geometry: how many blocks.")
-@click.option("--field", metavar="F", help="For the geometries: size of the field, a prime; the best one by default.")
-@click.option("--max-bytes", metavar="B", help="For heavy-hitters: how long a value may be.")
-@click.option("--key", metavar="TEXT", help="For hashed values: public text from which the hashes are made.")
-@click.option("--characters", metavar="TEXT", help="For heavy-hitters: the characters that a value can consist of.")
-@click.option("--permanent", metavar="F", help="For rappor: how likely a bit is remembered at random, such as 1/2.")
-@click.option("--zero", metavar="P", help="For rappor: how likely a remembered 0 is reported as 1, such as 1/2.")
-@click.option("--one", metavar="Q", help="For rappor: how likely a remembered 1 is reported as 1, such as 3/4.")
+@all_options(*(catalogue_option(name, option) for name, option in OPTIONS.items()))
 @click.option("--title", default="", metavar="TEXT", help="Name of the survey; surveys with other names do not mix.")
 @click.option(
     "-o",

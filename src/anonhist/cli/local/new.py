@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.catalogue.randomizers import OPTIONS
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.options import option_word
 from anonhist.cli.output import print_whole
 from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
@@ -26,16 +28,11 @@ def run_new(
     alphabet: str | None,
     alphabet_size: str | None,
     other: str | None,
-    key: str | None,
-    characters: str | None,
-    permanent: str | None,
-    zero: str | None,
-    one: str | None,
     title: str,
     output: str | None,
     force: bool,
     quiet: bool,
-    **numbers: str | None,
+    **parameters: str | None,
 ) -> None:
     """Check everything that can be checked, then make the survey and write it."""
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
@@ -48,8 +45,7 @@ def run_new(
         check_ending(target, endings=(".json",), what="A survey is")
         check_free(target, overwrite=force)
     known = parameter_names(mechanism)
-    texts = {"key": key, "characters": characters, "permanent": permanent, "zero": zero, "one": one}
-    given = _parameters(mechanism, known, texts, numbers)
+    given = _parameters(mechanism, known, parameters)
     if takes_epsilon(mechanism):
         if epsilon is None:
             raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")
@@ -63,7 +59,7 @@ def run_new(
     try:
         survey = survey_class(mechanism)(title=title, **given)
     except TypeError:
-        needed = ", ".join(_option(name) for name in needed_names(mechanism) if name not in given)
+        needed = ", ".join(option_word(name) for name in needed_names(mechanism) if name not in given)
         message = f"{mechanism} needs more than was given: give it {needed} as well."
         raise UsageError(message) from None
     if target == STDOUT:
@@ -87,16 +83,17 @@ def _say(survey: Survey, target: str) -> None:
     click.echo(f"Wrote {target}.")
 
 
-def _parameters(
-    mechanism: str, known: tuple[str, ...], texts: dict[str, str | None], numbers: dict[str, str | None]
-) -> dict[str, Any]:
+def _parameters(mechanism: str, known: tuple[str, ...], texts: dict[str, str | None]) -> dict[str, Any]:
     """Return the parameters that were given, refusing those that the mechanism does not take."""
-    given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
-    given |= {name: whole_number(text, name=_option(name)) for name, text in numbers.items() if text is not None}
+    given = {
+        name: whole_number(text, name=option_word(name)) if OPTIONS[name].kind == "whole" else text
+        for name, text in texts.items()
+        if text is not None
+    }
     wrong = sorted(set(given) - set(known))
     if wrong:
-        takes = ", ".join(map(_option, known)) or "nothing"
-        message = f"{_option(wrong[0])} is no parameter of {mechanism}, which takes {takes}."
+        takes = ", ".join(map(option_word, known)) or "nothing"
+        message = f"{option_word(wrong[0])} is no parameter of {mechanism}, which takes {takes}."
         raise UsageError(message)
     return given
 
@@ -117,7 +114,3 @@ def _alphabet(mechanism: str, known: tuple[str, ...], file: str | None, size: st
     if file is None:
         return whole_number(size, name="--alphabet-size")
     return Alphabet(labels_in(file, what="the values there can be"), other=other)
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
@@ -96,7 +97,7 @@ class EdgePrivacy:
 
     def _options(self, policy: EdgePolicy) -> dict[str, Any]:
         """Return the public number that the mechanism needs, as it follows from the number of nodes."""
-        needed = _NEEDED.get(self.mechanism)
+        needed = next((option for option in MECHANISMS[self.mechanism].options if option in PUBLIC_NUMBERS), None)
         if needed is None:
             return {}
         if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
@@ -112,12 +113,3 @@ class EdgePrivacy:
             "public_items": self.public_nodes * largest,
         }
         return {needed: numbers[needed]}
-
-
-_NEEDED = {
-    "isotonic": "public_labels",
-    "cumulative": "public_cap",
-    "prevalence": "public_cap",
-    "bounded-partition": "public_items",
-    "relaxed-partition": "public_items",
-}

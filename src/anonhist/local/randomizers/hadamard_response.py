@@ -56,6 +56,7 @@ class HadamardResponse(BlockSurvey):
     """
 
     name: ClassVar[str] = "hadamard-response"
+    decode_cost: ClassVar[str] = "n + K·log K"
     blocks: int | None = None
 
     def __post_init__(self) -> None:

@@ -60,6 +60,7 @@ class HybridProjectiveGeometry(BlockSurvey):
     """
 
     name: ClassVar[str] = "hybrid-projective-geometry"
+    decode_cost: ClassVar[str] = "n + K"
     field: int | None = None
     blocks: int | None = None
 

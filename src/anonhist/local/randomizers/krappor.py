@@ -39,6 +39,7 @@ class KRAPPOR(UnarySurvey):
     """
 
     name: ClassVar[str] = "k-rappor"
+    decode_cost: ClassVar[str] = "n·k"
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

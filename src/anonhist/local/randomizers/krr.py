@@ -57,6 +57,7 @@ class KRR(PureSurvey):
     """
 
     name: ClassVar[str] = "k-rr"
+    decode_cost: ClassVar[str] = "n + k"
 
     @property
     def columns(self) -> tuple[Column, ...]:

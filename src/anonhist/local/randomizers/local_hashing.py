@@ -96,6 +96,7 @@ class LocalHashing(PureSurvey):
     """
 
     name: ClassVar[str] = "local-hashing"
+    decode_cost: ClassVar[str] = "n·k"
     alphabet: Alphabet | Iterable[str] | int | None = None  # type: ignore[assignment]  # open without one
     buckets: int | None = None
     key: str = DEFAULT_KEY

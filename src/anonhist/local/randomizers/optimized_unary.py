@@ -40,6 +40,7 @@ class OptimizedUnary(UnarySurvey):
     """
 
     name: ClassVar[str] = "optimized-unary"
+    decode_cost: ClassVar[str] = "n·k"
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

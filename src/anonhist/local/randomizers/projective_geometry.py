@@ -71,6 +71,7 @@ class ProjectiveGeometry(PureSurvey):
     """
 
     name: ClassVar[str] = "projective-geometry"
+    decode_cost: ClassVar[str] = "n + K·log K"
     field: int | None = None
 
     def __post_init__(self) -> None:

@@ -70,6 +70,7 @@ class SubsetSelection(PureSurvey):
     """
 
     name: ClassVar[str] = "subset-selection"
+    decode_cost: ClassVar[str] = "n·d"
     chosen: int | None = None
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ class WarnerRR(KRR):
     """
 
     name: ClassVar[str] = "warner"
+    decode_cost: ClassVar[str] = ""  # k-RR stands for it
     alphabet: Alphabet | Iterable[str] | int = ("no", "yes")
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import DataError, UsageError
 from anonhist.local.surveys.alphabet import Alphabet
@@ -36,6 +36,8 @@ class ClosedSurvey(Survey):
         The labels, an :class:`Alphabet`, or their number k for the whole numbers 0 to k − 1.
     """
 
+    # What finding all estimates takes the server, with n reports of k labels; empty if it is not to be recommended.
+    decode_cost: ClassVar[str] = ""
     alphabet: Alphabet | Iterable[str] | int
 
     def __post_init__(self) -> None:
@@ -75,6 +77,10 @@ class ClosedSurvey(Survey):
             return None, self.labels.names()
         names = distinct_candidates(candidates)
         return candidate_codes(names, self.labels), names
+
+    @abstractmethod
+    def variance(self, frequency: float = 0.0) -> float:
+        """Return n times the variance of the raw estimate of a value with this frequency."""
 
     @abstractmethod
     def raw_of(self, tally: Tally, codes: NDArray[Any] | None) -> Raw:

@@ -1,4 +1,4 @@
-"""What mechanisms of one kind have in common: noise added to what is read off a profile, or draws by choices."""
+"""What all mechanisms for profiles have in common, and those of a kind: added noise, or draws by choices."""
 
 from __future__ import annotations
 
@@ -27,13 +27,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AdditiveMechanism(Setting, ABC):
-    """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
+class CentralMechanism(Setting, ABC):
+    """A mechanism for profiles that is asked for by name: a public, frozen, printable value."""
+
+    # It is left out of comparisons on data of more items.
+    most_items: ClassVar[int | None] = None
 
     @property
     @abstractmethod
     def name(self) -> str:
         """The name to ask for this mechanism by."""
+
+    @abstractmethod
+    def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
+        """Spend the budget once on a private profile."""
+
+    @abstractmethod
+    def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
+        """Return ``size`` runs on a public profile, with simulation randomness."""
+
+
+@dataclass(frozen=True)
+class AdditiveMechanism(CentralMechanism):
+    """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile.
@@ -73,7 +89,7 @@ class AdditiveMechanism(Setting, ABC):
 
 
 @dataclass(frozen=True)
-class DrawnMechanism(Setting, ABC):
+class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 
     A draw tells of no noisy values, so its intervals come from runs on it. Below a budget per cell of
@@ -92,11 +108,6 @@ class DrawnMechanism(Setting, ABC):
             f"below an epsilon of {short_decimal(self.runs_hold_from)} per cell, runs of the mechanism {self.name} on"
             " its own release err less than the release does"
         )
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The name to ask for this mechanism by."""
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
         """Spend the budget once on a private profile; parameters and errors as in :class:`AdditiveMechanism`."""

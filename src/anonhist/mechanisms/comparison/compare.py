@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.catalogue.mechanisms import takers
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import Setting, check_unit
 from anonhist.mechanisms.comparison.entrants import entrants_of, known_numbers, taken_numbers
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
-from anonhist.mechanisms.names import MECHANISM_NAMES, CentralMechanism, check_name
+from anonhist.mechanisms.names import MECHANISM_NAMES, check_name
 from anonhist.numeric.pulse import share_told
 from anonhist.privacy import (
     EpsilonLike,
@@ -31,6 +32,7 @@ from anonhist.releases.runs import part_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from anonhist.mechanisms.basis.skeletons import CentralMechanism
     from anonhist.mechanisms.privhist.privhist import BudgetShares
     from anonhist.randomness import RandomSource
 
@@ -110,8 +112,10 @@ def compare(
     protected = profile.unit if unit is None else unit
     truth = _truth(profile, protected, relation)
     taken = taken_numbers(truth, protected, known, names)
-    if shares is not None and "privhist" not in names:
-        raise UsageError("`shares` belongs to privhist, which is not compared: leave it out.")
+    owners = takers("shares")
+    if shares is not None and not set(owners) & set(names):
+        message = f"`shares` belongs to {' and '.join(owners)}, which is not compared: leave it out."
+        raise UsageError(message)
     options = {**known, **taken, **({} if shares is None else {"shares": shares})}
     entrants, skipped = entrants_of(budgets, names, protected, relation, options, items=truth.n)
     rows: list[ComparisonRow] = []

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.mechanisms.automatic import choose
 from anonhist.mechanisms.basis.setting import whole_items
-from anonhist.mechanisms.exponential.relaxed_partition import LARGEST_NUMBER
-from anonhist.mechanisms.names import MECHANISMS, CentralMechanism, named_mechanism
+from anonhist.mechanisms.names import mechanism_class, named_mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
+    from anonhist.mechanisms.basis.skeletons import CentralMechanism
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
     from anonhist.profiles import Profile
 
@@ -48,8 +49,8 @@ def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], n
 
 
 def _needed(names: Sequence[str]) -> set[str]:
-    numbers = {"public_items", "public_labels", "public_cap"}
-    return {option for name in names if name != "auto" for option in MECHANISMS[name].own_options()} & numbers
+    taken = {option for name in names if name != "auto" for option in mechanism_class(name).own_options()}
+    return taken.intersection(PUBLIC_NUMBERS)
 
 
 def _rounded_up(number: int) -> int:
@@ -95,12 +96,14 @@ def _entrant(
 ) -> CentralMechanism:
     if name == "auto":
         return choose(epsilon=epsilon, unit=unit, relation=relation)[0]
-    if name == "relaxed-partition" and items > LARGEST_NUMBER:
-        message = f"It is made for at most {LARGEST_NUMBER:,} items, and there are {items:,}."
+    kind = mechanism_class(name)
+    if kind.most_items is not None and items > kind.most_items:
+        message = f"It is made for at most {kind.most_items:,} items, and there are {items:,}."
         raise UsageError(message)
-    own = {option: options[option] for option in MECHANISMS[name].own_options() if option in options}
-    if unit.kind == "label" and name == "prevalence":
-        own = {}  # the unit's largest count is its cap
-    elif unit.kind == "label" and name == "cumulative":
-        own.setdefault("public_cap", unit.bound)
+    taken = kind.own_options()
+    own = {option: options[option] for option in taken if option in options}
+    if unit.kind == "label" and "public_cap" in taken:
+        # The unit's largest count is the cap, which only those must be told that need one.
+        cap = own.pop("public_cap", unit.bound)
+        own |= {"public_cap": cap} if taken["public_cap"] else {}
     return named_mechanism(name, epsilon, unit, relation, own)

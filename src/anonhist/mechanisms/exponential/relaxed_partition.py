@@ -69,6 +69,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     """
 
     runs_hold_from: ClassVar[Fraction] = Fraction(2)
+    most_items: ClassVar[int | None] = LARGEST_NUMBER
 
     _: KW_ONLY
     public_items: int

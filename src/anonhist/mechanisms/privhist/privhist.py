@@ -11,7 +11,8 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.basis.noise import added, exact_noise, simulated_noise
-from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
+from anonhist.mechanisms.basis.setting import make_release, without_sizes
+from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.privhist.band import NoisyParts, of_few, of_parts
 from anonhist.mechanisms.privhist.cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist.high import high_privacy, noisy_blocks
@@ -122,7 +123,7 @@ def _exact_share(share: EpsilonLike, name: str) -> Fraction:
 
 
 @dataclass(frozen=True)
-class PrivHistMechanism(Setting):
+class PrivHistMechanism(CentralMechanism):
     """Release n and a profile by PrivHist, the first pure mechanism for profiles whose time grows like √n.
 
     With ε the budget per cell, in the steps of the paper: 1. N = n + noise. 2. The profile is cut at T = ⌈√(N·min(ε,

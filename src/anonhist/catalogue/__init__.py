@@ -1,0 +1,41 @@
+"""What there is by name, as plain data: the command line lists it without loading any of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that is chosen by name, as the command line asks for it.
+
+    Attributes
+    ----------
+    metavar
+        What stands for a value in the help: ``N``.
+    help
+        What it is, a sentence.
+    kind
+        Whether it is a whole number such as 1e6, a number, or text that its owner reads.
+    meaning
+        What it is in a few words, for whoever left it out.
+    """
+
+    metavar: str
+    help: str
+    kind: Literal["text", "whole", "number"] = "text"
+    meaning: str = ""
+
+
+def load(home: str) -> Any:
+    """Return what lives at ``module:name``.
+
+    Examples
+    --------
+    >>> load("anonhist.catalogue:Option").__name__
+    'Option'
+    """
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)

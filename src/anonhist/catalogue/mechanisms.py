@@ -1,0 +1,60 @@
+"""Central mechanisms by name: where each lives, and which options of the command line belong to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonhist.catalogue import Option
+
+
+@dataclass(frozen=True)
+class MechanismEntry:
+    """One mechanism; what else is to be known of it, its class says.
+
+    Attributes
+    ----------
+    home
+        ``module:class``.
+    options
+        Names of :data:`OPTIONS` that it takes.
+    """
+
+    home: str
+    options: tuple[str, ...] = ()
+
+
+# In the order in which they are listed and drawn.
+MECHANISMS = {
+    "partition": MechanismEntry("anonhist.mechanisms.exponential.partition:PartitionMechanism"),
+    "frobenius": MechanismEntry("anonhist.mechanisms.frobenius.frobenius:FrobeniusMechanism"),
+    "privhist": MechanismEntry("anonhist.mechanisms.privhist.privhist:PrivHistMechanism", ("shares",)),
+    "isotonic": MechanismEntry("anonhist.mechanisms.additive.isotonic:IsotonicMechanism", ("public_labels",)),
+    "cumulative": MechanismEntry("anonhist.mechanisms.additive.cumulative:CumulativeMechanism", ("public_cap",)),
+    "prevalence": MechanismEntry("anonhist.mechanisms.additive.prevalence:PrevalenceMechanism", ("public_cap",)),
+    "bounded-partition": MechanismEntry(
+        "anonhist.mechanisms.exponential.bounded_partition:BoundedPartitionMechanism", ("public_items",)
+    ),
+    "relaxed-partition": MechanismEntry(
+        "anonhist.mechanisms.exponential.relaxed_partition:RelaxedPartitionMechanism", ("public_items", "delta")
+    ),
+}
+# The help says of each first which mechanisms take it.
+OPTIONS = {
+    "public_items": Option("N", "a number, known to everybody, of items that there are at most.", "whole"),
+    "public_labels": Option("L", "a number, known to everybody, of labels that there are at most.", "whole"),
+    "public_cap": Option("C", "a number, known to everybody, that no label's count exceeds.", "whole"),
+    "shares": Option("A,B,C", "how the budget is divided, such as 0.02,0.49,0.49, or thirds as it was published."),
+    "delta": Option("D", "how much the promise may miss, from 1e-30 to 0.001.  [default: 1e-9]"),
+}
+PUBLIC_NUMBERS = ("public_items", "public_labels", "public_cap")
+
+
+def takers(option: str) -> tuple[str, ...]:
+    """Return the names of the mechanisms that take an option.
+
+    Examples
+    --------
+    >>> takers("shares")
+    ('privhist',)
+    """
+    return tuple(name for name, entry in MECHANISMS.items() if option in entry.options)

@@ -1,0 +1,39 @@
+"""Local mechanisms by name: where each lives, and what the command line calls their parameters."""
+
+from __future__ import annotations
+
+from anonhist.catalogue import Option
+
+# A class, as ``module:class``; what else is to be known of it, the class says.
+RANDOMIZERS = {
+    "warner": "anonhist.local.randomizers.warner:WarnerRR",
+    "k-rr": "anonhist.local.randomizers.krr:KRR",
+    "k-rappor": "anonhist.local.randomizers.krappor:KRAPPOR",
+    "o-rr": "anonhist.local.randomizers.orr:ORR",
+    "o-rappor": "anonhist.local.randomizers.orappor:ORAPPOR",
+    "subset-selection": "anonhist.local.randomizers.subset_selection:SubsetSelection",
+    "optimized-unary": "anonhist.local.randomizers.optimized_unary:OptimizedUnary",
+    "local-hashing": "anonhist.local.randomizers.local_hashing:LocalHashing",
+    "hadamard-response": "anonhist.local.randomizers.hadamard_response:HadamardResponse",
+    "projective-geometry": "anonhist.local.randomizers.projective_geometry:ProjectiveGeometry",
+    "hybrid-projective-geometry": "anonhist.local.randomizers.hybrid_projective_geometry:HybridProjectiveGeometry",
+    "rappor": "anonhist.local.randomizers.rappor:RAPPOR",
+    "heavy-hitters": "anonhist.local.heavy_hitters:HeavyHitters",
+}
+# Of every parameter but the epsilon, the alphabet and the title, which all have.
+OPTIONS = {
+    "buckets": Option("B", "For hashed values: into how many buckets.", "whole"),
+    "cohorts": Option(
+        "C", "For o-rr, o-rappor and rappor: how many groups of devices, with hashes of their own.", "whole"
+    ),
+    "hashes": Option("H", "For o-rappor and rappor: how many bits a value sets.", "whole"),
+    "chosen": Option("D", "For subset-selection: how many values a report holds; by default the best.", "whole"),
+    "blocks": Option("B", "For hadamard-response and hybrid-projective-geometry: how many blocks.", "whole"),
+    "field": Option("F", "For the geometries: size of the field, a prime; the best one by default.", "whole"),
+    "max_bytes": Option("B", "For heavy-hitters: how long a value may be.", "whole"),
+    "key": Option("TEXT", "For hashed values: public text from which the hashes are made."),
+    "characters": Option("TEXT", "For heavy-hitters: the characters that a value can consist of."),
+    "permanent": Option("F", "For rappor: how likely a bit is remembered at random, such as 1/2."),
+    "zero": Option("P", "For rappor: how likely a remembered 0 is reported as 1, such as 1/2."),
+    "one": Option("Q", "For rappor: how likely a remembered 1 is reported as 1, such as 3/4."),
+}

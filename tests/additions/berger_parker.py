@@ -1,0 +1,18 @@
+"""A property as CONTRIBUTING adds one: the share of the most frequent label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.properties.estimated import estimated
+from anonhist.properties.guessing.success import GuessingSuccess, SuccessInterval
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimator import Resimulated
+
+
+def berger_parker(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
+    """Estimate ``max_x p_x``, the dominance index of Berger and Parker."""
+    return estimated(data, GuessingSuccess(1), SuccessInterval(1), level=level)

@@ -1,0 +1,33 @@
+"""Add what lies in this folder to the catalogues, then run the command line as told, and say what each run printed.
+
+Everything else learns of it from the catalogues alone.
+"""
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+
+from anonhist.catalogue import Option, properties, randomizers
+from anonhist.catalogue import mechanisms as central
+
+central.MECHANISMS["sorted-counts"] = central.MechanismEntry("sorted_counts:SortedCountsMechanism", ("public_labels",))
+randomizers.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
+randomizers.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
+properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
+    "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
+)
+
+
+def printed(words: list[str]) -> tuple[int, str, str]:
+    """Run one command."""
+    from anonhist.cli.entry import run
+
+    said, told = io.StringIO(), io.StringIO()
+    with redirect_stdout(said), redirect_stderr(told):
+        code = run(words)
+    return code, said.getvalue(), told.getvalue()
+
+
+if __name__ == "__main__":
+    json.dump([printed(line.split()) for line in sys.argv[1:]], sys.stdout)

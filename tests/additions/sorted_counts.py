@@ -1,0 +1,56 @@
+"""A mechanism as CONTRIBUTING adds one: noise on the counts in descending order, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.published import profile_of_sorted
+from anonhist.mechanisms.basis.setting import holds_where, whole_items
+from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.profiles import Profile
+
+
+@dataclass(frozen=True)
+class SortedCountsMechanism(AdditiveMechanism):
+    """Release the counts in descending order under noise, sorted again."""
+
+    _: KW_ONLY
+    public_labels: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "public_labels", whole_items(self.public_labels, name="public_labels", most=2**24))
+
+    @property
+    def name(self) -> str:
+        """The name to ask for this mechanism by."""
+        return "sorted-counts"
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """Public parameters, enough to make the mechanism again."""
+        return {**super().parameters, "public_labels": self.public_labels}
+
+    @property
+    def arithmetic(self) -> str:
+        """What floating point costs, and for which data the promise is made."""
+        return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
+
+    def exceeded(self, profile: Profile) -> str | None:
+        """Name the public number of labels where there are more."""
+        return "public_labels" if profile.num_labels > self.public_labels else None
+
+    def _run(self, profile: Profile, noise: Noise) -> Profile:
+        counts = np.zeros(self.public_labels, dtype=np.int64)
+        counts[: profile.num_labels] = profile.partition()
+        noisy = added(counts, noise(self.epsilon_per_cell, counts.size))
+        return profile_of_sorted(np.sort(noisy)[::-1].astype(np.float64))

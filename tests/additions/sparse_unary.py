@@ -1,0 +1,41 @@
+"""A local mechanism as CONTRIBUTING adds one: unary encoding whose bits are rarely set, by a parameter of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonhist.local.randomizers.unary import UnarySurvey
+from anonhist.privacy import parse_whole_number
+
+if TYPE_CHECKING:
+    from anonhist.numeric import ExponentialQuotient
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseUnary(UnarySurvey):
+    """Unary encoding with ``p = 1/(1 + w)`` and ``q = 1/(1 + w·e^ε)``."""
+
+    name: ClassVar[str] = "sparse-unary"
+    decode_cost: ClassVar[str] = "n·k"
+    weight: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weight", parse_whole_number(self.weight, name="weight"))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The alphabet and w, as JSON values."""
+        return super().parameters | {"weight": self.weight}
+
+    @cached_property
+    def true_support_probability(self) -> ExponentialQuotient:
+        """``1/(1 + w)``."""
+        return self.odds / ((1 + self.weight) * self.odds)
+
+    @cached_property
+    def false_support_probability(self) -> ExponentialQuotient:
+        """``1/(1 + w·e^ε)``."""
+        return 1 / (self.weight * self.odds + 1)
