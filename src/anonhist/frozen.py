@@ -43,7 +43,9 @@ class Converted(Generic[Given_contra, Kept_co]):
 Checked = Converted[Given, Given]
 
 
-def converted(convert: Callable[[Given], Kept], *, default: Given | EllipsisType = ...) -> Converted[Given, Kept]:
+def converted(
+    convert: Callable[[Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
+) -> Converted[Given, Kept]:
     """Return a field of a :func:`frozen` class that keeps ``convert(given)``.
 
     Examples
@@ -54,10 +56,12 @@ def converted(convert: Callable[[Given], Kept], *, default: Given | EllipsisType
     >>> Share("0.25"), Share()
     (Share(of=0.25), Share(of=0.5))
     """
-    return completed(lambda _, given: convert(given), default=default)
+    return completed(lambda _, given: convert(given), default=default, shown=shown)
 
 
-def completed(convert: Callable[[Any, Given], Kept], *, default: Given | EllipsisType = ...) -> Converted[Given, Kept]:
+def completed(
+    convert: Callable[[Any, Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
+) -> Converted[Given, Kept]:
     """Return a field that keeps ``convert(instance, given)``; the fields before it are set already.
 
     Examples
@@ -69,8 +73,8 @@ def completed(convert: Callable[[Any, Given], Kept], *, default: Given | Ellipsi
     >>> Interval(3), Interval(3, 5)
     (Interval(low=3, high=4), Interval(low=3, high=5))
     """
-    made = field(metadata={_KEY: convert}) if default is ... else field(default=default, metadata={_KEY: convert})
-    return cast("Converted[Given, Kept]", made)
+    named: dict[str, Any] = {} if default is ... else {"default": default}
+    return cast("Converted[Given, Kept]", field(**named, repr=shown, metadata={_KEY: convert}))
 
 
 def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> Converted[Any, Kept]:
