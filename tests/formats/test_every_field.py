@@ -66,7 +66,7 @@ def _said(value: object) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {"": type(value).__name__, **{name: _said(getattr(value, name)) for name in _public(value)}}
     if isinstance(value, Profile):
-        return {name: _said(getattr(value, name)) for name in Profile.__slots__ if not name.startswith("_")}
+        return {name: _said(getattr(value, name)) for name in Profile.__annotations__ if not name.startswith("_")}
     if isinstance(value, np.ndarray):
         return value.tolist()
     return [_said(each) for each in value] if isinstance(value, tuple) else value

@@ -36,7 +36,7 @@ def found(profile: Profile, mechanism: PrivHistMechanism, noise: Noise) -> Evide
     released, items, parts = mechanism._run(profile, noise)
     if parts is None:
         assert not items
-        return pb.of_few(float(mechanism.division.items * mechanism.epsilon_per_cell))
+        return pb.of_few(float(mechanism.shares.items * mechanism.epsilon_per_cell))
     return pb.of_parts(parts, released)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
 from anonhist.local.decoding import decoder_named
 from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
@@ -43,7 +44,7 @@ _MOST_PREFIXES = 1 << 20
 FOUND_ON_OTHERS = "The values were found by the reports of other people than those they are estimated on."
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class HeavyHitters(Survey):
     """The prefix extending method: each person answers, by local hashing, about a prefix of their value.
 
@@ -87,17 +88,18 @@ class HeavyHitters(Survey):
     """
 
     name: ClassVar[str] = "heavy-hitters"
-    max_bytes: int
+    max_bytes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="max_bytes", most=MOST_BYTES))
     characters: str = ""
-    buckets: int | None = None
+    buckets: Converted[SupportsIndex | None, int] = completed(
+        lambda self, given: LocalHashing(epsilon=self.epsilon, buckets=given).buckets, default=None
+    )
     key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "max_bytes", parse_whole_number(self.max_bytes, name="max_bytes", most=MOST_BYTES))
         if not isinstance(self.characters, str) or any(map(_is_none, self.characters)):
             raise UsageError("The characters of values must be a text that UTF-8 can write, without the character 0.")
-        object.__setattr__(self, "buckets", self._hashing.num_buckets)
+        _ = self._hashing  # which refuses a key that is none
 
     @cached_property
     def _hashing(self) -> LocalHashing:
@@ -110,7 +112,7 @@ class HeavyHitters(Survey):
         return {
             "max_bytes": self.max_bytes,
             "characters": self.characters,
-            "buckets": self._hashing.num_buckets,
+            "buckets": self.buckets,
             "key": self.key,
         }
 
@@ -159,7 +161,7 @@ class HeavyHitters(Survey):
 
     def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        buckets = self._hashing.num_buckets
+        buckets = self.buckets
         cells = (columns["length"] * SEEDS + columns["seed"]) * buckets + columns["report"]
         return counted(cells, size=self.cells)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
 from dataclasses import dataclass
-from fractions import Fraction  # noqa: TC003 - fields of the dataclass are of it
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.cohorts.counts import BitCounts, Supports
 from anonhist.local.cohorts.estimates import raw_estimates
 from anonhist.local.randomizers.rappor import logarithm
@@ -18,6 +18,9 @@ from anonhist.local.surveys.estimate import estimated
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Correction, Decoder
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
 
 
-@dataclass(frozen=True)
+@frozen
 class RapporParameters:
     """What devices did, in the letters of the file of parameters.
 
@@ -45,16 +48,14 @@ class RapporParameters:
         If a number is out of range, or the reports say nothing: q = p or f = 1.
     """
 
-    k: int
-    h: int
-    m: int
+    k: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="k", most=2**16))
+    h: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="h", most=64))
+    m: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="m", most=2**16))
     p: Fraction
     q: Fraction
     f: Fraction
 
     def __post_init__(self) -> None:
-        for name, most in (("k", 2**16), ("h", 64), ("m", 2**16)):
-            object.__setattr__(self, name, parse_whole_number(getattr(self, name), name=name, most=most))
         if not all(0 <= each <= 1 for each in (self.p, self.q, self.f)):
             raise UsageError("p, q and f must be probabilities, from 0 to 1.")
         if self.p == self.q or self.f == 1:
@@ -85,7 +86,7 @@ class RapporParameters:
         return Guarantee(unit, NeighboringRelation.SUBSTITUTE, epsilon, arithmetic=ARITHMETIC.format(covered))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RapporMap:
     """Candidates and the bits that they set.
 
@@ -102,11 +103,8 @@ class RapporMap:
         If there is no candidate, or one twice.
     """
 
-    candidates: Iterable[str]
+    candidates: Converted[Iterable[str], tuple[str, ...]] = converted(distinct_candidates)
     places: NDArray[np.int32]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", distinct_candidates(self.candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +127,7 @@ class RapporCounts:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> half, quarter = Fraction(1, 2), Fraction(1, 4)
     >>> counts = RapporCounts(
     ...     RapporParameters(2, 1, 1, quarter, 3 * quarter, Fraction(0)), np.array([1000]), np.array([[700, 310]])
@@ -176,7 +175,7 @@ class RapporCounts:
             If the bits are not those of such reports, the devices promised nothing, or a choice is unknown.
         """
         given = self.parameters
-        names, places = tuple(candidates.candidates), candidates.places
+        names, places = candidates.candidates, candidates.places
         if places.shape != (given.m * given.h, len(names)) or not 0 <= places.min() <= places.max() < given.k:
             message = f"Each candidate must have {given.m * given.h:,} bits, h in each cohort, as the parameters say."
             raise UsageError(message)

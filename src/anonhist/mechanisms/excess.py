@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
@@ -24,7 +25,12 @@ _CAP_OF_BOUND = 10
 _LARGEST = 2**62
 
 
-@dataclass(frozen=True)
+def _whole_cap(mechanism: ExcessMechanism, cap: SupportsIndex | None) -> int:
+    given = min(_CAP_OF_BOUND * mechanism.bound, _LARGEST) if cap is None else cap
+    return parse_whole_number(given, name="excess_cap")
+
+
+@frozen
 class ExcessMechanism:
     """Release how many users had more than m items, and how many items were left out for that, capped per user.
 
@@ -59,17 +65,13 @@ class ExcessMechanism:
     True
     """
 
-    epsilon: Fraction
-    bound: int
-    cap: int | None = None
+    epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
+    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
+    cap: Converted[SupportsIndex | None, int] = completed(_whole_cap, default=None)
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
-        object.__setattr__(self, "bound", parse_whole_number(self.bound, name="bound"))
-        cap = min(_CAP_OF_BOUND * self.bound, _LARGEST) if self.cap is None else self.cap
-        object.__setattr__(self, "cap", parse_whole_number(cap, name="excess_cap"))
-        noise_rates(*self._division, self._cap, self.relation)
+        noise_rates(*self._division, self.cap, self.relation)
 
     def release(self, users: BoundedUsers, *, source: RandomSource | None = None) -> Excess:
         """Spend the budget once on private users.
@@ -92,22 +94,18 @@ class ExcessMechanism:
         """Release with noise from ``noise``; for simulations on public numbers, too."""
         if users.bound != self.bound:
             raise UsageError("The users were bounded to another number of items.")
-        rates = noise_rates(*self._division, self._cap, self.relation)
-        truth = (users.within, users.above, users.excess(self._cap))
+        rates = noise_rates(*self._division, self.cap, self.relation)
+        truth = (users.within, users.above, users.excess(self.cap))
         # In Python's numbers, which do not wrap.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
         # More than any data hold is cut: a function of what was released.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
-        return Excess(self.bound, self._cap, self.relation, *self._division, within, above, items)
+        return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items)
 
     @property
     def _division(self) -> tuple[Fraction, Fraction]:
         for_users = _USERS_PART * self.epsilon
         return for_users, self.epsilon - for_users
-
-    @property
-    def _cap(self) -> int:
-        return self.cap or 1
 
 
 def parse_excess_share(share: EpsilonLike | None) -> Fraction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.errors import UsageError
 from anonhist.numeric.exponential import exp_bounds
@@ -24,6 +24,8 @@ from anonhist.numeric.integer_polynomial import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anonhist.numeric.exponential import Bounds
 
 # log2(e), rounded either way: e^γ has between 1.4426·γ and 1.4427·γ binary digits.
@@ -34,7 +36,7 @@ LARGEST_LOG2 = 1 << 16
 LARGEST_DEGREE = 1 << 16
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class ExponentialQuotient:
     """The number ``x = (a_0 + a_1·t + a_2·t² + …)/(b_0 + b_1·t + b_2·t² + …)`` with ``t = e^γ``, exact.
 
@@ -78,26 +80,29 @@ class ExponentialQuotient:
     """
 
     numerator: Polynomial
-    denominator: Polynomial = (1,)
-    gamma: Fraction = Fraction(1)
+    denominator: Polynomial
+    gamma: Fraction
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.gamma, Rational) or self.gamma <= 0:
-            raise UsageError(f"gamma must be exact and greater than 0, a Fraction or an int, not {self.gamma!r}.")
-        above, below = trimmed(map(operator.index, self.numerator)), trimmed(map(operator.index, self.denominator))
+    def __init__(
+        self,
+        numerator: Iterable[SupportsIndex],
+        denominator: Iterable[SupportsIndex] = (1,),
+        gamma: Fraction | int = 1,
+    ) -> None:
+        if not isinstance(gamma, Rational) or gamma <= 0:
+            raise UsageError(f"gamma must be exact and greater than 0, a Fraction or an int, not {gamma!r}.")
+        above, below = trimmed(map(operator.index, numerator)), trimmed(map(operator.index, denominator))
         if not below:
             raise ZeroDivisionError("A quotient of exponentials has the denominator 0.")
         above, below = lowest_terms(above, below) if above else ((), (1,))
         step = math.gcd(*(i for polynomial in (above, below) for i, a in enumerate(polynomial) if a))
-        gamma = Fraction(self.gamma) * step if step else Fraction(1)
-        object.__setattr__(self, "numerator", above[:: step or 1])
-        object.__setattr__(self, "denominator", below[:: step or 1])
-        object.__setattr__(self, "gamma", gamma)
+        kept = (above[:: step or 1], below[:: step or 1], Fraction(gamma) * step if step else Fraction(1))
+        vars(self).update(zip(("numerator", "denominator", "gamma"), kept, strict=True))
 
     @classmethod
     def exponential(cls, gamma: Fraction | int) -> ExponentialQuotient:
         """Return e^γ, for an exact rational γ > 0."""
-        return cls((0, 1), (1,), gamma)  # type: ignore[arg-type]  # an int is made a Fraction
+        return cls((0, 1), (1,), gamma)
 
     @property
     def rational(self) -> Fraction | None:

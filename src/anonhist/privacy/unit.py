@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from typing import SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.privacy.whole import parse_whole_number
 
 # What a kind's bound is called.
@@ -37,7 +39,14 @@ class NeighboringRelation(Enum):
         return 1 if self is NeighboringRelation.ADD_OR_REMOVE else 2
 
 
-@dataclass(frozen=True)
+def _kind(given: str) -> str:
+    if not isinstance(given, str) or given not in _BOUNDS:
+        message = f"A privacy unit is an item, a user or a label, an edge or a node, not {given!r:.80}."
+        raise UsageError(message)
+    return given
+
+
+@frozen
 class PrivacyUnit:
     """Whom the promise protects.
 
@@ -64,17 +73,13 @@ class PrivacyUnit:
     one user with at most 5 items
     """
 
-    kind: str
-    bound: int
-    sketches: int = 1
+    kind: Checked[str] = converted(_kind)
+    bound: Converted[SupportsIndex, int] = completed(
+        lambda self, given: parse_whole_number(given, name=_BOUNDS[self.kind])
+    )
+    sketches: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="sketches"), default=1)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in _BOUNDS:
-            message = f"A privacy unit is an item, a user or a label, an edge or a node, not {self.kind!r:.80}."
-            raise UsageError(message)
-        name = _BOUNDS[self.kind]
-        object.__setattr__(self, "bound", parse_whole_number(self.bound, name=name))
-        object.__setattr__(self, "sketches", parse_whole_number(self.sketches, name="sketches"))
         if self.sketches > 1 and self.kind != "user":
             raise UsageError("Only users can have items in several sketches.")
         if self.kind == "item" and self.bound != 1:
@@ -88,7 +93,7 @@ class PrivacyUnit:
         return cls("item", 1)
 
     @classmethod
-    def user(cls, *, max_items: int, sketches: int = 1) -> PrivacyUnit:
+    def user(cls, *, max_items: SupportsIndex, sketches: SupportsIndex = 1) -> PrivacyUnit:
         """Protect one user with at most ``max_items`` items: neighbours differ in at most that many cells.
 
         Of merged sketches, whose guarantees say so: with at most ``max_items`` items in each of so many ``sketches``.
@@ -96,17 +101,17 @@ class PrivacyUnit:
         return cls("user", max_items, sketches)
 
     @classmethod
-    def label(cls, *, max_count: int) -> PrivacyUnit:
+    def label(cls, *, max_count: SupportsIndex) -> PrivacyUnit:
         """Protect one label, where the label itself is the person; counts are capped at ``max_count`` ("c or more")."""
         return cls("label", max_count)
 
     @classmethod
-    def edge(cls, *, degrees: int = 2) -> PrivacyUnit:
+    def edge(cls, *, degrees: SupportsIndex = 2) -> PrivacyUnit:
         """Protect one edge of a graph, which changes two degrees by one, or one (in- or out-degrees alone)."""
         return cls("edge", degrees)
 
     @classmethod
-    def node(cls, *, max_distance: int) -> PrivacyUnit:
+    def node(cls, *, max_distance: SupportsIndex) -> PrivacyUnit:
         """Protect one node of a graph with all its edges.
 
         However many those are, what is read off the graph changes by at most ``max_distance``: degrees must have been

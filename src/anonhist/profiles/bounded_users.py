@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from anonhist.profiles.profile import Profile
 
 
-@dataclass(frozen=True, repr=False)
+@frozen(repr=False)
 class BoundedUsers:
     """The users of a profile of which at most m items each are kept; as private as the data.
 
@@ -40,11 +41,8 @@ class BoundedUsers:
     BoundedUsers(bound=3)
     """
 
-    bound: int
+    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
     items: Profile
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", parse_whole_number(self.bound, name="bound"))
 
     @property
     def within(self) -> int:

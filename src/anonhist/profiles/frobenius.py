@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.rises import rises
 from anonhist.profiles.profile import Profile
-from anonhist.profiles.whole import whole_numbers
+from anonhist.profiles.whole import fixed_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from anonhist.privacy import PrivacyUnit
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FrobeniusCoordinates:
     """Arms and legs of a Young diagram.
 
@@ -49,19 +50,15 @@ class FrobeniusCoordinates:
     [4, 3, 1]
     """
 
-    arms: NDArray[np.int64]
-    legs: NDArray[np.int64]
+    arms: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="arm"))
+    legs: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="leg"))
 
     def __post_init__(self) -> None:
-        arms, legs = whole_numbers(self.arms, name="arm"), whole_numbers(self.legs, name="leg")
-        if arms.size != legs.size:
+        if self.arms.size != self.legs.size:
             raise DataError("Frobenius coordinates need as many arms as legs.")
-        for side in (arms, legs):
+        for side in (self.arms, self.legs):
             if side.size and (side[-1] < 0 or not (side[1:] < side[:-1]).all()):
                 raise DataError("Arms and legs must be strictly decreasing and at least 0.")
-            side.setflags(write=False)
-        object.__setattr__(self, "arms", arms)
-        object.__setattr__(self, "legs", legs)
 
     @property
     def durfee_size(self) -> int:

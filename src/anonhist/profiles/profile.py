@@ -79,8 +79,6 @@ class Profile:
     (2, 3)
     """
 
-    __slots__ = ("_cumulative", "counts", "n", "num_labels", "order_key", "prevalences", "unit", "users")
-
     counts: NDArray[np.int64]
     prevalences: NDArray[np.int64]
     n: int
@@ -123,15 +121,16 @@ class Profile:
         cumulative[:-1] = prevalence[::-1].cumsum()[::-1]
         for array in (count, prevalence, cumulative):
             array.setflags(write=False)
-        freeze = object.__setattr__
-        freeze(self, "counts", count)
-        freeze(self, "prevalences", prevalence)
-        freeze(self, "_cumulative", cumulative)
-        freeze(self, "n", total)
-        freeze(self, "num_labels", int(cumulative[0]))
-        freeze(self, "unit", unit or _ITEM)
-        freeze(self, "order_key", None if order_key is None else parse_order_key(order_key))
-        freeze(self, "users", users)
+        vars(self).update(
+            counts=count,
+            prevalences=prevalence,
+            _cumulative=cumulative,
+            n=total,
+            num_labels=int(cumulative[0]),
+            unit=unit or _ITEM,
+            order_key=None if order_key is None else parse_order_key(order_key),
+            users=users,
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a profile is a value."""

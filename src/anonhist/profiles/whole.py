@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.numeric.read_only import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -59,6 +60,17 @@ def whole_numbers(values: object, *, name: str) -> NDArray[np.int64]:
     if not whole:
         raise _not_whole(name)
     return np.array(array, dtype=np.int64)
+
+
+def fixed_numbers(values: object, *, name: str) -> NDArray[np.int64]:
+    """Return :func:`whole_numbers` that nobody can write to.
+
+    Examples
+    --------
+    >>> fixed_numbers([3, 8], name="count").flags.writeable
+    False
+    """
+    return read_only(whole_numbers(values, name=name))
 
 
 def whole_levels(values: ArrayLike) -> NDArray[np.int64]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,19 +84,20 @@ class InversionTable:
     values: NDArray[Any]
     tail_step: int = 0
     undecided: int = UNDECIDED
-    _floors: NDArray[np.uint64] = field(init=False)
-    _lookup: NDArray[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        floors = np.array(self.thresholds(64), dtype=np.uint64)
-        holding = (floors >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
-        up_to = np.cumsum(np.bincount(holding, minlength=1 << SLOT_BITS))
-        lookup = self.values[up_to]
+        read_only(self.values)
+
+    @cached_property
+    def _floors(self) -> NDArray[np.uint64]:
+        return read_only(np.array(self.thresholds(64), dtype=np.uint64))
+
+    @cached_property
+    def _lookup(self) -> NDArray[Any]:
+        holding = (self._floors >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
+        lookup = self.values[np.cumsum(np.bincount(holding, minlength=1 << SLOT_BITS))]
         lookup[holding] = self.undecided
-        for array in (self.values, floors, lookup):
-            read_only(array)
-        object.__setattr__(self, "_floors", floors)
-        object.__setattr__(self, "_lookup", lookup)
+        return read_only(lookup)
 
     def fill(self, out: NDArray[Any], *, source: RandomSource) -> None:
         """Overwrite a contiguous ``out``, of the type of the values, with independent draws."""

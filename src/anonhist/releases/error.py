@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.profiles.whole import MAX_ITEMS, whole_numbers
+from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
 from anonhist.properties import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import Holds, Statement
@@ -28,7 +31,7 @@ from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
     from anonhist.releases.mechanism import Mechanism
@@ -49,7 +52,11 @@ _NOT_SIMULATED = "no error was simulated (0 simulations)"
 _AS_RELEASED = "as released"
 
 
-@dataclass(frozen=True, eq=False)
+def _fixed_floats(values: ArrayLike) -> NDArray[np.float64]:
+    return read_only(np.array(values, dtype=np.float64))
+
+
+@frozen(eq=False)
 class ReleaseError:
     """Expected errors of a released profile.
 
@@ -103,9 +110,9 @@ class ReleaseError:
 
     sorted_l1: Estimate | None
     simulations: int
-    levels: NDArray[np.int64]
-    prevalence_errors: NDArray[np.float64]
-    k_plus_errors: NDArray[np.float64]
+    levels: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="level"))
+    prevalence_errors: Converted[ArrayLike, NDArray[np.float64]] = converted(_fixed_floats)
+    k_plus_errors: Converted[ArrayLike, NDArray[np.float64]] = converted(_fixed_floats)
     zeros_error: float | None = None
     band: KPlusBand | None = None
     prevalence_band: PrevalenceBand | None = None
@@ -113,8 +120,7 @@ class ReleaseError:
     runs_fall_short: str = ""
 
     def __post_init__(self) -> None:
-        levels = whole_numbers(self.levels, name="level")
-        errors = [np.array(table, dtype=np.float64) for table in (self.prevalence_errors, self.k_plus_errors)]
+        levels, errors = self.levels, (self.prevalence_errors, self.k_plus_errors)
         if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
         if (self.sorted_l1 is None) != (not self.simulations) or bool(levels.size) != bool(self.simulations):
@@ -127,9 +133,6 @@ class ReleaseError:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
             raise DataError("The ends of an interval for labels of count zero must ascend from 0 or more.")
-        for name, array in zip(("levels", "prevalence_errors", "k_plus_errors"), (levels, *errors), strict=True):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     @classmethod
     def unsimulated(cls, evidence: Evidence | None = None) -> ReleaseError:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.profiles.whole import whole_numbers
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.profiles.whole import fixed_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,24 +20,21 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Band:
     """Intervals for numbers of labels in steps of counts."""
 
-    ends: NDArray[np.int64]
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
+    ends: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="ends"))
+    lows: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="lows"))
+    highs: Converted[ArrayLike, NDArray[np.int64]] = converted(partial(fixed_numbers, name="highs"))
 
     def __post_init__(self) -> None:
-        """Take the arrays as whole numbers that nobody changes, and refuse what is no band."""
-        ends, lows, highs = (whole_numbers(getattr(self, name), name=name) for name in ("ends", "lows", "highs"))
+        """Refuse what is no band."""
+        ends, lows, highs = self.ends, self.lows, self.highs
         if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
             raise DataError("The steps of a band must be of one number, their ends ascending.")
         if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
             raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
-        for name, array in (("ends", ends), ("lows", lows), ("highs", highs)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of the intervals at these counts ≥ 1, each of their shape."""
@@ -65,7 +64,7 @@ class _Band:
         return replace(self, lows=np.minimum(self.lows, labels), highs=np.minimum(self.highs, labels))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class KPlusBand(_Band):
     """For every k, an interval that holds the true φ_{k+} with 95 % confidence, whatever the data are.
 
@@ -96,7 +95,7 @@ class KPlusBand(_Band):
             raise DataError("The bounds of a band of φ_{k+} must be descending.")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PrevalenceBand(_Band):
     """For every r, an interval that holds the true φ_r with 95 % confidence, whatever the data are.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
@@ -17,7 +19,7 @@ from anonhist.randomness.arguments import SMALLEST_GAMMA
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from anonhist.privacy import Guarantee
+    from anonhist.privacy import EpsilonLike, Guarantee
 
 METHOD = "exact quantiles of the discrete Laplace noise"
 # What the steps of the budget are called, and that of the profile where it has no steps of its own.
@@ -26,7 +28,10 @@ _TAIL = 0.025
 _SHARE = Statement(Holds.BOTH, "the ends hold the noise on both numbers of users")
 
 
-@dataclass(frozen=True)
+_noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
+
+
+@frozen
 class Excess:
     """What a bound of m items per user left out: how many users had more, and at least how many items went.
 
@@ -70,23 +75,16 @@ class Excess:
     ((1760.0, 2240.0), 17603)
     """
 
-    bound: int
-    cap: int
+    bound: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="bound"))
+    cap: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cap"))
     relation: NeighboringRelation
-    users_epsilon: Fraction
-    items_epsilon: Fraction
-    noisy_within: int
-    noisy_above: int
-    noisy_items: int
+    users_epsilon: Converted[EpsilonLike, Fraction] = converted(partial(parse_epsilon, name="users_epsilon"))
+    items_epsilon: Converted[EpsilonLike, Fraction] = converted(partial(parse_epsilon, name="items_epsilon"))
+    noisy_within: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_within"))
+    noisy_above: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_above"))
+    noisy_items: Converted[SupportsIndex, int] = converted(partial(_noisy, name="noisy_items"))
 
     def __post_init__(self) -> None:
-        for name in ("bound", "cap"):
-            object.__setattr__(self, name, parse_whole_number(getattr(self, name), name=name))
-        for name in ("noisy_within", "noisy_above", "noisy_items"):
-            number = parse_whole_number(getattr(self, name), name=name, least=-MAX_ITEMS, most=MAX_ITEMS)
-            object.__setattr__(self, name, number)
-        for name in ("users_epsilon", "items_epsilon"):
-            object.__setattr__(self, name, parse_epsilon(getattr(self, name), name=name))
         noise_rates(self.users_epsilon, self.items_epsilon, self.cap, self.relation)
 
     @property

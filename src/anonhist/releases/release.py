@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import field, replace
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, completed, converted, frozen, optional
 from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
@@ -33,7 +35,17 @@ _ON_NOTHING, _DRAWN = 0.35, 0.9
 _SIMULATED = ("_simulated_runs", "_simulated_nothing")
 
 
-@dataclass(frozen=True, eq=False)
+_released_number = partial(parse_whole_number, least=0, most=MAX_ITEMS)
+
+
+def _as_runs_tell(known: ReleaseError | None, mechanism: Mechanism) -> ReleaseError | None:
+    """Return recorded errors; whether runs tell intervals follows from the mechanism, wherever they come from."""
+    if known is None or known.runs_fall_short == (short := runs_fall_short(mechanism)):
+        return known
+    return replace(known, runs_fall_short=short)
+
+
+@frozen(eq=False)
 class Release:
     """A private profile with its guarantee and its uncertainty.
 
@@ -94,37 +106,34 @@ class Release:
     mechanism: Mechanism
     reason: str
     library_version: str
-    simulations: int | None = None
-    recorded_error: ReleaseError | None = field(default=None, repr=False)
-    order_key: str | None = None
+    recorded_error: Converted[ReleaseError | None, ReleaseError | None] = completed(
+        lambda self, known: _as_runs_tell(known, self.mechanism), default=None, shown=False
+    )
+    simulations: Converted[SupportsIndex | None, int] = completed(lambda self, asked: self._number(asked), default=None)
+    order_key: Converted[str | None, str | None] = converted(optional(parse_order_key), default=None)
     excess: Excess | None = None
-    items: int | None = None
-    zeros: int | None = None
+    items: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(_released_number, name="items")), default=None
+    )
+    zeros: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(_released_number, name="zeros")), default=None
+    )
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        asked = self.simulations
-        if asked is None and self.recorded_error is not None:
-            asked = self.recorded_error.simulations
-        elif asked is None:
-            asked = simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
-        object.__setattr__(self, "simulations", parse_simulations(asked))
-        known = self.recorded_error
-        # Whether runs tell intervals follows from the mechanism, wherever the errors come from.
-        if known is not None and known.runs_fall_short != (short := runs_fall_short(self.mechanism)):
-            object.__setattr__(self, "recorded_error", replace(known, runs_fall_short=short))
-        if self.order_key is not None:
-            object.__setattr__(self, "order_key", parse_order_key(self.order_key))
-            if self.guarantee.unit.kind != "user":
-                raise UsageError("Only a release for users has an order key.")
+        if self.order_key is not None and self.guarantee.unit.kind != "user":
+            raise UsageError("Only a release for users has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold how many items its users had: that is private.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
             raise UsageError("The guarantee must say what the excess spent, as Excess.added_to does.")
-        for name in ("items", "zeros"):
-            number = getattr(self, name)
-            if number is not None:
-                object.__setattr__(self, name, parse_whole_number(number, name=name, least=0, most=MAX_ITEMS))
+
+    def _number(self, asked: SupportsIndex | None) -> int:
+        if asked is not None:
+            return parse_simulations(asked)
+        if self.recorded_error is not None:
+            return self.recorded_error.simulations
+        return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
 
     def __str__(self) -> str:
         return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_epsilon, parse_whole_number
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from anonhist.privacy import EpsilonLike
 
 MOST_COUNTERS = 2**31
 # Samples of more labels cannot be simulated, and a list of so many is larger than memory.
@@ -31,7 +34,23 @@ LISTED_KEY = b"anonhist listed domain"
 _REPEATED = "The labels of a domain must all be different."
 
 
-@dataclass(frozen=True)
+def _checked_key(key: bytes) -> bytes:
+    if not isinstance(key, bytes) or not key:
+        raise UsageError("The key of a sketch is one byte or more, chosen before the data, such as b'week 47'.")
+    return key
+
+
+def _checked_share(share: EpsilonLike) -> Fraction:
+    exact = parse_epsilon(share, name="sample_share")
+    if exact > 1:
+        message = f"`sample_share` must be at most 1, not {exact!s:.80}."
+        raise UsageError(message)
+    if exact < LEAST_SHARE:
+        raise UsageError("`sample_share` must be at least 2^-32 (about 2.4e-10); take a larger one.")
+    return exact
+
+
+@frozen
 class HashedAddresses:
     """Labels nobody can list, thrown into buckets by their hash.
 
@@ -59,14 +78,9 @@ class HashedAddresses:
     [407, 421]
     """
 
-    size: int
-    key: bytes
-    sample_share: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", parse_whole_number(self.size, name="buckets", most=MOST_COUNTERS))
-        object.__setattr__(self, "key", _checked_key(self.key))
-        object.__setattr__(self, "sample_share", _checked_share(self.sample_share))
+    size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="buckets", most=MOST_COUNTERS))
+    key: Checked[bytes] = converted(_checked_key)
+    sample_share: Converted[EpsilonLike, Fraction] = converted(_checked_share, default=Fraction(1))
 
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled."""
@@ -76,7 +90,14 @@ class HashedAddresses:
         return places
 
 
-@dataclass(frozen=True)
+def _whole_size(addresses: DomainAddresses, given: SupportsIndex) -> int:
+    least = len(addresses.labels)
+    if not least:
+        raise UsageError("A sketch needs one label at least, in the sample too: list more, or take a larger share.")
+    return parse_whole_number(given, name="the number of labels", least=least, most=MOST_LISTED)
+
+
+@frozen
 class DomainAddresses:
     """Labels of a known domain, a counter for each that is kept; make one with :meth:`of`.
 
@@ -106,19 +127,12 @@ class DomainAddresses:
     """
 
     labels: tuple[str, ...]
-    domain_size: int
-    key: bytes = LISTED_KEY
-    sample_share: Fraction = Fraction(1)
+    domain_size: Converted[SupportsIndex, int] = completed(_whole_size)
+    key: Checked[bytes] = converted(_checked_key, default=LISTED_KEY)
+    sample_share: Converted[EpsilonLike, Fraction] = converted(_checked_share, default=Fraction(1))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", _checked_key(self.key))
-        object.__setattr__(self, "sample_share", _checked_share(self.sample_share))
-        least = len(self.labels)
-        if not least:
-            raise UsageError("A sketch needs one label at least, in the sample too: list more, or take a larger share.")
-        size = parse_whole_number(self.domain_size, name="the number of labels", least=least, most=MOST_LISTED)
-        object.__setattr__(self, "domain_size", size)
-        if size > least and self.sample_share == 1:
+        if self.domain_size > self.size and self.sample_share == 1:
             raise DataError("A domain that is not sampled has as many labels as are listed.")
         hashes = self._index.hashes
         if bool((hashes[1:] == hashes[:-1]).all(axis=1).any()):
@@ -127,7 +141,7 @@ class DomainAddresses:
             raise DataError("A label of this domain is not in its sample.")
 
     @classmethod
-    def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sample_share: object = Fraction(1)) -> Self:
+    def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sample_share: EpsilonLike = 1) -> Self:
         """Keep a share of these labels, all by default, chosen by their hash under the key."""
         if isinstance(labels, str | bytes):
             raise UsageError("The labels of a domain are a list of strings; put a single label into a list.")
@@ -218,19 +232,3 @@ def _sampled(hashes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
     if share == 1:
         return np.ones(hashes.shape[0], dtype=np.bool_)
     return np.asarray(hashes[:, 1] < np.uint64((share.numerator << 64) // share.denominator))
-
-
-def _checked_key(key: object) -> bytes:
-    if not isinstance(key, bytes) or not key:
-        raise UsageError("The key of a sketch is one byte or more, chosen before the data, such as b'week 47'.")
-    return key
-
-
-def _checked_share(share: object) -> Fraction:
-    exact = parse_epsilon(share, name="sample_share")
-    if exact > 1:
-        message = f"`sample_share` must be at most 1, not {exact!s:.80}."
-        raise UsageError(message)
-    if exact < LEAST_SHARE:
-        raise UsageError("`sample_share` must be at least 2^-32 (about 2.4e-10); take a larger one.")
-    return exact

@@ -72,9 +72,8 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        addresses = HashedAddresses(buckets, key, sample_share)  # type: ignore[arg-type]  # read exactly there
         super().__init__(
-            addresses,
+            HashedAddresses(buckets, key, sample_share),
             epsilon=epsilon,
             unit=unit,
             relation=relation,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness.negative_binomial import negative_binomial
 
@@ -36,7 +37,7 @@ class Adversary(Enum):
     OUTSIDER = "outsider"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class NoiseShare:
     """One party's share of the noise of a sum: the difference of two negative binomial numbers of shape 1/h.
 
@@ -91,12 +92,13 @@ class NoiseShare:
     1.0
     """
 
-    honest: int
+    honest: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="honest", least=2, most=MOST_PARTIES)
+    )
     session: str
     adversary: Adversary = Adversary.PARTY
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "honest", parse_whole_number(self.honest, name="honest", least=2, most=MOST_PARTIES))
         if not is_session(self.session):
             message = f"`session` must be plain text on one line, of 1 to {LONGEST_SESSION} characters."
             raise UsageError(message)

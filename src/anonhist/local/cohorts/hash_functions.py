@@ -6,13 +6,13 @@ bit; the keyed hash and multiply-shift have theirs in docs/hashing.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.numeric.keyed_hash import hash_words, keyed_hash
 from anonhist.numeric.multiply_shift import bucket_widths, buckets, label_words, paired_buckets, seed_coefficients
 from anonhist.numeric.read_only import read_only
@@ -64,7 +64,26 @@ class Cohorts(Protocol):
         """Return the places of each label under the functions of one cohort each, shape (n, h)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+def check_key(key: str) -> str:
+    """Return a key of hash functions, refusing what cannot be shared as text.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, no text, or not plain text on one line.
+    """
+    if not isinstance(key, str) or not key or not key.isprintable():
+        raise UsageError(
+            "The key of the hash functions must be plain text on one line, such as the name of the survey."
+        )
+    return key
+
+
+def _whole_hashes(functions: HashedCohorts | PermutedCohorts, given: SupportsIndex) -> int:
+    return parse_whole_number(given, name="hashes", most=min(MOST_HASHES, functions.buckets))
+
+
+@frozen(kw_only=True)
 class HashedCohorts:
     """Functions for texts of any kind: two labels meet in about one bucket of k.
 
@@ -94,16 +113,14 @@ class HashedCohorts:
     (2, 3, 1)
     """
 
-    buckets: int
-    cohorts: int
-    hashes: int = 1
-    key: str
+    buckets: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)
+    )
+    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
+    key: Checked[str] = converted(check_key)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "buckets", parse_whole_number(self.buckets, name="buckets", least=2, most=MOST_BUCKETS)
-        )
-        _check_numbers(self, self.buckets)
         if self.buckets * self.cohorts > MOST_PLACES:
             raise UsageError("There would be more than 2^27 counts; take fewer buckets or cohorts.")
 
@@ -151,7 +168,7 @@ class HashedCohorts:
         return read_only(seed_coefficients(functions, key=self.key.encode(), words=_WORDS))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PermutedCohorts:
     """Functions for a known alphabet: each is a permutation of its k labels, so no two of them meet.
 
@@ -181,12 +198,11 @@ class PermutedCohorts:
     """
 
     alphabet: Alphabet
-    cohorts: int
-    hashes: int = 1
-    key: str
+    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
+    hashes: Converted[SupportsIndex, int] = completed(_whole_hashes, default=1)
+    key: Checked[str] = converted(check_key)
 
     def __post_init__(self) -> None:
-        _check_numbers(self, self.alphabet.size)
         if self.cohorts * self.hashes * self.alphabet.size > MOST_PLACES:
             raise UsageError("The permutations would have more than 2^27 entries; take fewer cohorts or name buckets.")
 
@@ -226,26 +242,6 @@ class PermutedCohorts:
             numbers = hash_words(labels | np.uint64(function), key=self.key.encode())[:, 0]
             ranks[np.argsort(numbers, kind="stable")] = np.arange(labels.size, dtype=np.int32)
         return read_only(out)
-
-
-def _check_numbers(functions: HashedCohorts | PermutedCohorts, places: int) -> None:
-    for name, most in (("cohorts", MOST_COHORTS), ("hashes", min(MOST_HASHES, places))):
-        object.__setattr__(functions, name, parse_whole_number(getattr(functions, name), name=name, most=most))
-    check_key(functions.key)
-
-
-def check_key(key: object) -> None:
-    """Refuse a key of hash functions that cannot be shared as text.
-
-    Raises
-    ------
-    UsageError
-        If it is empty, no text, or not plain text on one line.
-    """
-    if not isinstance(key, str) or not key or not key.isprintable():
-        raise UsageError(
-            "The key of the hash functions must be plain text on one line, such as the name of the survey."
-        )
 
 
 def _shaped(places: NDArray[np.int32], hashes: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.numeric.primes import prime_at_least, prime_at_most
 from anonhist.numeric.projective_space import ProjectiveSpace
@@ -17,7 +17,7 @@ LARGEST_FIELD = (1 << 31) - 1
 MANY_POINTS = 1 << 27
 
 
-def space_for(field: int, size: int) -> ProjectiveSpace:
+def space_for(field: SupportsIndex, size: int) -> ProjectiveSpace:
     """Return the smallest space over a field with so many points or more.
 
     Raises

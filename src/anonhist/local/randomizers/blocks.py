@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.designs.block_law import BlockLaw
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
@@ -17,8 +17,6 @@ from anonhist.local.surveys.reports import WholeColumn
 from anonhist.local.surveys.tally import counted
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class BlockSurvey(ClosedSurvey):
     """A survey whose report is a cell, in the block of the value more often than in others.
 
@@ -45,7 +43,7 @@ class BlockSurvey(ClosedSurvey):
     @cached_property
     def law(self) -> BlockLaw:
         """The estimator and its variance."""
-        return BlockLaw(self.block_design, self.size, cast("Fraction", self.epsilon))
+        return BlockLaw(self.block_design, self.size, self.epsilon)
 
     @property
     def columns(self) -> tuple[Column, ...]:

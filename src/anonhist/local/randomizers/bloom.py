@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.cohorts.counts import BitCounts
 from anonhist.local.designs.bits import bit_counts, overwrite_bits
 from anonhist.local.designs.matrices import check_entries
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class BloomSurvey(CohortSurvey):
     """A survey whose report has k bits: those that the functions of the cohort give the value are 1 with probability p.
 
@@ -44,11 +44,7 @@ class BloomSurvey(CohortSurvey):
         h, functions of each cohort, from 1 to 64. A value of which several meet has fewer bits.
     """
 
-    hashes: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hashes", parse_whole_number(self.hashes, name="hashes", most=64))
-        super().__post_init__()
+    hashes: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="hashes", most=64), default=1)
 
     @property
     def _hashes(self) -> int:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.block_law import BlockLaw
 from anonhist.local.randomizers.blocks import BlockSurvey
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.privacy import parse_whole_number
 
-if TYPE_CHECKING:
-    from fractions import Fraction
 
-
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class HadamardResponse(BlockSurvey):
     """Hadamard response: B blocks, each the rows of a b × b Hadamard matrix; all columns but the first are values.
 
@@ -57,17 +54,14 @@ class HadamardResponse(BlockSurvey):
 
     name: ClassVar[str] = "hadamard-response"
     decode_cost: ClassVar[str] = "n + K·log K"
-    blocks: int | None = None
+    blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.blocks is None:
-            # With one column fewer than a power of two in every block, no block is empty.
-            tried = {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
-            best = min(sorted(tried), key=self._mean_variance)
-        else:
-            best = parse_whole_number(self.blocks, name="blocks", most=self.size)
-        object.__setattr__(self, "blocks", best)
+    def _number(self, given: SupportsIndex | None) -> int:
+        if given is not None:
+            return parse_whole_number(given, name="blocks", most=self.size)
+        # With one column fewer than a power of two in every block, no block is empty.
+        tried = {-(-self.size // ((1 << digits) - 1)) for digits in range(1, self.size.bit_length() + 1)}
+        return min(sorted(tried), key=self._mean_variance)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -77,11 +71,11 @@ class HadamardResponse(BlockSurvey):
     @cached_property
     def block_design(self) -> BlockDesign:
         """The B matrices."""
-        return self._with(cast("int", self.blocks))
+        return self._with(self.blocks)
 
     def _with(self, blocks: int) -> BlockDesign:
         columns = -(-self.size // blocks)
         return BlockDesign(HadamardMatrix(1 << columns.bit_length()), blocks)
 
     def _mean_variance(self, blocks: int) -> float:
-        return BlockLaw(self._with(blocks), self.size, cast("Fraction", self.epsilon)).mean_variance
+        return BlockLaw(self._with(blocks), self.size, self.epsilon).mean_variance

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.block_law import BlockLaw
 from anonhist.local.designs.geometry import space_for
@@ -14,14 +14,11 @@ from anonhist.local.randomizers.blocks import BlockSurvey
 from anonhist.numeric.primes import prime_at_most
 from anonhist.privacy import parse_whole_number
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
 # With five elements the variance is about 25 % above that of the best field; with two it would be twice as large.
 _FIELD = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class HybridProjectiveGeometry(BlockSurvey):
     """Hybrid projective geometry response: B blocks, each a projective space over a small field of F elements.
 
@@ -61,19 +58,22 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     name: ClassVar[str] = "hybrid-projective-geometry"
     decode_cost: ClassVar[str] = "n + K"
-    field: int | None = None
-    blocks: int | None = None
+    field: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._prime(given), default=None)
+    blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        aim = math.exp(cast("Fraction", self.epsilon)) + 1
-        field = prime_at_most(int(min(_FIELD, aim))) if self.field is None else self.field
-        if self.blocks is None:
-            blocks = min(sorted(self._filled(field)), key=lambda number: self._mean_variance(field, number))
-        else:
-            blocks = parse_whole_number(self.blocks, name="blocks", most=self.size)
-        object.__setattr__(self, "field", space_for(field, -(-self.size // blocks)).field)
-        object.__setattr__(self, "blocks", blocks)
+        self._with(self.field, self.blocks)
+
+    def _prime(self, given: SupportsIndex | None) -> int:
+        return (
+            prime_at_most(int(min(_FIELD, math.exp(self.epsilon) + 1))) if given is None else space_for(given, 2).field
+        )
+
+    def _number(self, given: SupportsIndex | None) -> int:
+        if given is None:
+            return min(sorted(self._filled(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks))
+        return parse_whole_number(given, name="blocks", most=self.size)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -83,13 +83,13 @@ class HybridProjectiveGeometry(BlockSurvey):
     @cached_property
     def block_design(self) -> BlockDesign:
         """The B spaces."""
-        return self._with(cast("int", self.field), cast("int", self.blocks))
+        return self._with(self.field, self.blocks)
 
     def _with(self, field: int, blocks: int) -> BlockDesign:
         return BlockDesign(space_for(field, -(-self.size // blocks)), blocks)
 
     def _mean_variance(self, field: int, blocks: int) -> float:
-        return BlockLaw(self._with(field, blocks), self.size, cast("Fraction", self.epsilon)).mean_variance
+        return BlockLaw(self._with(field, blocks), self.size, self.epsilon).mean_variance
 
     def _filled(self, field: int) -> set[int]:
         """Return the numbers of blocks that spaces of each size fill; with more, some would be empty."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from anonhist.frozen import frozen
 from anonhist.local.randomizers.unary import UnarySurvey
 from anonhist.numeric import ExponentialQuotient
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class KRAPPOR(UnarySurvey):
     """k-RAPPOR, symmetric unary encoding: k bits, each kept with probability ``z/(1 + z)``, ``z = e^(ε/2)``.
 
@@ -44,7 +43,7 @@ class KRAPPOR(UnarySurvey):
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``z/(1 + z)``."""
-        root = ExponentialQuotient.exponential(Fraction(self.epsilon) / 2)
+        root = ExponentialQuotient.exponential(self.epsilon / 2)
         return root / (1 + root)
 
     @cached_property

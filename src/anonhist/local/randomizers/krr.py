@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.decoding import AffineChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class KRR(PureSurvey):
     """k-ary randomised response: ``Q(y | x) = e^ε/(e^ε + k − 1)`` if y = x, else ``1/(e^ε + k − 1)``.
 

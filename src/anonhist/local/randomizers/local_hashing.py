@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, check_key
 from anonhist.local.designs.channels import SupportChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
+from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import distinct_candidates
 from anonhist.local.surveys.forgery import ForgedWeight
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.survey import Survey
 from anonhist.local.surveys.tally import counted
 from anonhist.numeric import (
     bucket_widths,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel, Correction, Decoder
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.reports import Column
     from anonhist.local.surveys.tally import Tally
@@ -53,7 +53,7 @@ MOST_BUCKETS = 1 << 16
 OPEN_WORDS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LocalHashing(PureSurvey):
     """Optimized local hashing: a random seed, and k-RR on the g buckets into which the seed hashes the value.
 
@@ -97,21 +97,18 @@ class LocalHashing(PureSurvey):
 
     name: ClassVar[str] = "local-hashing"
     decode_cost: ClassVar[str] = "n·k"
-    alphabet: Alphabet | Iterable[str] | int | None = None  # type: ignore[assignment]  # open without one
-    buckets: int | None = None
-    key: str = DEFAULT_KEY
+    alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
+        lambda given: None if given is None else Alphabet.of(given), default=None
+    )
+    buckets: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
+    key: Checked[str] = converted(check_key, default=DEFAULT_KEY)
 
-    def __post_init__(self) -> None:
-        if self.alphabet is None:
-            Survey.__post_init__(self)
-        else:
-            super().__post_init__()
-        check_key(self.key)
+    def _number(self, given: SupportsIndex | None) -> int:
+        if given is not None:
+            return parse_whole_number(given, name="buckets", least=2, most=MOST_BUCKETS)
         near = min(MOST_BUCKETS, max(2, int(float(self.odds)) + 1))
         choices = {min(MOST_BUCKETS, max(2, g)) for g in (near - 1, near, near + 1)}
-        best = min(choices, key=lambda g: _variance(g, float(cast("Any", self.epsilon))))
-        given = best if self.buckets is None else self.buckets
-        object.__setattr__(self, "buckets", parse_whole_number(given, name="buckets", least=2, most=MOST_BUCKETS))
+        return min(choices, key=lambda g: _variance(g, float(self.epsilon)))
 
     @property
     def is_open(self) -> bool:
@@ -121,7 +118,7 @@ class LocalHashing(PureSurvey):
     @property
     def num_buckets(self) -> int:
         """How many buckets there are, g."""
-        return cast("int", self.buckets)
+        return self.buckets
 
     @property
     def parameters(self) -> dict[str, Any]:

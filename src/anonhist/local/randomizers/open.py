@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable  # noqa: TC003 - fields of the dataclass are of it
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.local.cohorts.counts import Supports
 from anonhist.local.cohorts.estimates import raw_estimates
-from anonhist.local.cohorts.hash_functions import DEFAULT_KEY, MOST_PLACES, HashedCohorts, PermutedCohorts
+from anonhist.local.cohorts.hash_functions import (
+    DEFAULT_KEY,
+    MOST_BUCKETS,
+    MOST_COHORTS,
+    MOST_PLACES,
+    HashedCohorts,
+    PermutedCohorts,
+)
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
 from anonhist.local.surveys.estimate import estimated
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.survey import Survey
+from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from anonhist.local.cohorts.counts import CohortCounts
     from anonhist.local.cohorts.hash_functions import Cohorts
     from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
@@ -42,7 +53,7 @@ _MOST_FITTED_PLACES = 1 << 22
 _ONE_BY_ONE = "where labels are estimated one by one; least squares over all of them may give it more"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CohortSurvey(Survey):
     """A survey whose devices draw a cohort, uniformly and whatever their value, and report what it gives.
 
@@ -58,9 +69,13 @@ class CohortSurvey(Survey):
         Public text from which the functions are made, such as the name of the survey: another key, other collisions.
     """
 
-    alphabet: Alphabet | Iterable[str] | int | None = None
-    buckets: int | None = None
-    cohorts: int
+    alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
+        lambda given: None if given is None else Alphabet.of(given), default=None
+    )
+    buckets: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(parse_whole_number, name="buckets", least=2, most=MOST_BUCKETS)), default=None
+    )
+    cohorts: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="cohorts", most=MOST_COHORTS))
     key: str = DEFAULT_KEY
 
     def __post_init__(self) -> None:
@@ -69,18 +84,12 @@ class CohortSurvey(Survey):
             raise UsageError(
                 "Give the number of buckets, for any texts, or the alphabet of a known set: one of the two."
             )
-        if self.alphabet is not None:
-            object.__setattr__(self, "alphabet", Alphabet.of(self.alphabet))
-        object.__setattr__(self, "cohorts", self.functions.cohorts)
-        if self.buckets is not None:
-            object.__setattr__(self, "buckets", self.functions.buckets)
+        _ = self.functions  # which refuse what they cannot be made of
 
     @property
     def labels(self) -> Alphabet | None:
         """The alphabet as such, None if any text may be answered."""
-        alphabet = self.alphabet
-        assert alphabet is None or isinstance(alphabet, Alphabet)  # noqa: S101  # made one above
-        return alphabet
+        return self.alphabet
 
     @property
     def _hashes(self) -> int:

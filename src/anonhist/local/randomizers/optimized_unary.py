@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from anonhist.frozen import frozen
 from anonhist.local.randomizers.unary import UnarySurvey
 
 if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class OptimizedUnary(UnarySurvey):
     """Optimized unary encoding: the value's bit is 1 with probability 1/2, every other with ``1/(e^ε + 1)``.
 

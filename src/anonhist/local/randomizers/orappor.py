@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from anonhist.frozen import frozen
 from anonhist.local.randomizers.bloom import BloomSurvey
 from anonhist.numeric import ExponentialQuotient
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ORAPPOR(BloomSurvey):
     """O-RAPPOR: h hashes of the value set bits of k, each kept with probability ``z/(1 + z)``, ``z = e^(ε/(2h))``.
 
@@ -58,7 +57,7 @@ class ORAPPOR(BloomSurvey):
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """``z/(1 + z)``."""
-        root = ExponentialQuotient.exponential(Fraction(self.epsilon) / (2 * self.hashes))
+        root = ExponentialQuotient.exponential(self.epsilon / (2 * self.hashes))
         return root / (1 + root)
 
     @cached_property

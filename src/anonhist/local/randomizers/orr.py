@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.cohorts.counts import SymbolCounts
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.open import CohortSurvey
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ORR(CohortSurvey):
     """O-RR: ``Q(y, c | s) = (1 + (e^ε − 1)·[hash_c(s) = y]) / (C(e^ε + k − 1))``, k-RR on a hash of the value.
 

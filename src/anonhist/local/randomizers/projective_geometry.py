@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.geometry import best_field, space_for
 from anonhist.local.randomizers.pure import PureSurvey
@@ -15,8 +15,6 @@ from anonhist.local.surveys.reports import WholeColumn
 from anonhist.local.surveys.tally import counted
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ProjectiveGeometry(PureSurvey):
     """Projective geometry response: K points; those that support the value are e^ε times as likely as the others.
 
@@ -72,12 +70,10 @@ class ProjectiveGeometry(PureSurvey):
 
     name: ClassVar[str] = "projective-geometry"
     decode_cost: ClassVar[str] = "n + K·log K"
-    field: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        field = best_field(self.size, cast("Fraction", self.epsilon)) if self.field is None else self.field
-        object.__setattr__(self, "field", space_for(field, self.size).field)
+    field: Converted[SupportsIndex | None, int] = completed(
+        lambda self, given: best_field(self.size, self.epsilon) if given is None else space_for(given, self.size).field,
+        default=None,
+    )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -87,7 +83,7 @@ class ProjectiveGeometry(PureSurvey):
     @cached_property
     def space(self) -> ProjectiveSpace:
         """The points and what they support."""
-        return space_for(cast("int", self.field), self.size)
+        return space_for(self.field, self.size)
 
     @property
     def columns(self) -> tuple[Column, ...]:

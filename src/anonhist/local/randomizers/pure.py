@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.local.decoding import p_values
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PureSurvey(ClosedSurvey):
     """A survey whose report y supports the values x with y ∈ S_x.
 

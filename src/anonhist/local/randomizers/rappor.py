@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, log
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.local.randomizers.bloom import BloomSurvey
 from anonhist.local.surveys.reports import Reports
-from anonhist.local.surveys.survey import SYSTEM
+from anonhist.local.surveys.survey import SYSTEM, check_local_epsilon
 from anonhist.numeric import ExponentialQuotient
-from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness import bernoulli_bits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from anonhist.privacy import EpsilonLike
     from anonhist.randomness import RandomSource
 
 # Logarithms are irrational; a guarantee rounds them up to multiples of this.
@@ -56,7 +58,28 @@ class Memory:
         return len(self.cohorts)
 
 
-@dataclass(frozen=True, kw_only=True)
+def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
+    """Read a probability exactly: text, a Fraction or a number from 0 to 1.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_probability("0", name="zero"), parse_probability(0.1, name="one")
+    (Fraction(0, 1), Fraction(1, 10))
+    """
+    is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
+    exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
+    if exact > 1:
+        message = f"`{name}` must be a probability, from 0 to 1."
+        raise UsageError(message)
+    return exact
+
+
+@frozen(kw_only=True)
 class RAPPOR(BloomSurvey):
     """RAPPOR: Bloom bits are randomised once and remembered, and what is remembered is randomised in each report.
 
@@ -111,25 +134,24 @@ class RAPPOR(BloomSurvey):
     """
 
     name: ClassVar[str] = "rappor"
-    epsilon: EpsilonLike = field(init=False)
-    permanent: EpsilonLike
-    zero: EpsilonLike
-    one: EpsilonLike
+    epsilon: Converted[Any, Fraction] = derived(
+        lambda self: logarithm(((1 - self._half) / self._half) ** 2, self.hashes)
+    )
+    permanent: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="permanent"))
+    zero: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="zero"))
+    one: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="one"))
 
     def __post_init__(self) -> None:
-        for name in ("permanent", "zero", "one"):
-            object.__setattr__(self, name, parse_probability(getattr(self, name), name=name))
         if self.permanent in (0, 1):
             raise UsageError("`permanent` must lie between 0 and 1, both excluded.")
         if self.zero == self.one:
             raise UsageError("zero and one must differ: else reports say nothing.")
-        bound = ((1 - self._half) / self._half) ** 2
-        object.__setattr__(self, "epsilon", logarithm(bound, _whole(self.hashes)))
+        check_local_epsilon(self.epsilon)
         super().__post_init__()
 
     @property
     def _half(self) -> Fraction:
-        return Fraction(self.permanent) / 2
+        return self.permanent / 2
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -140,17 +162,17 @@ class RAPPOR(BloomSurvey):
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """q*, of a bit of the value in one report."""
-        return _quotient(Fraction(self.one) * (1 - self._half) + Fraction(self.zero) * self._half)
+        return _quotient(self.one * (1 - self._half) + self.zero * self._half)
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """p*, of any other bit in one report."""
-        return _quotient(Fraction(self.zero) * (1 - self._half) + Fraction(self.one) * self._half)
+        return _quotient(self.zero * (1 - self._half) + self.one * self._half)
 
     @property
     def guarantee(self) -> Guarantee:
         """What all reports of one remembered answer promise together: ε_∞."""
-        return self._promise(Fraction(self.epsilon), ARITHMETIC)
+        return self._promise(self.epsilon, ARITHMETIC)
 
     @property
     def single_guarantee(self) -> Guarantee:
@@ -169,7 +191,7 @@ class RAPPOR(BloomSurvey):
         ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
         report may show a remembered bit for certain, and the longer the history, the more one changed answer costs.
         """
-        low, high = sorted((Fraction(self.zero), Fraction(self.one)))
+        low, high = sorted((self.zero, self.one))
         if low == 0 or high == 1:
             return None
         return self.places * logarithm(max(high / low, (1 - low) / (1 - high)), 1)
@@ -240,37 +262,11 @@ class RAPPOR(BloomSurvey):
     def _again(self, remembered: NDArray[np.uint8], *, source: RandomSource) -> NDArray[np.uint8]:
         """Report a remembered 1 as 1 with probability q, a remembered 0 with probability p."""
         zeros, ones = (
-            bernoulli_bits(_quotient(Fraction(each)), len(remembered), self.places, source=source)
+            bernoulli_bits(_quotient(each), len(remembered), self.places, source=source)
             for each in (self.zero, self.one)
         )
         chosen: NDArray[np.uint8] = zeros ^ (remembered & (zeros ^ ones))
         return chosen
-
-
-def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
-    """Read a probability exactly: text, a Fraction or a number from 0 to 1.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-
-    Examples
-    --------
-    >>> parse_probability("0", name="zero"), parse_probability(0.1, name="one")
-    (Fraction(0, 1), Fraction(1, 10))
-    """
-    is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
-    exact = Fraction(0) if is_zero else parse_epsilon(value, name=name)
-    if exact > 1:
-        message = f"`{name}` must be a probability, from 0 to 1."
-        raise UsageError(message)
-    return exact
-
-
-def _whole(hashes: int) -> int:
-    # Bad numbers are refused by the class; here they must only not be in the way.
-    return hashes if isinstance(hashes, int) and hashes > 0 else 1
 
 
 def _quotient(value: Fraction) -> ExponentialQuotient:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class SubsetSelection(PureSurvey):
     """Subset selection: the report is a set of exactly d labels; one that holds the value is e^ε times as likely.
 
@@ -71,22 +71,23 @@ class SubsetSelection(PureSurvey):
 
     name: ClassVar[str] = "subset-selection"
     decode_cost: ClassVar[str] = "n·d"
-    chosen: int | None = None
+    chosen: Converted[SupportsIndex | None, int] = completed(
+        lambda self, given: self._whole_chosen(given), default=None
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _whole_chosen(self, given: SupportsIndex | None) -> int:
         most = self.size - 1
+        if given is not None:
+            return parse_whole_number(given, name="chosen", most=most)
         near = int(self.size / (float(self.odds) + 1))
-        best = min(
+        return min(
             (min(max(1, d), most) for d in (near, near + 1)), key=lambda d: _variance(self.size, d, self.epsilon)
         )
-        given = best if self.chosen is None else parse_whole_number(self.chosen, name="chosen", most=most)
-        object.__setattr__(self, "chosen", given)
 
     @property
     def members(self) -> int:
         """How many labels a report holds, d."""
-        return cast("int", self.chosen)
+        return self.chosen
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from anonhist.frozen import frozen
 from anonhist.local.designs.bits import bit_counts, overwrite_bits
 from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.designs.matrices import check_entries
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class UnarySurvey(PureSurvey):
     """A survey whose report has k bits: that of the value is 1 with probability p, every other one with probability q.
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.randomizers.krr import KRR
+from anonhist.local.surveys.alphabet import Alphabet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anonhist.local.surveys.alphabet import Alphabet
+    from anonhist.local.surveys.alphabet import AlphabetLike
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class WarnerRR(KRR):
     """Warner's randomised response: the true answer of two with probability ``e^ε/(e^ε + 1)``.
 
@@ -46,7 +45,7 @@ class WarnerRR(KRR):
 
     name: ClassVar[str] = "warner"
     decode_cost: ClassVar[str] = ""  # k-RR stands for it
-    alphabet: Alphabet | Iterable[str] | int = ("no", "yes")
+    alphabet: Converted[AlphabetLike, Alphabet] = converted(Alphabet.of, default=("no", "yes"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _OUTSIDE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Alphabet:
     """A closed alphabet: k ≥ 2 labels, known to everybody, and what becomes of values that are none of them.
 
@@ -50,43 +50,18 @@ class Alphabet:
     [3, 9]
     """
 
-    labels: Sequence[str] | int
-    other: str | None = None
+    labels: tuple[str, ...] | int
+    other: str | None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.labels, str | bytes):
-            raise UsageError("An alphabet is a list of labels or their number, not one text.")
-        if not isinstance(self.labels, Iterable):
-            object.__setattr__(self, "labels", self._counted())
-            return
-        labels = tuple(self.labels)
-        if self.other is not None and self.other not in labels:
-            labels = (*labels, self.other)
-        if len(labels) < 2:
-            message = f"An alphabet needs at least two labels; with {len(labels)} there is nothing to ask."
-            raise UsageError(message)
-        if not all(isinstance(label, str) for label in labels):
-            raise UsageError(
-                "The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k."
-            )
-        if len(set(labels)) < len(labels):
-            twice, _ = Counter(labels).most_common(1)[0]
-            message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
-            raise UsageError(message)
-        # Texts out of NumPy are of a kind of their own, which JSON need not know.
-        object.__setattr__(self, "labels", tuple(map(str, labels)))
-
-    def _counted(self) -> int:
-        if self.other is not None:
-            raise UsageError("An alphabet of whole numbers has no label for other values; list the labels instead.")
-        return parse_whole_number(self.labels, name="alphabet", least=2, most=LARGEST_ALPHABET)
+    def __init__(self, labels: Iterable[str] | SupportsIndex, other: str | None = None) -> None:
+        vars(self).update(labels=_checked_labels(labels, other), other=other)
 
     @classmethod
-    def of(cls, value: Alphabet | Iterable[str] | int) -> Alphabet:
+    def of(cls, value: AlphabetLike) -> Alphabet:
         """Return an alphabet as it is, or make one of labels or of their number."""
         if isinstance(value, Alphabet):
             return value
-        return cls(tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else value)
+        return cls(value)
 
     @property
     def size(self) -> int:
@@ -158,3 +133,31 @@ class Alphabet:
         """What describes the alphabet, as JSON values."""
         own: dict[str, Any] = {"size": self.labels} if isinstance(self.labels, int) else {"labels": list(self.labels)}
         return own if self.other is None else own | {"other": self.other}
+
+
+# What an alphabet is made of, or one as it is.
+AlphabetLike = Alphabet | Iterable[str] | SupportsIndex
+
+
+def _checked_labels(given: Iterable[str] | SupportsIndex, other: str | None) -> tuple[str, ...] | int:
+    """Return distinct labels, the one for others among them, or how many there are, if they are whole numbers."""
+    if isinstance(given, str | bytes):
+        raise UsageError("An alphabet is a list of labels or their number, not one text.")
+    if not isinstance(given, Iterable):
+        if other is not None:
+            raise UsageError("An alphabet of whole numbers has no label for other values; list the labels instead.")
+        return parse_whole_number(given, name="alphabet", least=2, most=LARGEST_ALPHABET)
+    labels = tuple(given)
+    if other is not None and other not in labels:
+        labels = (*labels, other)
+    if len(labels) < 2:
+        message = f"An alphabet needs at least two labels; with {len(labels)} there is nothing to ask."
+        raise UsageError(message)
+    if not all(isinstance(label, str) for label in labels):
+        raise UsageError("The labels of an alphabet must be texts; for whole numbers 0 to k - 1, give their number k.")
+    if len(set(labels)) < len(labels):
+        twice, _ = Counter(labels).most_common(1)[0]
+        message = f"The label {twice!r:.80} is in the alphabet twice; take one away."
+        raise UsageError(message)
+    # Texts out of NumPy are of a kind of their own, which JSON need not know.
+    return tuple(map(str, labels))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
 from anonhist.local.surveys.estimate import FrequencyEstimate, Raw, estimated
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_LABELS = 2**24
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ClosedSurvey(Survey):
     """A survey whose possible values everybody knows beforehand.
 
@@ -38,18 +39,14 @@ class ClosedSurvey(Survey):
 
     # What finding all estimates takes the server, with n reports of k labels; empty if it is not to be recommended.
     decode_cost: ClassVar[str] = ""
-    alphabet: Alphabet | Iterable[str] | int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "alphabet", Alphabet.of(self.alphabet))
+    # None only where any text may be answered: of local hashing without one.
+    alphabet: Converted[AlphabetLike, Alphabet | None] = converted(Alphabet.of)
 
     @property
     def labels(self) -> Alphabet:
-        """The alphabet, as such."""
-        alphabet = self.alphabet
-        assert isinstance(alphabet, Alphabet)  # noqa: S101  # made one above
-        return alphabet
+        """The alphabet, where there is one."""
+        assert self.alphabet is not None  # noqa: S101  # nobody asks an open survey
+        return self.alphabet
 
     @property
     def size(self) -> int:

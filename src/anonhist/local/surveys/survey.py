@@ -8,7 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.shuffling import shuffled_guarantee
 from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import ExponentialQuotient
-from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.forgery import ForgedWeight
     from anonhist.local.surveys.reports import Column
+    from anonhist.privacy import EpsilonLike
     from anonhist.randomness import RandomSource
 
 SYSTEM = SystemSource()
@@ -48,7 +50,27 @@ ARITHMETIC = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+def check_local_epsilon(given: EpsilonLike) -> Fraction:
+    """Return what a report costs, exactly.
+
+    Raises
+    ------
+    UsageError
+        If it is no number from 10^−9 to 64.
+
+    Examples
+    --------
+    >>> check_local_epsilon("0.5")
+    Fraction(1, 2)
+    """
+    epsilon = parse_epsilon(given)
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        message = f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; beyond it promises nothing of use."
+        raise UsageError(message)
+    return epsilon
+
+
+@frozen(kw_only=True)
 class Survey(ABC):
     """The public configuration of a local mechanism: frozen, printable, the same on every device and server.
 
@@ -64,17 +86,10 @@ class Survey(ABC):
     """
 
     name: ClassVar[str]
-    epsilon: EpsilonLike
+    epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
     title: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        epsilon = parse_epsilon(self.epsilon)
-        if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-            message = (
-                f"epsilon of a survey must lie between 1e-9 and {LARGEST_EPSILON}; beyond it promises nothing of use."
-            )
-            raise UsageError(message)
-        object.__setattr__(self, "epsilon", epsilon)
         if not isinstance(self.title, str) or not self.title.isprintable():
             raise UsageError("The title of a survey must be plain text on one line.")
 
@@ -105,13 +120,13 @@ class Survey(ABC):
     @cached_property
     def odds(self) -> ExponentialQuotient:
         """E = e^ε, exact."""
-        return ExponentialQuotient.exponential(Fraction(self.epsilon))
+        return ExponentialQuotient.exponential(self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
         """What each report promises the person who sends it."""
         unit = PrivacyUnit.user(max_items=1)
-        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, Fraction(self.epsilon), arithmetic=ARITHMETIC)
+        return Guarantee(unit, NeighboringRelation.SUBSTITUTE, self.epsilon, arithmetic=ARITHMETIC)
 
     def shuffled(self, users: int, delta: EpsilonLike) -> Guarantee:
         """Return what the survey promises where somebody trusted mixes the reports of so many people.

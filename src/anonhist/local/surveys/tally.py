@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Converted, converted, frozen
+from anonhist.numeric.read_only import read_only
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 # Sums of two stay below 2^63.
 MOST_USERS = 2**62
@@ -18,7 +19,11 @@ MOST_USERS = 2**62
 _DENSE = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+def _fixed(numbers: ArrayLike) -> NDArray[np.int64]:
+    return read_only(np.array(numbers, dtype=np.int64))
+
+
+@frozen(eq=False)
 class Tally:
     """Counts of cells; a cell is a report, a bit or a (cohort, bucket), as the survey numbers them.
 
@@ -51,22 +56,19 @@ class Tally:
 
     survey: str
     users: int
-    cells: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    cells: Converted[ArrayLike, NDArray[np.int64]] = converted(_fixed)
+    counts: Converted[ArrayLike, NDArray[np.int64]] = converted(_fixed)
 
     def __post_init__(self) -> None:
         if type(self.users) is not int or not 0 <= self.users <= MOST_USERS:
             raise DataError("A tally counts from 0 to 2^62 users.")
-        cells, counts = (np.array(each, dtype=np.int64) for each in (self.cells, self.counts))
+        cells, counts = self.cells, self.counts
         if cells.ndim != 1 or cells.shape != counts.shape:
             raise DataError("A tally has one count for each cell.")
         if cells.size and (cells[0] < 0 or not (cells[1:] > cells[:-1]).all()):
             raise DataError("The cells of a tally must be ascending whole numbers, each once.")
         if cells.size and (counts.min() < 1 or counts.max() > self.users):
             raise DataError("The counts of a tally must lie between 1 and the number of its users.")
-        for name, array in (("cells", cells), ("counts", counts)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def __add__(self, other: object) -> Tally:
         if not isinstance(other, Tally):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import added
 from anonhist.mechanisms.basis.noisy_band import of_cumulative
 from anonhist.mechanisms.basis.published import profile_of_fit
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 LARGEST_CAP = 2**24
 
 
-@dataclass(frozen=True)
+@frozen
 class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
@@ -61,11 +63,9 @@ class CumulativeMechanism(AdditiveMechanism):
     """
 
     _: KW_ONLY
-    public_cap: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "public_cap", whole_items(self.public_cap, name="public_cap", most=LARGEST_CAP))
+    public_cap: Converted[SupportsIndex | float, int] = converted(
+        partial(whole_items, name="public_cap", most=LARGEST_CAP)
+    )
 
     @property
     def name(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import added
 from anonhist.mechanisms.basis.noisy_band import of_counts
 from anonhist.mechanisms.basis.published import profile_of_sorted
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 MOST_LABELS = 2**24
 
 
-@dataclass(frozen=True)
+@frozen
 class IsotonicMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, made decreasing by isotonic regression.
 
@@ -65,13 +67,9 @@ class IsotonicMechanism(AdditiveMechanism):
     """
 
     _: KW_ONLY
-    public_labels: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(
-            self, "public_labels", whole_items(self.public_labels, name="public_labels", most=MOST_LABELS)
-        )
+    public_labels: Converted[SupportsIndex | float, int] = converted(
+        partial(whole_items, name="public_labels", most=MOST_LABELS)
+    )
 
     @property
     def name(self) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.basis.noise import added
 from anonhist.mechanisms.basis.noisy_band import of_prevalences
 from anonhist.mechanisms.basis.published import profile_of_fit
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 LARGEST_COUNT = 2**24
 
 
-@dataclass(frozen=True)
+@frozen
 class PrevalenceMechanism(AdditiveMechanism):
     """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
 
@@ -75,7 +77,9 @@ class PrevalenceMechanism(AdditiveMechanism):
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     _: KW_ONLY
-    public_cap: int | None = None
+    public_cap: Converted[SupportsIndex | float | None, int | None] = converted(
+        optional(partial(whole_items, name="public_cap", most=LARGEST_COUNT)), default=None
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,9 +94,6 @@ class PrevalenceMechanism(AdditiveMechanism):
                 "The prevalence mechanism needs `public_cap`, a number that everybody knows and no count exceeds; only "
                 "where labels are protected, their `max_count` is the cap."
             )
-        else:
-            cap = whole_items(self.public_cap, name="public_cap", most=LARGEST_COUNT)
-            object.__setattr__(self, "public_cap", cap)
         if self._gamma < SMALLEST_GAMMA:
             least = short_decimal(self.epsilon / self._gamma)
             message = f"The prevalence mechanism needs an epsilon of at least {least}·2^-40, about {least}e-12."

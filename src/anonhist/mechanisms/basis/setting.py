@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from anonhist import __version__
 from anonhist.errors import DataError, UsageError
+from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import (
     Guarantee,
     NeighboringRelation,
@@ -26,10 +27,30 @@ from anonhist.releases import Release
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from anonhist.privacy import EpsilonLike
     from anonhist.releases import Evidence, Mechanism
 
 
-@dataclass(frozen=True)
+def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
+    """Return a unit that a release can protect, refusing what is none, such as its name."""
+    if not isinstance(unit, PrivacyUnit):
+        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
+        raise UsageError(message)
+    if unit.sketches > 1:
+        message = f"A release of exact counts is not one of several sketches: protect {unit.combined}."
+        raise UsageError(message)
+    return unit
+
+
+def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
+    """Return a relation, refusing what is none, such as its name."""
+    if not isinstance(relation, NeighboringRelation):
+        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
+        raise UsageError(message)
+    return relation
+
+
+@frozen
 class Setting:
     """Public settings shared by the central mechanisms; each mechanism is a frozen value that extends them.
 
@@ -56,16 +77,11 @@ class Setting:
     # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
-    epsilon: Fraction
-    unit: PrivacyUnit = PrivacyUnit.item()  # noqa: RUF009  # a frozen value
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
+    epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
+    unit: Checked[PrivacyUnit] = converted(check_unit, default=PrivacyUnit.item())
+    relation: Checked[NeighboringRelation] = converted(check_relation, default=NeighboringRelation.ADD_OR_REMOVE)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
-        check_unit(self.unit)
-        if not isinstance(self.relation, NeighboringRelation):
-            message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {self.relation!r}."
-            raise UsageError(message)
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
@@ -197,16 +213,6 @@ def without_sizes() -> Iterator[None]:
         yield
     except MemoryError:
         raise DataError("There is not enough memory to release these data; use a larger machine.") from None
-
-
-def check_unit(unit: object) -> None:
-    """Refuse what is no privacy unit, such as its name."""
-    if not isinstance(unit, PrivacyUnit):
-        message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
-        raise UsageError(message)
-    if unit.sketches > 1:
-        message = f"A release of exact counts is not one of several sketches: protect {unit.combined}."
-        raise UsageError(message)
 
 
 def check_profile(profile: object) -> None:

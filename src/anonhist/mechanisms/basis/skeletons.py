@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence, Release
 
 
-@dataclass(frozen=True)
+@frozen
 class CentralMechanism(Setting, ABC):
     """A mechanism for profiles that is asked for by name: a public, frozen, printable value."""
 
@@ -47,7 +47,7 @@ class CentralMechanism(Setting, ABC):
         """Return ``size`` runs on a public profile, with simulation randomness."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AdditiveMechanism(CentralMechanism):
     """A mechanism that adds noise to numbers read off the profile, and publishes a function of the sums."""
 
@@ -88,7 +88,7 @@ class AdditiveMechanism(CentralMechanism):
         """Run once on a profile that was admitted."""
 
 
-@dataclass(frozen=True)
+@frozen
 class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from anonhist.mechanisms.basis.setting import check_profile
 from anonhist.privacy import parse_epsilon, parse_whole_number
@@ -37,7 +37,7 @@ def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:
     )
 
 
-def public_size(alphabet_size: int | None) -> int | None:
+def public_size(alphabet_size: SupportsIndex | None) -> int | None:
     """Return k, or None where it is not known.
 
     Raises

@@ -6,9 +6,10 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, surprise
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
@@ -77,7 +78,7 @@ class PolynomialParameters:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class EntropyMechanism(StatisticMechanism):
     """Private Shannon entropy, in nats, cut to [0, ln k] after noise was added.
 
@@ -112,13 +113,12 @@ class EntropyMechanism(StatisticMechanism):
 
     _: KW_ONLY
     method: str = "polynomial"
-    alphabet_size: int | None = None
+    alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
     polynomial: PolynomialParameters | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_method(self.method, PRIVATE_ENTROPY_METHODS, of="private entropy")
-        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
         if self.alphabet_size is None and self.method == "polynomial":
             raise UsageError(
                 "The polynomial method needs `alphabet_size`, how many labels there can be; without it use jackknife."

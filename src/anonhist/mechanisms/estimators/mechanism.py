@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
 from anonhist.mechanisms.estimators.noised import Noised
@@ -41,7 +43,7 @@ _ALLOWED = Statement(Holds.BOTH, "the ends allow for the largest bias there can 
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
-@dataclass(frozen=True)
+@frozen
 class StatisticMechanism(Setting, ABC):
     """Release ``f = Σ_j w(j)·φ_j`` under discrete Laplace noise whose scale depends on public numbers alone.
 
@@ -81,7 +83,9 @@ class StatisticMechanism(Setting, ABC):
     counted: ClassVar[str] = ""
 
     _: KW_ONLY
-    public_items: int | None = None
+    public_items: Converted[SupportsIndex | float | None, int | None] = converted(
+        optional(partial(whole_items, name="public_items")), default=None
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,8 +95,6 @@ class StatisticMechanism(Setting, ABC):
                 "which says how many of them have each count."
             )
             raise UsageError(message)
-        if self.public_items is not None:
-            object.__setattr__(self, "public_items", whole_items(self.public_items, name="public_items"))
 
     @abstractmethod
     def statistic(self, items: int) -> LinearStatistic:

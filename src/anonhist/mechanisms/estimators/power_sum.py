@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST_ORDER = 12
 
 
-@dataclass(frozen=True)
+@frozen
 class PowerSumMechanism(StatisticMechanism):
     """Private ``Σ_x p_x^a``, estimated by ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, cut to [k^(1−a), 1].
 
@@ -46,14 +48,10 @@ class PowerSumMechanism(StatisticMechanism):
     quantity: ClassVar[str] = "the power sum"
 
     _: KW_ONLY
-    order: int
-    alphabet_size: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        order = parse_whole_number(self.order, name="order", least=2, most=LARGEST_ORDER)
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
+    order: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="order", least=2, most=LARGEST_ORDER)
+    )
+    alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     @property
     def assumes(self) -> str:
@@ -86,7 +84,7 @@ class PowerSumMechanism(StatisticMechanism):
         return float(self.alphabet_size or max(items, 2)) ** (1 - self.order), 1.0
 
 
-@dataclass(frozen=True)
+@frozen
 class RenyiEntropyMechanism(PowerSumMechanism):
     """Private Rényi entropy ``ln(Σ_x p_x^a)/(1 − a)`` of a whole order a, in nats: from a private power sum.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.mechanisms.estimators.asking import made
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True)
+@frozen
 class SampleCoverageMechanism(StatisticMechanism):
     """Private ``C = 1 − φ_1/n``, cut to [0, 1]: the share of what comes next that has been seen before.
 

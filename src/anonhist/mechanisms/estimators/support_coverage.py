@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import made, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
@@ -72,7 +73,7 @@ class Smoothing:
         return smoothed(n=items, draws=draws, trials=trials)
 
 
-@dataclass(frozen=True)
+@frozen
 class SupportCoverageMechanism(StatisticMechanism):
     """Private ``S_m = Σ_x (1 − (1 − p_x)^m)``: expected distinct labels in m draws, cut to [1, min(m, k)].
 
@@ -102,16 +103,14 @@ class SupportCoverageMechanism(StatisticMechanism):
     counted: ClassVar[str] = "labels"
 
     _: KW_ONLY
-    draws: int
+    draws: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="draws", most=MAX_DRAWS))
     method: str | None = None
-    alphabet_size: int | None = None
+    alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "draws", parse_whole_number(self.draws, name="draws", most=MAX_DRAWS))
         if self.method is not None:
             check_method(self.method, SUPPORT_COVERAGE_METHODS, of="support coverage")
-        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
 
     def method_for(self, items: int) -> str:
         """Return the method for a public number of items."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import made, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
@@ -33,7 +34,7 @@ PRIVATE_SUPPORT_SIZE_METHODS = ("chebyshev", "coverage", "observed")
 _DRAWS_PER_LABEL = math.log(30)
 
 
-@dataclass(frozen=True)
+@frozen
 class SupportSizeMechanism(StatisticMechanism):
     """Private number of labels with a probability above zero, cut to [1, k].
 
@@ -64,12 +65,11 @@ class SupportSizeMechanism(StatisticMechanism):
 
     _: KW_ONLY
     method: str = "chebyshev"
-    alphabet_size: int | None = None
+    alphabet_size: Converted[SupportsIndex | None, int | None] = converted(public_size, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
-        object.__setattr__(self, "alphabet_size", public_size(self.alphabet_size))
         if self.alphabet_size is None and self.method != "observed":
             message = f"The {self.method} method needs `alphabet_size`, one by the least probability a label may have."
             raise UsageError(message)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import made
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-@dataclass(frozen=True)
+@frozen
 class UniformityMechanism(StatisticMechanism):
     """Private ``Σ_x |p_x − 1/k|``, plug-in, cut to [0, 2·(1 − 1/k)].
 
@@ -39,12 +41,7 @@ class UniformityMechanism(StatisticMechanism):
     quantity: ClassVar[str] = "the distance to uniformity"
 
     _: KW_ONLY
-    alphabet_size: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        size = parse_whole_number(self.alphabet_size, name="alphabet_size")
-        object.__setattr__(self, "alphabet_size", size)
+    alphabet_size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="alphabet_size"))
 
     @property
     def assumes(self) -> str:

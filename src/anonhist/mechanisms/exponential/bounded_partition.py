@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
+from functools import partial
 from math import isqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.published import with_at_most
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
@@ -29,7 +31,7 @@ _SMALLEST_EPSILON = Fraction(1, 100)
 _CHAINS = 2
 
 
-@dataclass(frozen=True)
+@frozen
 class BoundedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
 
@@ -69,12 +71,12 @@ class BoundedPartitionMechanism(DrawnMechanism):
     runs_hold_from: ClassVar[Fraction] = Fraction(3, 2)
 
     _: KW_ONLY
-    public_items: int
+    public_items: Converted[SupportsIndex | float, int] = converted(
+        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = whole_items(self.public_items, name="public_items", most=LARGEST_NUMBER)
-        object.__setattr__(self, "public_items", number)
         if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError(
                 f"The bounded partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, and of at least 0.01 "

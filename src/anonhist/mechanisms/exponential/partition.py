@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.published import bounded_profile
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.mechanisms.exponential.calibration import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _WORTH_DENOISING = 3 * math.log(2)
 
 
-@dataclass(frozen=True)
+@frozen
 class PartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ q^{‖λ−μ‖₁} · h_z(μ)`` over all partitions μ.
 

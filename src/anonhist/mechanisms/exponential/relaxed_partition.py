@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.published import with_at_most
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.choices import Choices
+    from anonhist.privacy import EpsilonLike
 
 LARGEST_NUMBER = 10_000
 _SMALLEST_EPSILON = Fraction(1, 10)
@@ -30,7 +33,7 @@ _SMALLEST_EPSILON = Fraction(1, 10)
 _ROUNDING = 1 / 4096
 
 
-@dataclass(frozen=True)
+@frozen
 class RelaxedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−(ε/2)‖λ−μ‖₁}`` over the partitions μ in a window around λ.
 
@@ -72,14 +75,15 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     most_items: ClassVar[int | None] = LARGEST_NUMBER
 
     _: KW_ONLY
-    public_items: int
-    delta: Fraction = Fraction(1, 10**9)
+    public_items: Converted[SupportsIndex | float, int] = converted(
+        partial(whole_items, name="public_items", most=LARGEST_NUMBER)
+    )
+    delta: Converted[EpsilonLike, Fraction] = converted(
+        partial(parse_epsilon, name="delta"), default=Fraction(1, 10**9)
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = whole_items(self.public_items, name="public_items", most=LARGEST_NUMBER)
-        object.__setattr__(self, "public_items", number)
-        object.__setattr__(self, "delta", parse_epsilon(self.delta, name="delta"))
         if not Fraction(1, 10**30) <= self.delta <= Fraction(1, 1000):
             message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
             raise UsageError(message)

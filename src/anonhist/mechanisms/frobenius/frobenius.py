@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.mechanisms.basis.noise import added, simulated_noise
 from anonhist.mechanisms.basis.published import bounded_profile
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
@@ -31,7 +31,7 @@ _MARGIN = 8
 _SIMULATED_CELLS = 2**22
 
 
-@dataclass(frozen=True)
+@frozen
 class FrobeniusMechanism(AdditiveMechanism):
     """Release a profile by two-sided geometric noise on its Frobenius coordinates.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.basis.noise import added, exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import make_release, without_sizes
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
@@ -18,7 +20,7 @@ from anonhist.mechanisms.privhist.cut import MOST_LABELS, cut, top_labels
 from anonhist.mechanisms.privhist.high import high_privacy, noisy_blocks
 from anonhist.mechanisms.privhist.low import low_privacy
 from anonhist.numeric.pulse import pulsing
-from anonhist.privacy import EpsilonLike, parse_epsilon, short_decimal
+from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.mechanism import check_numbers
@@ -27,16 +29,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.privacy import Guarantee
+    from anonhist.privacy import EpsilonLike, Guarantee
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
 # Any T will do that follows from N alone: from n = 2^44 on memory sets it.
 _LARGEST_THRESHOLD = 2**22
-_STEPS = ("items", "cut", "blocks")
 
 
-@dataclass(frozen=True)
+def _exact_share(share: EpsilonLike, name: str) -> Fraction:
+    """Return a share exactly; that of the blocks may be nothing."""
+    is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
+    return Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
+
+
+@frozen
 class BudgetShares:
     """How PrivHist divides its budget: three shares that add up to one.
 
@@ -60,13 +67,11 @@ class BudgetShares:
     '1/50, 49/100, 49/100'
     """
 
-    items: Fraction
-    cut: Fraction
-    blocks: Fraction
+    items: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="items"))
+    cut: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="cut"))
+    blocks: Converted[EpsilonLike, Fraction] = converted(partial(_exact_share, name="blocks"))
 
     def __post_init__(self) -> None:
-        for name in _STEPS:
-            object.__setattr__(self, name, _exact_share(getattr(self, name), name))
         if self.items + self.cut + self.blocks != 1:
             message = f"The shares of the budget must add up to 1, not {self.items + self.cut + self.blocks} ({self})."
             raise UsageError(message)
@@ -98,7 +103,7 @@ class BudgetShares:
                 f"The shares of the budget are three numbers such as 0.02,0.49,0.49, or 'thirds', not {text!r:.80}."
             )
             raise UsageError(message)
-        return cls(*(_exact_share(part, name) for part, name in zip(parts, _STEPS, strict=True)))
+        return cls(*parts)
 
     @classmethod
     def of(cls, asked: BudgetShares | str | None, epsilon_per_cell: Fraction) -> BudgetShares:
@@ -116,13 +121,7 @@ class BudgetShares:
         return f"{self.items}, {self.cut}, {self.blocks}"
 
 
-def _exact_share(share: EpsilonLike, name: str) -> Fraction:
-    """Return a share exactly; that of the blocks may be nothing."""
-    is_nothing = name == "blocks" and str(share) in {"0", "0.0"}
-    return Fraction(0) if is_nothing else parse_epsilon(share, name=f"The share {name!r}")
-
-
-@dataclass(frozen=True)
+@frozen
 class PrivHistMechanism(CentralMechanism):
     """Release n and a profile by PrivHist, the first pure mechanism for profiles whose time grows like √n.
 
@@ -169,27 +168,22 @@ class PrivHistMechanism(CentralMechanism):
     """
 
     _: KW_ONLY
-    shares: BudgetShares | str | None = None
+    # Kept as they are, so that equal mechanisms are equal however they were asked for.
+    shares: Converted[BudgetShares | str | None, BudgetShares] = completed(
+        lambda self, asked: BudgetShares.of(asked, self.epsilon_per_cell), default=None
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Recorded as they are, so that equal mechanisms are equal however they were asked for.
-        object.__setattr__(self, "shares", self.division)
-        if self.epsilon_per_cell <= 1 and not self.division.blocks:
+        if self.epsilon_per_cell <= 1 and not self.shares.blocks:
             raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
-        division = self.division
-        least = min(share for share in (division.items, division.cut, division.blocks) if share)
+        least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
         if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
                 f"A share of {least} leaves less than {short_decimal(self.smallest_epsilon_per_cell)} per cell for a "
                 "step: give it more."
             )
             raise UsageError(message)
-
-    @property
-    def division(self) -> BudgetShares:
-        """How the budget is divided."""
-        return BudgetShares.of(self.shares, self.epsilon_per_cell)
 
     @property
     def name(self) -> str:
@@ -199,7 +193,7 @@ class PrivHistMechanism(CentralMechanism):
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "shares": str(self.division)}
+        return {**super().parameters, "shares": str(self.shares)}
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
@@ -213,7 +207,7 @@ class PrivHistMechanism(CentralMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release, with what each step spends."""
-        shares = self.division
+        shares = self.shares
         steps = [("the number of items", shares.items), ("small and large counts", shares.cut)]
         if self.epsilon_per_cell <= 1:
             steps.append(("sums over blocks of counts", shares.blocks))
@@ -227,7 +221,7 @@ class PrivHistMechanism(CentralMechanism):
             released, items, parts = self._run(top_labels(self.admit(profile), MOST_LABELS), exact_noise(source))
         public = self.publishable(released)
         evidence = (
-            of_few(float(self.division.items * self.epsilon_per_cell)) if parts is None else of_parts(parts, public)
+            of_few(float(self.shares.items * self.epsilon_per_cell)) if parts is None else of_parts(parts, public)
         )
         return make_release(public, self, reason=reason, items=items, evidence=evidence)
 
@@ -244,7 +238,7 @@ class PrivHistMechanism(CentralMechanism):
 
     def _run(self, profile: Profile, noise: Noise) -> tuple[Profile, int, NoisyParts | None]:
         """Run once: what is published, N, and the noisy numbers that the former was fitted to, if N is not 0."""
-        shares, epsilon = self.division, self.epsilon_per_cell
+        shares, epsilon = self.shares, self.epsilon_per_cell
         for_items, for_cut, for_blocks = (share * epsilon for share in (shares.items, shares.cut, shares.blocks))
         # 1.
         items = min(max(profile.n + int(noise(for_items, 1)[0]), 0), MAX_ITEMS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import parse_epsilon
 from anonhist.sketches.decoding.circulant import Circulant, fast_length, reaches_of
 from anonhist.sketches.decoding.hyperplane import NORMS, best_on_hyperplane
@@ -26,7 +26,20 @@ if TYPE_CHECKING:
 LONGEST_WINDOW = 2**24
 
 
-@dataclass(frozen=True)
+def _norm(given: str | float) -> str:
+    if (norm := str(given)) not in NORMS:
+        message = f"`norm` must be one of {', '.join(NORMS)}, not {norm!r:.80}."
+        raise UsageError(message)
+    return norm
+
+
+def _probability(given: EpsilonLike) -> Fraction:
+    if (probability := parse_epsilon(given, name="beta")) >= 1:
+        raise UsageError("`beta` must be less than 1, such as 0.01.")
+    return probability
+
+
+@frozen
 class WuPagh:
     """Algorithms 2 and 3 of Wu and Pagh: undo truncated noise on a window, correct the sum, round to a profile.
 
@@ -64,18 +77,8 @@ class WuPagh:
     ([0, 3], [3.0, 2.0])
     """
 
-    norm: str | float = "2"
-    beta: EpsilonLike = Fraction(1, 100)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "norm", str(self.norm))
-        if self.norm not in NORMS:
-            message = f"`norm` must be one of {', '.join(NORMS)}, not {self.norm!r:.80}."
-            raise UsageError(message)
-        probability = parse_epsilon(self.beta, name="beta")
-        if probability >= 1:
-            raise UsageError("`beta` must be less than 1, such as 0.01.")
-        object.__setattr__(self, "beta", probability)
+    norm: Converted[str | float, str] = converted(_norm, default="2")
+    beta: Converted[EpsilonLike, Fraction] = converted(_probability, default=Fraction(1, 100))
 
     @property
     def name(self) -> str:
@@ -85,7 +88,7 @@ class WuPagh:
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """The norm, and the probability of failure."""
-        return {"norm": str(self.norm), "beta": str(self.beta)}
+        return {"norm": self.norm, "beta": str(self.beta)}
 
     def decode(self, observed: Observed, setting: Setting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol.
@@ -99,7 +102,7 @@ class WuPagh:
         if not size:
             return Prevalences.none()
         largest = max(int(observed.values[-1]), 0)
-        reaches = reaches_of(setting.law, size=size, beta=float(Fraction(self.beta)))
+        reaches = reaches_of(setting.law, size=size, beta=float(self.beta))
         below = max(sum(reaches), -int(observed.values[0]))
         length = fast_length(below + largest + sum(reaches) + 1)
         if length > LONGEST_WINDOW:
@@ -112,5 +115,5 @@ class WuPagh:
         profile = slice(below, below + largest + 1)
         inside = np.zeros(length)
         inside[profile] = 1
-        shares = rounded_to_profile(best_on_hyperplane(noise, seen, inside, str(self.norm))[profile])
+        shares = rounded_to_profile(best_on_hyperplane(noise, seen, inside, self.norm)[profile])
         return labels_found(np.arange(shares.size), shares * size, setting)

@@ -1,0 +1,132 @@
+"""Frozen values with fields that take more types than they keep: parsed once, when the value is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import EllipsisType
+    from typing import Literal, Never
+
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
+Value = TypeVar("Value")
+Given_contra = TypeVar("Given_contra", contravariant=True)
+Kept_co = TypeVar("Kept_co", covariant=True)
+_KEY = "converted"
+
+
+class Converted(Generic[Given_contra, Kept_co]):
+    """The type of a field: what may be given for it, and what is kept of that.
+
+    Type checkers take the one from ``__set__``, the other from ``__get__``. At run time there is no ``__get__``, so
+    Python reads the instance's own dictionary, without a call.
+    """
+
+    def __init__(self, name: str, convert: Callable[[Any, Given_contra], Kept_co]) -> None:
+        self._name, self._convert = name, convert
+
+    def __set__(self, instance: Never, given: Given_contra) -> None:
+        # Only constructors get here, and nobody's instance is of the type Never: such values are frozen.
+        kept: dict[str, object] = vars(cast("object", instance))
+        kept[self._name] = self._convert(instance, given)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: object, owner: type | None = None) -> Kept_co: ...
+
+
+# The type of a field that keeps what it is given, or refuses it.
+Checked = Converted[Given, Given]
+
+
+def converted(
+    convert: Callable[[Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
+) -> Converted[Given, Kept]:
+    """Return a field of a :func:`frozen` class that keeps ``convert(given)``.
+
+    Examples
+    --------
+    >>> @frozen
+    ... class Share:
+    ...     of: Converted[str, float] = converted(float, default="0.5")
+    >>> Share("0.25"), Share()
+    (Share(of=0.25), Share(of=0.5))
+    """
+    return completed(lambda _, given: convert(given), default=default, shown=shown)
+
+
+def completed(
+    convert: Callable[[Any, Given], Kept], *, default: Given | EllipsisType = ..., shown: bool = True
+) -> Converted[Given, Kept]:
+    """Return a field that keeps ``convert(instance, given)``; the fields before it are set already.
+
+    Examples
+    --------
+    >>> @frozen
+    ... class Interval:
+    ...     low: int
+    ...     high: Converted[int | None, int] = completed(lambda self, high: high or self.low + 1, default=None)
+    >>> Interval(3), Interval(3, 5)
+    (Interval(low=3, high=4), Interval(low=3, high=5))
+    """
+    named: dict[str, Any] = {} if default is ... else {"default": default}
+    return cast("Converted[Given, Kept]", field(**named, repr=shown, metadata={_KEY: convert}))
+
+
+def derived(compute: Callable[[Any], Kept], *, init: Literal[False] = False) -> Converted[Any, Kept]:
+    """Return a field that is not given: it follows from the others.
+
+    Examples
+    --------
+    >>> @frozen
+    ... class Square:
+    ...     side: int
+    ...     area: Converted[Any, int] = derived(lambda self: self.side**2)
+    >>> Square(3)
+    Square(side=3, area=9)
+    """
+    return cast("Converted[Any, Kept]", field(init=init, default=cached_property(compute)))
+
+
+def optional(convert: Callable[[Given], Kept]) -> Callable[[Given | None], Kept | None]:
+    """Leave None as it is.
+
+    Examples
+    --------
+    >>> list(map(optional(int), ["3", None]))
+    [3, None]
+    """
+    return lambda given: None if given is None else convert(given)
+
+
+@overload
+def frozen(cls: type[Value], /) -> type[Value]: ...
+
+
+@overload
+def frozen(**options: bool) -> Callable[[type[Value]], type[Value]]: ...
+
+
+@dataclass_transform(field_specifiers=(field, converted, completed, derived))
+def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
+    """Make a frozen dataclass whose fields may be :class:`Converted`; options are those of ``dataclass``.
+
+    Examples
+    --------
+    >>> @frozen(kw_only=True)
+    ... class Count:
+    ...     of: Converted[str, int] = converted(int)
+    >>> Count(of="3")
+    Count(of=3)
+    """
+    if cls is None:
+        return lambda cls: frozen(cls, **options)
+    made = dataclass(frozen=True, **options)(cls)
+    for each in fields(made):
+        if _KEY in each.metadata and each.name in cls.__annotations__:
+            setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
+    return made

@@ -1,0 +1,97 @@
+"""Calls for a type checker alone, which `make check` runs: the documented ones it accepts, the wrong ones it refuses.
+
+What a wrong call is refused for stands beside it; a checker that accepted it would call the remark unused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_type
+
+import numpy as np
+
+from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, LocalHashing, SubsetSelection
+from anonhist.mechanisms import (
+    BudgetShares,
+    CumulativeMechanism,
+    FrobeniusMechanism,
+    PrevalenceMechanism,
+    PrivHistMechanism,
+    RelaxedPartitionMechanism,
+)
+from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism, private_entropy
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+
+
+def central() -> None:
+    half = FrobeniusMechanism(epsilon="0.5")
+    for epsilon in (1, 0.5, "1/3", Decimal("0.1"), Fraction(1, 3)):
+        FrobeniusMechanism(epsilon, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
+    assert_type(half.epsilon, Fraction)
+    assert_type(half.unit, PrivacyUnit)
+    assert_type(replace(half, epsilon="1/3").epsilon, Fraction)
+    assert_type(CumulativeMechanism(1, public_cap=1e9).public_cap, int)
+    assert_type(PrevalenceMechanism(1, public_cap=np.int64(100)).public_cap, int | None)
+    assert_type(PrivHistMechanism("2", shares="thirds").shares, BudgetShares)
+    assert_type(RelaxedPartitionMechanism(4, public_items=100, delta="1e-6").delta, Fraction)
+
+    FrobeniusMechanism()  # type: ignore[call-arg]
+    FrobeniusMechanism([0.5])  # type: ignore[arg-type]
+    FrobeniusMechanism(1, "user")  # type: ignore[arg-type]
+    FrobeniusMechanism(1, relation="substitute")  # type: ignore[arg-type]
+    FrobeniusMechanism(1, public_cap=5)  # type: ignore[call-arg]
+    CumulativeMechanism(1)  # type: ignore[call-arg]
+    CumulativeMechanism(1, public_cap="100")  # type: ignore[arg-type]
+    PrivHistMechanism(1, shares=(1, 2, 3))  # type: ignore[arg-type]
+    PrivacyUnit.user(max_items="5")  # type: ignore[arg-type]
+    replace(half, epsilon=None)  # type: ignore[arg-type]
+    half.epsilon = Fraction(1)  # type: ignore[arg-type]
+
+
+def estimators(profile: Profile) -> None:
+    assert_type(EntropyMechanism("1", alphabet_size=np.int64(26)).alphabet_size, int | None)
+    assert_type(SupportCoverageMechanism("1", draws=100).draws, int)
+    private_entropy(profile, epsilon="0.5", alphabet_size=26)
+
+    SupportCoverageMechanism(1)  # type: ignore[call-arg]
+    EntropyMechanism(1, alphabet_size=26.0)  # type: ignore[arg-type]
+    private_entropy(profile)  # type: ignore[call-arg]
+    private_entropy(profile, epsilon=[1])  # type: ignore[arg-type]
+    private_entropy(profile, epsilon=1, unit="item")  # type: ignore[arg-type]
+
+
+def local() -> None:
+    assert_type(KRR(alphabet=["no", "yes"], epsilon="0.5").epsilon, Fraction)
+    assert_type(KRR(alphabet=26, epsilon=1).labels, Alphabet)
+    assert_type(LocalHashing(epsilon=1).alphabet, Alphabet | None)
+    assert_type(LocalHashing(epsilon=1).buckets, int)
+    assert_type(SubsetSelection(alphabet=1000, epsilon=1).chosen, int)
+    assert_type(HeavyHitters(epsilon=4, max_bytes=3).buckets, int)
+    assert_type(RAPPOR(buckets=32, cohorts=8, permanent="1/2", zero=0, one=0.75).epsilon, Fraction)
+
+    KRR(alphabet=["no", "yes"])  # type: ignore[call-arg]
+    KRR(epsilon=1)  # type: ignore[call-arg]
+    KRR(alphabet=None, epsilon=1)  # type: ignore[arg-type]
+    KRR(alphabet=2.5, epsilon=1)  # type: ignore[arg-type]
+    LocalHashing(epsilon=None)  # type: ignore[arg-type]
+    LocalHashing(epsilon=1, buckets="4")  # type: ignore[arg-type]
+    RAPPOR(buckets=32, cohorts=8, epsilon=1, permanent="1/2", zero=0, one=1)  # type: ignore[call-arg]
+    RAPPOR(buckets=32, cohorts=8, permanent=None, zero=0, one=1)  # type: ignore[arg-type]
+
+
+def sketches() -> None:
+    share = NoiseShare(honest=np.int64(2), session="week 47")
+    HashedSketch(buckets=1000, epsilon="0.5", key=b"week 47", sample_share="1/2", noise_share=share)
+    DomainSketch(alphabet=["cats", "dogs"], epsilon=0.5)
+
+    HashedSketch(buckets=1000, epsilon=1)  # type: ignore[call-arg]
+    HashedSketch(buckets=1000, epsilon=1, key="week 47")  # type: ignore[arg-type]
+    HashedSketch(buckets="1000", epsilon=1, key=b"week 47")  # type: ignore[arg-type]
+    HashedSketch(buckets=1000, epsilon=1, key=b"week 47", sample_share=[1])  # type: ignore[arg-type]
+    NoiseShare(honest="2", session="week 47")  # type: ignore[arg-type]
