@@ -115,7 +115,7 @@ class Release:
             object.__setattr__(self, "recorded_error", replace(known, runs_fall_short=short))
         if self.order_key is not None:
             object.__setattr__(self, "order_key", parse_order_key(self.order_key))
-            if self.guarantee.unit.kind != "user":
+            if self.guarantee.unit.max_items is None:
                 raise UsageError("Only a release for users has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold how many items its users had: that is private.")
@@ -239,9 +239,9 @@ class Release:
         With labels protected it is their cap, at which all larger counts were taken together; with nodes protected it
         is θ, beyond which edges were left out. None where counts are as large as they are.
         """
-        if self.guarantee.unit.kind == "label":
-            return self.guarantee.unit.bound
-        return self.mechanism.max_degree if isinstance(self.mechanism, BoundsDegrees) else None
+        if isinstance(self.mechanism, BoundsDegrees):
+            return self.mechanism.max_degree
+        return self.guarantee.unit.max_count
 
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
@@ -265,11 +265,11 @@ class Release:
     def _as_far_as_counted(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
         unit, largest = self.guarantee.unit, self.largest_count
-        if unit.kind == "user":
-            return replace(found, assumes=f"users with more than {unit.bound:,} items had none of these left out")
-        if largest is None or (unit.kind == "label" and count <= largest):
+        if unit.max_items is not None:
+            return replace(found, assumes=f"users with more than {unit.max_items:,} items had none of these left out")
+        if largest is None or (unit.max_count is not None and count <= largest):
             return found
-        if unit.kind == "label":
+        if unit.max_count is not None:
             # Those are among the labels at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE

@@ -58,9 +58,9 @@ def k_plus_figure(release: Release) -> Figure:
     profile, error = release.profile, release.error
     levels = levels_of(profile)
     levels = levels[thinned(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
-    if release.guarantee.unit.kind == "label":
-        # Counts above the bound were taken together with it: there is nothing to err about.
-        levels = levels[levels <= release.guarantee.unit.bound]
+    if (largest := release.guarantee.unit.max_count) is not None:
+        # Counts above it were taken together with it: there is nothing to err about.
+        levels = levels[levels <= largest]
     values = profile.cumulative_prevalence(levels).astype(float)
     low, high = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (values, values)
     # Each value holds up to the next level, the last one for all that is above.

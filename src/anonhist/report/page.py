@@ -54,7 +54,7 @@ def _main(release: Release, command: str | None) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
     low, high = guessing.items_interval if release.items is None else interval_of_items(release)
-    limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
+    limit = guarantee.unit.max_count
     words = {
         "items": f"{release.n:,}",
         "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",

@@ -193,23 +193,10 @@ def _towards_parties(guarantee: Guarantee) -> str:
 
 def not_covered(unit: PrivacyUnit) -> list[str]:
     """Say what the promise does not cover, first what follows from the unit."""
-    of_unit = {
-        "item": "Anyone with several items: the promise is for one item, and for k items of one person ε is k times as"
-        " large.",
-        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user"
-        f"{'' if unit.sketches == 1 else f' in one of the {unit.sketches:,} sketches'}: the data must have been limited"
-        " to that before anything was counted.",
-        "label": f"How often a label occurs beyond {unit.bound:,} times: such counts were taken together.",
-        "edge": "That somebody has many edges: the promise is for one edge, and for k edges of one node ε is k times as"
-        " large. Which nodes there are is not protected either.",
-        "node": "Anyone with several nodes: the promise is for one node, and for k nodes of one person ε is k times as"
-        " large.",
-    }
-    people = {"user": "users", "label": "labels", "node": "nodes"}.get(unit.kind)
     # Whoever releases every week has other data each time, but the same people in them.
-    again = "the same data" if people is None else f"data of the same {people}, such as those of next week"
+    again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
     return [
-        of_unit[unit.kind],
+        unit.not_covered,
         f"Further releases of {again}: their budgets add up.",
         "What the running time or memory use of the program tells someone who watches the machine.",
         "The data themselves, which stay where they were.",

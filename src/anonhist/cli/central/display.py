@@ -70,7 +70,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     )
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
-    capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
+    capped = "" if unit.max_count is None else f", each label counted at most {_many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.
     # Of degrees that were bounded: that many of them, as in the table.
     reached = release.error.k_plus(profile, 1).interval
@@ -111,9 +111,9 @@ def _table(release: Release, console: Console) -> None:
     table.add_column("95 % interval", justify="right")
     error, profile = release.error, release.profile
     levels = {level for level in _LEVELS if profile.k_plus(level)}
-    if release.guarantee.unit.kind == "label":
+    if (largest := release.guarantee.unit.max_count) is not None:
         # All that is known of what lies beyond.
-        levels = {*levels, release.guarantee.unit.bound} - {1}
+        levels = {*levels, largest} - {1}
     # Of degrees that were bounded: what is said before the table.
     rows = [
         (

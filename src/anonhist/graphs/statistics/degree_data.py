@@ -89,8 +89,7 @@ class DegreeData:
         if isinstance(degrees, Degrees):
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
         if isinstance(degrees, Profile):
-            is_directed = degrees.unit.kind == "edge" and degrees.unit.bound == 1
-            return cls(degrees, EdgePolicy(Direction.IN) if is_directed else SIMPLE)
+            return cls(degrees, EdgePolicy(Direction.IN) if degrees.unit.degrees == 1 else SIMPLE)
         message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not a {type(data).__name__}."
         raise UsageError(message)
 

@@ -168,7 +168,7 @@ class Setting:
                 "Leave unit out, or read the profile again for the unit you want."
             )
             raise UsageError(message)
-        admitted = capped(profile, self.unit.bound) if self.unit.kind == "label" else profile
+        admitted = self.publishable(profile)
         if number := self.exceeded(admitted):
             message = f"`{number}` is below the data: give a larger number that is known without looking at them."
             raise UsageError(message)
@@ -176,7 +176,7 @@ class Setting:
 
     def publishable(self, released: Profile) -> Profile:
         """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
-        return capped(released, self.unit.bound) if self.unit.kind == "label" else released
+        return released if self.unit.max_count is None else capped(released, self.unit.max_count)
 
     def exceeded(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""

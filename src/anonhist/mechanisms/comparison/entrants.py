@@ -42,7 +42,7 @@ def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], n
         "public_labels": max(1, truth.num_labels),
         "public_cap": _rounded_up(int(truth.counts[-1]) if len(truth) else 1),
     }
-    if unit.kind == "label":
+    if unit.max_count is not None:
         del found["public_cap"]  # everybody knows the unit's
     return {option: number for option, number in found.items() if option in _needed(names) and option not in known}
 
@@ -99,8 +99,8 @@ def _entrant(
         message = f"It is made for at most {LARGEST_NUMBER:,} items, and there are {items:,}."
         raise UsageError(message)
     own = {option: options[option] for option in MECHANISMS[name].own_options() if option in options}
-    if unit.kind == "label" and name == "prevalence":
+    if unit.max_count is not None and name == "prevalence":
         own = {}  # the unit's largest count is its cap
-    elif unit.kind == "label" and name == "cumulative":
-        own.setdefault("public_cap", unit.bound)
+    elif unit.max_count is not None and name == "cumulative":
+        own.setdefault("public_cap", unit.max_count)
     return named_mechanism(name, epsilon, unit, relation, own)
