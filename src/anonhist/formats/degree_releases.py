@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import check_no_items, check_no_zeros, check_profile
+from anonhist.formats.central_releases import check_no_excess, check_no_items, check_no_zeros, check_profile
+from anonhist.formats.kinds import Remade
 from anonhist.graphs.edge.mechanism import EdgeMechanism
 from anonhist.graphs.node.bounding import named_bounding
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms import from_parameters
+from anonhist.mechanisms.names import MECHANISMS
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from enum import Enum
 
-    from anonhist.privacy import Guarantee
+    from anonhist.formats.kinds import Recorded
+    from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.profiles import Profile
 
 _Kind = TypeVar("_Kind", bound="Enum")
 
-_EDGE = "edge-"
+# Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
+_CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
 _METHODS: dict[str, type[NodeMechanism]] = {
     f"node-{each.method}": each for each in (CumulativeDegrees, SurvivalDegrees, HistogramDegrees, PartitionDegrees)
 }
@@ -41,60 +45,35 @@ _OF_VERSION_1 = "; a node must have the same name whichever other nodes there ar
 _LISTED = {"listed": True, "not listed": False}
 
 
-def degree_mechanism(
-    name: str, parameters: Mapping[str, object], guarantee: Guarantee
-) -> EdgeMechanism | NodeMechanism:
-    """Make the mechanism of a release of degrees again.
-
-    Parameters
-    ----------
-    name
-        ``edge-`` and the name of a mechanism for profiles, or ``node-`` and a method.
-    parameters
-        Its :attr:`~anonhist.graphs.node.mechanism.NodeMechanism.parameters`.
-    guarantee
-        What the release promises.
-
-    Raises
-    ------
-    DataError
-        If there is no such mechanism, the parameters are not its own, or it does not promise exactly that.
-    """
-    if not name.startswith(_EDGE) and name not in _METHODS:
-        message = f"The file names a mechanism unknown to this version: {name!r:.80}."
-        raise DataError(message)
+def remake(recorded: Recorded) -> Remade:
+    """Make the mechanism of a release of degrees again, which promises exactly what the release does."""
+    check_no_excess(recorded.excess)
+    name, parameters, guarantee = recorded.name, recorded.parameters, recorded.guarantee
     if any(type(each) not in (str, int) for each in parameters.values()):
         raise DataError("the parameters of a mechanism for degrees must be whole numbers and text")
     try:
-        mechanism = _for_edges(name, parameters) if name.startswith(_EDGE) else _for_nodes(name, parameters)
+        made = _for_edges(name, parameters) if name in _CENTRAL else _for_nodes(name, parameters)
     except UsageError as error:
         message = f"The parameters of the {name} mechanism in the file are invalid: {error}"
         raise DataError(message) from None
-    if dict(mechanism.parameters) != dict(parameters):
+    if dict(made.mechanism.parameters) != dict(parameters):
         raise DataError("the parameters of a mechanism for degrees must be written as this program writes them")
-    if isinstance(mechanism, NodeMechanism) and guarantee.arithmetic == mechanism.arithmetic + _OF_VERSION_1:
-        guarantee = replace(guarantee, arithmetic=mechanism.arithmetic, conditions=mechanism.conditions)
+    promised = made.guarantee
+    if promised.conditions and guarantee.arithmetic == promised.arithmetic + _OF_VERSION_1:
+        guarantee = replace(guarantee, arithmetic=promised.arithmetic, conditions=promised.conditions)
     for each in fields(guarantee):
-        if getattr(guarantee, each.name) != getattr(mechanism.guarantee, each.name):
+        if getattr(guarantee, each.name) != getattr(promised, each.name):
             message = f"the guarantee's {each.name} is not that of the mechanism"
             raise DataError(message)
-    return mechanism
+    return made
 
 
-def check_degrees(
-    mechanism: EdgeMechanism | NodeMechanism, profile: Profile, items: int | None, zeros: int | None
-) -> None:
-    """Refuse degrees, or numbers beside them, that the mechanism does not release.
+def _check_edges(mechanism: EdgeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
+    check_profile(mechanism.central, profile, items)
+    _check_public_nodes(mechanism, profile, zeros)
 
-    Raises
-    ------
-    DataError
-        With what is wrong in one clause.
-    """
-    if isinstance(mechanism, EdgeMechanism):
-        check_profile(mechanism.central, profile, items)
-        _check_public_nodes(mechanism, profile, zeros)
-        return
+
+def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
     check_no_items(items)
     if profile.k_plus(mechanism.max_degree + 1):
         raise DataError("a degree is above the largest that was kept")
@@ -117,7 +96,7 @@ def _check_public_nodes(mechanism: EdgeMechanism, profile: Profile, zeros: int |
         raise DataError("zeros and the nodes that have edges are not as many as there are nodes")
 
 
-def _for_edges(name: str, parameters: Mapping[str, Any]) -> EdgeMechanism:
+def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:
     given = dict(parameters)
     if not given.keys() >= _POLICY:
         message = f"{', '.join(sorted(_POLICY))} must be among them."
@@ -125,30 +104,36 @@ def _for_edges(name: str, parameters: Mapping[str, Any]) -> EdgeMechanism:
     direction, self_loops, duplicates = (given.pop(each) for each in ("direction", "self_loops", "duplicates"))
     nodes = given.pop("public_nodes", None)
     policy = EdgePolicy(_member(Direction, direction, "direction"), self_loops, duplicates)
-    return EdgeMechanism(from_parameters(name.removeprefix(_EDGE), given), policy, nodes)
+    mechanism = EdgeMechanism(from_parameters(_CENTRAL[name], given), policy, nodes)
+    return Remade(mechanism, mechanism.guarantee, partial(_check_edges, mechanism))
 
 
-def _for_nodes(name: str, parameters: Mapping[str, Any]) -> NodeMechanism:
+def _for_nodes(name: str, parameters: Mapping[str, Any]) -> Remade:
     made_by = _METHODS[name]
-    own = _NODE | (parameters.keys() & _CHOICE) | ({"nodes"} if made_by is HistogramDegrees else set())
+    listed = {"nodes"} if made_by is HistogramDegrees else set()
+    own = _NODE | (parameters.keys() & _CHOICE) | listed
     if parameters.keys() != own:
         message = f"they must be {', '.join(sorted(own))}."
         raise UsageError(message)
-    setting = (
-        parse_epsilon(_text(parameters, "epsilon")),
-        parameters["max_degree"],
-        _member(Direction, parameters["direction"], "direction"),
-        _member(NeighboringRelation, parameters["relation"], "relation"),
-        _choice(parameters),
-        named_bounding(parameters["bounding"]),
-    )
-    if made_by is not HistogramDegrees:
-        return made_by(*setting)
-    listed = _LISTED.get(parameters["nodes"])
-    if listed is None:
+    setting: dict[str, Any] = {
+        "epsilon": parse_epsilon(_text(parameters, "epsilon")),
+        "max_degree": parameters["max_degree"],
+        "direction": _member(Direction, parameters["direction"], "direction"),
+        "relation": _member(NeighboringRelation, parameters["relation"], "relation"),
+        "choice": _choice(parameters),
+        "bounding": named_bounding(parameters["bounding"]),
+    }
+    if listed:
+        setting["nodes_listed"] = _nodes_listed(parameters["nodes"])
+    mechanism = made_by(**setting)
+    return Remade(mechanism, mechanism.guarantee, partial(_check_nodes, mechanism))
+
+
+def _nodes_listed(nodes: object) -> bool:
+    if not isinstance(nodes, str) or nodes not in _LISTED:
         message = f"nodes must be {' or '.join(_LISTED)}."
         raise UsageError(message)
-    return HistogramDegrees(*setting, nodes_listed=listed)
+    return _LISTED[nodes]
 
 
 def _choice(parameters: Mapping[str, Any]) -> DegreeChoice | None:

@@ -11,21 +11,14 @@ what the bound on items of users left out.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import (
-    central_mechanism,
-    check_no_items,
-    check_no_zeros,
-    check_profile,
-    with_excess,
-)
 from anonhist.formats.excess_fields import excess_document, excess_from
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
+from anonhist.formats.kinds import Recorded, records_of, records_with
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
@@ -34,17 +27,10 @@ from anonhist.releases.error import expected_distance
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anonhist.mechanisms import CentralMechanism
     from anonhist.properties import Estimate
-    from anonhist.releases import Excess, Mechanism
-
-    _Check = Callable[[Profile, int | None, int | None], None]
 
 _UNSIMULATED = "not simulated"
 FORMAT, VERSION = "anonhist.release", 4
-SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
-NODE_PREFIX = "node-"
-DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
 _OWN_FIELDS = {"items", "zeros", "order_key", "excess"}
 _ERROR_FIELDS = {
@@ -110,7 +96,7 @@ def _version(release: Release) -> int:
         return VERSION
     if release.error.band is not None or release.order_key is not None or not release.error.simulations:
         return 3
-    return 2 if _has_version_2(release.mechanism.name) else 1
+    return records_of(release).versions[release.mechanism.name]
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
@@ -123,11 +109,6 @@ def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
 
 def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
     return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
-
-
-def _has_version_2(name: str) -> bool:
-    """Return whether releases of this mechanism were written in version 2."""
-    return name in SKETCH_NAMES or name.startswith(NODE_PREFIX)
 
 
 def from_document(document: object) -> Release:
@@ -160,19 +141,18 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     name = text(made_by["name"], "the mechanism's name")
     guarantee = _guarantee(top["guarantee"], version)
     excess = excess_from(top["excess"], guarantee) if "excess" in top else None
-    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version, excess)
-    if version == 2 and not _has_version_2(name):
+    records = records_with(name)
+    made = records.remake(Recorded(name, made_by["parameters"], guarantee, excess, version))
+    if version == 2 and records.versions[name] != 2:
         raise DataError("only releases from sketches and with node privacy are of version 2")
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    if _has_version_2(name):
-        # Of version 1, with the conditions that it left out.
-        guarantee = mechanism.guarantee
+    mechanism, guarantee = made.mechanism, made.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
     items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
-    check(profile, items, zeros)
+    made.check(profile, items, zeros)
     error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
@@ -197,38 +177,6 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         items=items,
         zeros=zeros,
     )
-
-
-def _mechanism(
-    name: str, parameters: Mapping[str, Any], guarantee: Guarantee, version: int, excess: Excess | None
-) -> tuple[Mechanism, _Check]:
-    """Return the mechanism, and what refuses a profile, items and zeros that it does not release."""
-    if excess is not None:
-        made = with_excess(name, parameters, guarantee, excess)
-        return made, partial(_check_central, made)
-    # Each kind is loaded for those alone who read such releases.
-    if name in SKETCH_NAMES:
-        from anonhist.formats.sketch_releases import sketch_mechanism
-
-        return sketch_mechanism(name, parameters, guarantee, version=version), _check_sketch
-    if name.startswith(DEGREE_PREFIXES):
-        from anonhist.formats.degree_releases import check_degrees, degree_mechanism
-
-        degrees = degree_mechanism(name, parameters, guarantee)
-        return degrees, partial(check_degrees, degrees)
-    central = central_mechanism(name, parameters, guarantee)
-    return central, partial(_check_central, central)
-
-
-def _check_central(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
-    check_profile(mechanism, profile, items)
-    check_no_zeros(zeros)
-
-
-def _check_sketch(profile: Profile, items: int | None, zeros: int | None) -> None:
-    del profile
-    check_no_items(items)
-    check_no_zeros(zeros)
 
 
 def _guarantee(value: object, version: int) -> Guarantee:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anonhist.properties import Estimate
     from anonhist.releases.evidence import Evidence
     from anonhist.releases.excess import Excess
+    from anonhist.releases.kind import Words
     from anonhist.releases.mechanism import Mechanism
 
     _Simulated = TypeVar("_Simulated")
@@ -128,6 +129,11 @@ class Release:
 
     def __str__(self) -> str:
         return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"
+
+    @property
+    def words(self) -> Words:
+        """What labels, items and counts are called here, as the kind of release has it."""
+        return self.mechanism.kind.words[self.guarantee.unit.kind]
 
     @property
     def n(self) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.releases.error import levels_of
-from anonhist.report.wording import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +33,7 @@ def prevalences_figure(release: Release) -> Figure:
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
     """
-    words = words_of(release.guarantee.unit)
+    words = release.words
     figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
@@ -53,7 +52,7 @@ def k_plus_figure(release: Release) -> Figure:
 
     The 95 % are meant at each count for itself, not for the whole curve at once.
     """
-    words = words_of(release.guarantee.unit)
+    words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
     levels = levels_of(profile)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, certainty, protection, short_decimal, strength, warning
@@ -15,70 +14,6 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.releases import Release, ReleaseError
-
-
-@dataclass(frozen=True)
-class Words:
-    """What labels, items and counts are called.
-
-    Attributes
-    ----------
-    label, labels
-        What occurs: one of them, several.
-    item, items
-        What is counted of each label.
-    count
-        How many of these a label has.
-    exactly, at_least
-        How many labels a prevalence counts, and a k+ count; ``{}`` stands for the number.
-    """
-
-    label: str
-    labels: str
-    item: str
-    items: str
-    count: str
-    exactly: str
-    at_least: str
-
-    def many_labels(self, number: int) -> str:
-        """Write a number of labels.
-
-        Examples
-        --------
-        >>> words_of(PrivacyUnit.item()).many_labels(1_000), words_of(PrivacyUnit.edge()).many_labels(1)
-        ('1,000 labels', '1 node')
-        """
-        return f"{number:,} {self.label if number == 1 else self.labels}"
-
-    def many_items(self, number: int) -> str:
-        """Write a number of items.
-
-        Examples
-        --------
-        >>> words_of(PrivacyUnit.item()).many_items(1), words_of(PrivacyUnit.edge()).many_items(2)
-        ('1 item', '2 ends of edges')
-        """
-        return f"{number:,} {self.item if number == 1 else self.items}"
-
-
-_OF_LABELS = Words(
-    "label", "labels", "item", "items", "count", "labels with exactly {} items", "labels with {} items or more"
-)
-_OF_GRAPHS = Words(
-    "node", "nodes", "end of an edge", "ends of edges", "degree", "nodes of degree {}", "nodes of degree {} or more"
-)
-
-
-def words_of(unit: PrivacyUnit) -> Words:
-    """Return what to call things in a release for this unit: of a graph, nodes have degrees.
-
-    Examples
-    --------
-    >>> words_of(PrivacyUnit.edge()).at_least.format(5)
-    'nodes of degree 5 or more'
-    """
-    return _OF_GRAPHS if unit.kind in ("edge", "node") else _OF_LABELS
 
 
 def promise(guarantee: Guarantee, *, result: str = "result on this page") -> str:
@@ -297,7 +232,7 @@ def share_of_items(release: Release) -> str:
     >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
-    items, name = release.profile.n, words_of(release.guarantee.unit).items
+    items, name = release.profile.n, release.words.items
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")

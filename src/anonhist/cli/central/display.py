@@ -9,13 +9,13 @@ import click
 from anonhist.cli.central.plot import terminal_plot
 from anonhist.cli.tables import console_on
 from anonhist.report.bound_wording import what_a_bound_costs
+from anonhist.report.kinds import view_of
 from anonhist.report.wording import (
     expected_error,
     interval,
     no_intervals,
     promise_lines,
     share_of_items,
-    words_of,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def show_summary(release: Release, stream: TextIO) -> None:
 def _facts(release: Release) -> list[tuple[str, str]]:
     profile = release.profile
     unit = release.guarantee.unit
-    words = words_of(unit)
+    words = release.words
     runs = release.error.simulations
     expected = (
         f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)} (sorted ℓ1,"
@@ -78,7 +78,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
-        *_edges(release),
+        *view_of(release).facts(release),
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
@@ -87,24 +87,10 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     ]
 
 
-def _edges(release: Release) -> list[tuple[str, str]]:
-    """Say what counted as an edge, of a graph."""
-    if release.guarantee.unit.kind not in ("edge", "node"):
-        return []
-    # Loaded for those alone who release degrees.
-    from anonhist.graphs import EdgeMechanism, EdgePolicy, NodeMechanism
-
-    if isinstance(release.mechanism, EdgeMechanism):
-        return [("Edges", str(release.mechanism.policy))]
-    if isinstance(release.mechanism, NodeMechanism):
-        return [("Edges", str(EdgePolicy(release.mechanism.direction)))]
-    return []
-
-
 def _table(release: Release, console: Console) -> None:
     from rich.table import Table
 
-    words = words_of(release.guarantee.unit)
+    words = release.words
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     table.add_column("released", justify="right")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.node.bounding import Bounding, Projection
-from anonhist.graphs.policy import Direction
+from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release
+    from anonhist.releases.kind import ReleaseKind
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]
@@ -87,6 +89,9 @@ class NodeMechanism(ABC):
         If a number is out of range, or so little is to be spent that noise would hide anything.
     """
 
+    kind: ClassVar[ReleaseKind] = DEGREES
+    # Noise is in every number of nodes.
+    knows_nodes: ClassVar[bool] = False
     method: ClassVar[str]
 
     epsilon: Fraction
@@ -115,6 +120,11 @@ class NodeMechanism(ABC):
     def name(self) -> str:
         """The name a release file records: ``node-`` and the method."""
         return f"node-{self.method}"
+
+    @property
+    def policy(self) -> EdgePolicy:
+        """What counts as an edge: self-loops are left out, and equal edges count once."""
+        return EdgePolicy(self.direction)
 
     @property
     def unit(self) -> PrivacyUnit:

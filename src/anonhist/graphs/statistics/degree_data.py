@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
@@ -238,28 +239,25 @@ def released_policy(release: Release) -> EdgePolicy:
     Traceback (most recent call last):
     anonhist.errors.UsageError: This is not a release of degrees: make one with release_degrees.
     """
-    parameters = release.mechanism.parameters
-    if release.guarantee.unit.kind not in ("edge", "node") or "direction" not in parameters:
+    return _degree_mechanism(release).policy
+
+
+def _degree_mechanism(release: Release) -> DegreeMechanism:
+    if not isinstance(release.mechanism, DegreeMechanism):
         raise UsageError("This is not a release of degrees: make one with release_degrees.")
-    # Node privacy is for graphs without self-loops and equal edges, and records neither.
-    return EdgePolicy(
-        Direction(parameters["direction"]),
-        str(parameters.get("self_loops", SIMPLE.self_loops)),
-        str(parameters.get("duplicates", SIMPLE.duplicates)),
-    )
+    return release.mechanism
 
 
 def _of_release(release: Release) -> DegreeData:
-    policy, parameters = released_policy(release), release.mechanism.parameters
-    bound = parameters.get("max_degree")
+    mechanism = _degree_mechanism(release)
     return DegreeData(
         release.profile,
-        policy,
+        mechanism.policy,
         release.zeros,
-        None if bound is None else int(bound),
+        release.largest_count,
         tuple(zip(release.resimulate(), release.resimulate_zeros(), strict=True)),
         release.error,
-        "public_nodes" in parameters,
+        mechanism.knows_nodes,
         release.guarantee,
         (_MOSTLY_NOISE,) if release.mostly_noise else (),
     )

@@ -22,11 +22,13 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import Release
+from anonhist.releases.kind import CENTRAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anonhist.releases import Evidence, Mechanism
+    from anonhist.releases.kind import ReleaseKind
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Setting:
     Fraction(1, 10)
     """
 
+    kind: ClassVar[ReleaseKind] = CENTRAL
     # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
