@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.excess_fields import excess_document, excess_from
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.formats.kinds import Recorded, records_of, records_with
+from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from anonhist.properties import Estimate
 
 _UNSIMULATED = "not simulated"
-FORMAT, VERSION = "anonhist.release", 4
+FORMAT, VERSION = "anonhist.release", max(each.since for each in OPTIONAL_FIELDS.values())
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_OWN_FIELDS = {"items", "zeros", "order_key", "excess"}
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
@@ -70,10 +69,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
-        **({} if release.order_key is None else {"order_key": release.order_key}),
-        **({} if release.excess is None else {"excess": excess_document(release.excess)}),
-        **({} if release.items is None else {"items": release.items}),
-        **({} if release.zeros is None else {"zeros": release.zeros}),
+        **optional_document(release),
         "error": {
             "method": _UNSIMULATED if expected is None else expected.method,
             "simulations": error.simulations,
@@ -92,11 +88,9 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> int:
-    if release.excess is not None:
-        return VERSION
-    if release.error.band is not None or release.order_key is not None or not release.error.simulations:
-        return 3
-    return records_of(release).versions[release.mechanism.name]
+    by_error = 3 if release.error.band is not None or not release.error.simulations else 1
+    fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
+    return max(by_error, records_of(release).versions[release.mechanism.name], *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
@@ -119,18 +113,13 @@ def from_document(document: object) -> Release:
     DataError
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
-    top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
+    top = mapping(document, _FIELDS | (_names(document) & OPTIONAL_FIELDS.keys()), "a release")
     version = check_version(top, FORMAT, VERSION, oldest=1)
     try:
         release = _release(top, version)
     except UsageError as error:
         raise DataError(_clause(error)) from None
-    if version < 3 and release.order_key is not None:
-        message = f"a release of version {version} has no order key"
-        raise DataError(message)
-    if version < 4 and release.excess is not None:
-        message = f"a release of version {version} has no excess"
-        raise DataError(message)
+    check_since(top, version)
     return release
 
 
@@ -140,9 +129,9 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
     guarantee = _guarantee(top["guarantee"], version)
-    excess = excess_from(top["excess"], guarantee) if "excess" in top else None
+    own = optional_fields(top, guarantee)
     records = records_with(name)
-    made = records.remake(Recorded(name, made_by["parameters"], guarantee, excess, version))
+    made = records.remake(Recorded(name, made_by["parameters"], guarantee, own.get("excess"), version))
     if version == 2 and records.versions[name] != 2:
         raise DataError("only releases from sketches and with node privacy are of version 2")
     if top["guarantee"]["sentence"] != guarantee.sentence:
@@ -151,8 +140,8 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
-    items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
-    made.check(profile, items, zeros)
+    zeros = own.get("zeros")
+    made.check(profile, own.get("items"), zeros)
     error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
@@ -172,10 +161,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
-        order_key=text(top["order_key"], "the order key") if "order_key" in top else None,
-        excess=excess,
-        items=items,
-        zeros=zeros,
+        **own,
     )
 
 
@@ -263,14 +249,6 @@ def _zeros_interval(value: object) -> tuple[int, int]:
     if len(ends) != 2:
         raise DataError("the interval of zeros must have two ends")
     return ends[0], ends[1]
-
-
-def _whole(value: object, name: str) -> int:
-    # Whether it is in range, the release checks.
-    if type(value) is not int:
-        message = f"{name} must be a whole number"
-        raise DataError(message)
-    return value
 
 
 def _names(value: object) -> set[str]:

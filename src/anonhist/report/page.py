@@ -10,11 +10,11 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal, warning
-from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.kinds import ReleaseView
+from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
@@ -22,7 +22,6 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     interval_of_items,
-    no_intervals,
     not_covered,
     promise,
     runs_told,
@@ -94,9 +93,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
-        bounded="".join(
-            f"<p>{escape(told)}</p>" for told in (what_a_bound_costs(release), no_intervals(error)) if told
-        ),
+        remarks="".join(f"<p>{escape(told)}</p>" for _, told in remarks(release)),
         not_covered="".join(f"<li>{escape(each)}</li>" for each in (first, *page.also_not_covered, *rest)),
         plot=inline_svg(
             lambda: prevalences_figure(release),

@@ -8,12 +8,11 @@ import click
 
 from anonhist.cli.central.plot import terminal_plot
 from anonhist.cli.tables import console_on
-from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.kinds import view_of
+from anonhist.report.remarks import remarks
 from anonhist.report.wording import (
     expected_error,
     interval,
-    no_intervals,
     promise_lines,
     share_of_items,
 )
@@ -82,8 +81,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
-        *([("Intervals", told)] if (told := no_intervals(release.error)) else []),
-        *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
+        *remarks(release),
     ]
 
 

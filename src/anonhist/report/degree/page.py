@@ -24,13 +24,13 @@ from anonhist.report.degree.wording import (
 from anonhist.report.figures import prevalences_figure
 from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
 from anonhist.report.kinds import ReleaseView
+from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
     bars_told,
     expected_error,
     interval,
-    no_intervals,
     runs_told,
     share_of_items,
     with_interval,
@@ -90,7 +90,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": " ".join((runs_told(release, of="degrees"), no_intervals(error))).strip(),
+        "runs": " ".join((runs_told(release, of="degrees"), *(told for _, told in remarks(release)))),
         "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
         "version": release.library_version,
     }
