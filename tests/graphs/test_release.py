@@ -85,8 +85,8 @@ def test_auto_takes_what_is_predicted_to_err_least() -> None:
     for bound in (1, 64):
         for epsilon in ("0.1", "4"):
             mechanism = mechanism_of(BoundedDegrees(bound), epsilon=epsilon)
-            settings = (mechanism.epsilon, bound)
-            others = [SurvivalDegrees(*settings), HistogramDegrees(*settings, nodes_listed=True)]
+            settings: dict[str, Any] = {"epsilon": mechanism.epsilon, "max_degree": bound}
+            others = [SurvivalDegrees(**settings), HistogramDegrees(**settings, nodes_listed=True)]
             assert mechanism.predicted_error <= min(other.predicted_error for other in others)
 
 
@@ -122,7 +122,7 @@ def test_flows_keep_more_edges() -> None:
     truth = graph.degree_profile().profile
     distances = []
     for bounding in ("projection", "flow"):
-        mechanism = PartitionDegrees(Fraction(4000), 6, bounding=named_bounding(bounding))
+        mechanism = PartitionDegrees(Fraction(4000), max_degree=6, bounding=named_bounding(bounding))
         distances.append(sorted_l1(truth, mechanism.release(graph, source=SeededSource(7)).profile))
     assert distances[1] < distances[0]
     assert mechanism_of(BoundedDegrees(6, bounding="flow")).bounding == Flow()

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_items, check_no_zeros, check_profile
 from anonhist.formats.kinds import Remade
 from anonhist.graphs.edge.mechanism import EdgeMechanism
-from anonhist.graphs.node.bounding import named_bounding
-from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
+from anonhist.graphs.parameters import member_of
 from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms import from_parameters
 from anonhist.mechanisms.names import MECHANISMS
-from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from enum import Enum
 
     from anonhist.formats.kinds import Recorded
     from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.profiles import Profile
-
-_Kind = TypeVar("_Kind", bound="Enum")
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.
 _CENTRAL = {f"edge-{name}": name for name in MECHANISMS}
@@ -38,11 +33,8 @@ _METHODS: dict[str, type[NodeMechanism]] = {
     f"node-{each.method}": each for each in (CumulativeDegrees, SurvivalDegrees, HistogramDegrees, PartitionDegrees)
 }
 _POLICY = {"direction", "self_loops", "duplicates"}
-_NODE = {"epsilon", "max_degree", "direction", "relation", "bounding"}
-_CHOICE = {"choice_epsilon", "choice_candidates"}
 # How version 1, which has no conditions, says what the promise for a node rests on.
 _OF_VERSION_1 = "; a node must have the same name whichever other nodes there are"
-_LISTED = {"listed": True, "not listed": False}
 
 
 def remake(recorded: Recorded) -> Remade:
@@ -103,69 +95,11 @@ def _for_edges(name: str, parameters: Mapping[str, Any]) -> Remade:
         raise UsageError(message)
     direction, self_loops, duplicates = (given.pop(each) for each in ("direction", "self_loops", "duplicates"))
     nodes = given.pop("public_nodes", None)
-    policy = EdgePolicy(_member(Direction, direction, "direction"), self_loops, duplicates)
+    policy = EdgePolicy(member_of(Direction, direction, "direction"), self_loops, duplicates)
     mechanism = EdgeMechanism(from_parameters(_CENTRAL[name], given), policy, nodes)
     return Remade(mechanism, mechanism.guarantee, partial(_check_edges, mechanism))
 
 
 def _for_nodes(name: str, parameters: Mapping[str, Any]) -> Remade:
-    made_by = _METHODS[name]
-    listed = {"nodes"} if made_by is HistogramDegrees else set()
-    own = _NODE | (parameters.keys() & _CHOICE) | listed
-    if parameters.keys() != own:
-        message = f"they must be {', '.join(sorted(own))}."
-        raise UsageError(message)
-    setting: dict[str, Any] = {
-        "epsilon": parse_epsilon(_text(parameters, "epsilon")),
-        "max_degree": parameters["max_degree"],
-        "direction": _member(Direction, parameters["direction"], "direction"),
-        "relation": _member(NeighboringRelation, parameters["relation"], "relation"),
-        "choice": _choice(parameters),
-        "bounding": named_bounding(parameters["bounding"]),
-    }
-    if listed:
-        setting["nodes_listed"] = _nodes_listed(parameters["nodes"])
-    mechanism = made_by(**setting)
+    mechanism = _METHODS[name].from_parameters(parameters)
     return Remade(mechanism, mechanism.guarantee, partial(_check_nodes, mechanism))
-
-
-def _nodes_listed(nodes: object) -> bool:
-    if not isinstance(nodes, str) or nodes not in _LISTED:
-        message = f"nodes must be {' or '.join(_LISTED)}."
-        raise UsageError(message)
-    return _LISTED[nodes]
-
-
-def _choice(parameters: Mapping[str, Any]) -> DegreeChoice | None:
-    """Return how the largest degree was chosen, None where it was given."""
-    given = parameters.keys() & _CHOICE
-    if not given:
-        return None
-    if given != _CHOICE:
-        message = f"{' and '.join(sorted(_CHOICE))} belong together."
-        raise UsageError(message)
-    listed = _text(parameters, "choice_candidates").split(",")
-    # Ten digits are more than any candidate has.
-    if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in listed):
-        raise UsageError("the candidates must be whole numbers with commas between them.")
-    choice = DegreeChoice(parse_epsilon(_text(parameters, "choice_epsilon")), tuple(map(int, listed)))
-    if parameters["max_degree"] not in choice.candidates:
-        raise UsageError("the largest degree must be one of the candidates it was chosen from.")
-    return choice
-
-
-def _text(parameters: Mapping[str, Any], name: str) -> str:
-    value = parameters[name]
-    if not isinstance(value, str):
-        message = f"{name} must be text."
-        raise UsageError(message)
-    return value
-
-
-def _member(kind: type[_Kind], value: object, name: str) -> _Kind:
-    """Return the member with this value."""
-    known = {member.value: member for member in kind}
-    if value not in known:
-        message = f"the {name} must be {' or '.join(known)}."
-        raise UsageError(message)
-    return known[value]

@@ -180,7 +180,7 @@ class BoundedDegrees:
         refusals: list[UsageError] = []
         for make in mechanisms.values() if self.method == "auto" else [mechanisms[self.method]]:
             try:
-                made.append(make(epsilon, max_degree, direction, relation, bounding=bounding))
+                made.append(make(epsilon, relation, max_degree=max_degree, direction=direction, bounding=bounding))
             except UsageError as error:
                 refusals.append(error)
         if not made:

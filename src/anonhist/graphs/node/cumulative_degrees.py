@@ -42,7 +42,7 @@ class CumulativeDegrees(NoisyBins):
 
     Parameters
     ----------
-    epsilon, max_degree, direction, relation, choice, bounding
+    epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
 
     Guarantees

@@ -37,7 +37,7 @@ class PartitionDegrees(NodeMechanism):
 
     Parameters
     ----------
-    epsilon, max_degree, direction, relation, choice, bounding
+    epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`. With
         :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
 
@@ -65,10 +65,8 @@ class PartitionDegrees(NodeMechanism):
     @property
     def central(self) -> CentralMechanism:
         """The mechanism for profiles."""
-        cells = self.unit.max_distance * self.relation.steps
-        mechanism, _ = choose(
-            epsilon=self._rate(self.epsilon, self.unit.max_distance) * cells, unit=self.unit, relation=self.relation
-        )
+        budget = self._rate(self.epsilon, self.unit.max_distance) * self.cells
+        mechanism, _ = choose(epsilon=budget, unit=self.unit, relation=self.relation)
         return mechanism
 
     @property

@@ -38,7 +38,7 @@ class SurvivalDegrees(NoisyBins):
 
     Parameters
     ----------
-    epsilon, max_degree, direction, relation, choice, bounding
+    epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
 
     Guarantees

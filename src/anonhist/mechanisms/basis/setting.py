@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence, Mechanism
     from anonhist.releases.kind import ReleaseKind
 
+# What floating point costs where noise is drawn exactly.
+NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -94,7 +97,7 @@ class Setting:
     @property
     def arithmetic(self) -> str:
         """What floating point costs, in a clause."""
-        return "noise is exact and added to whole numbers, so floating point costs nothing"
+        return NOISE_IS_EXACT
 
     @property
     def guarantee(self) -> Guarantee:
