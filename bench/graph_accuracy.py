@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anonhist import EdgePrivacy, NodePrivacy, Profile, Release
+    from anonhist.graphs import BoundedDegrees
 
 DATA = Path(__file__).parent.parent / "data"
 GRAPHS = ("facebook_combined", "ca_grqc", "wiki_vote", "p2p_gnutella31", "polblogs")
@@ -82,10 +83,10 @@ def edge_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
         for epsilon in epsilons:
             errors: dict[str, np.ndarray] = {}
             for mechanism in EDGE:
-                found = measured(degrees, ah.EdgePrivacy(nodes, mechanism), epsilon, runs)
+                found = measured(degrees, ah.EdgePrivacy(nodes), mechanism, epsilon, runs)
                 if found is not None:
                     errors[mechanism] = found
-            unknown = measured(degrees, ah.EdgePrivacy(), epsilon, runs)
+            unknown = measured(degrees, ah.EdgePrivacy(), "auto", epsilon, runs)
             ratio, spread = ratio_of(errors[HAY][:, 0], errors["auto"][:, 0])
             worst = min(worst, ratio - 2 * spread)
             cells = [shown(errors.get(mechanism)) for mechanism in EDGE]
@@ -105,8 +106,8 @@ def node_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
         for epsilon in epsilons:
             cells = []
             for method, bound, bounding in NODE:
-                privacy = ah.NodePrivacy(bound, method, bounding)
-                cells.append(shown(measured(graph, privacy, epsilon, runs)))
+                how = ah.graphs.BoundedDegrees(bound, method, bounding)
+                cells.append(shown(measured(graph, ah.NodePrivacy(), how, epsilon, runs)))
             print(f"| {epsilon} |", " | ".join(cells), "|", flush=True)
         print()
 
@@ -123,24 +124,26 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print("|---|---|---|---|---|")
     for epsilon, theirs in PROTOTYPE.items():
         cells = [
-            shown(measured(graph, privacy, epsilon, runs))
-            for privacy in (
-                ah.NodePrivacy(64, "cumulative"),
-                ah.NodePrivacy("auto", "cumulative"),
-                ah.NodePrivacy("auto", "cumulative", "flow"),
+            shown(measured(graph, ah.NodePrivacy(), how, epsilon, runs))
+            for how in (
+                ah.graphs.BoundedDegrees(64, "cumulative"),
+                ah.graphs.BoundedDegrees("auto", "cumulative"),
+                ah.graphs.BoundedDegrees("auto", "cumulative", "flow"),
             )
         ]
         print(f"| {epsilon} | {theirs:,} |", " | ".join(cells), "|", flush=True)
     print()
 
 
-def measured(graph: object, privacy: EdgePrivacy | NodePrivacy, epsilon: str, runs: int) -> np.ndarray | None:
+def measured(
+    graph: object, privacy: EdgePrivacy | NodePrivacy, mechanism: str | BoundedDegrees, epsilon: str, runs: int
+) -> np.ndarray | None:
     """Return (sorted ℓ1, relative CCDF error) of some releases, shape (runs, 2); None where it is not made for that."""
     truth = graph.degree_profile().profile if isinstance(graph, Graph) else graph.profile
     found = []
     for _ in range(runs):
         try:
-            released = ah.release_degrees(graph, privacy=privacy, epsilon=epsilon)
+            released = ah.release_degrees(graph, privacy=privacy, mechanism=mechanism, epsilon=epsilon)
         except ah.UsageError:
             return None
         found.append((ah.sorted_l1(truth, released.profile), ccdf_error(truth, released)))

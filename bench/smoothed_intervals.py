@@ -82,9 +82,10 @@ def node_rows(chosen: argparse.Namespace) -> Iterator[Row]:
         graph = make()
         truth = graph.degree_profile().profile
         for method in METHODS:
-            privacy = ah.NodePrivacy(max_degree=int(truth.counts[-1]), mechanism=method)
+            how = ah.graphs.BoundedDegrees(max_degree=int(truth.counts[-1]), method=method)
+            asked = {"privacy": ah.NodePrivacy(), "mechanism": how}
             for epsilon in chosen.epsilon or NODE_EPSILONS:
-                release = partial(ah.graphs.release_degrees, graph, privacy=privacy, epsilon=epsilon)
+                release = partial(ah.graphs.release_degrees, graph, **asked, epsilon=epsilon)
                 yield row(f"node {method}", name, epsilon, partial(_beside, truth, release), chosen.runs)
 
 

@@ -19,8 +19,8 @@ import pytest
 import anonhist as ah
 from anonhist.cli.commands import anonhist as command_line
 from anonhist.graphs import EdgeMechanism, NodeMechanism
+from anonhist.graphs.node.bounded_degrees import METHODS
 from anonhist.graphs.node.bounding import BOUNDINGS
-from anonhist.graphs.node.privacy import MECHANISMS
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.privacy import warning
 from anonhist.profiles import Profile
@@ -167,7 +167,7 @@ def test_a_release_of_degrees_is_planned_with_and_estimated_from(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", MECHANISMS)
+@pytest.mark.parametrize("method", METHODS)
 def test_node_mechanisms_by_name(method: str, cli: Cli, graph: Path) -> None:
     done = cli(*_NODE, "--max-degree", "16", "--mechanism", method, "--nodes", "nodes.txt", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -184,7 +184,7 @@ def test_choices_are_those_there_are() -> None:
     mechanism = options["mechanism"]
     assert isinstance(mechanism, click.Option)
     assert mechanism.help is not None
-    assert {*MECHANISM_NAMES, *MECHANISMS} <= set(re.findall(r"[a-z-]+", mechanism.help))
+    assert {*MECHANISM_NAMES, *METHODS} <= set(re.findall(r"[a-z-]+", mechanism.help))
 
 
 def test_text_with_other_signs_between_is_read_as_said(cli: Cli, graph: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.catalogue.randomizers import RANDOMIZERS
-from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.local.catalogue import survey_class
 from anonhist.local.surveys.survey import Survey
 from anonhist.mechanisms.names import named_mechanism
@@ -72,9 +72,9 @@ def estimator(name: str) -> Task:
     return lambda: ESTIMATORS[name](Fraction(2)), run
 
 
-def graph(privacy: EdgePrivacy | NodePrivacy) -> Task:
+def graph(privacy: EdgePrivacy | NodePrivacy, mechanism: str | BoundedDegrees = "auto") -> Task:
     def run(epsilon: int, source: RandomSource) -> Any:
-        return release_degrees(GRAPH, privacy=privacy, epsilon=epsilon, source=source).profile
+        return release_degrees(GRAPH, privacy=privacy, mechanism=mechanism, epsilon=epsilon, source=source).profile
 
     return lambda: 3, run
 
@@ -131,10 +131,10 @@ TASKS: dict[str, Task] = {
     **{f"estimate, {name}": estimator(name) for name in ESTIMATORS},
     "degrees, one edge": graph(EdgePrivacy()),
     **{
-        f"degrees, one node, {method}": graph(NodePrivacy(max_degree=8, mechanism=method))
+        f"degrees, one node, {method}": graph(NodePrivacy(), BoundedDegrees(max_degree=8, method=method))
         for method in ("survival", "histogram", "partition")
     },
-    "degrees, one node, flow": graph(NodePrivacy(max_degree="auto", bounding="flow")),
+    "degrees, one node, flow": graph(NodePrivacy(), BoundedDegrees(bounding="flow")),
     **{f"survey, {name}": local(name) for name in RANDOMIZERS},
     "hashed sketch": sketch(buckets=50, key=b"week 47"),
     "domain sketch": sketch(alphabet=LABELS),

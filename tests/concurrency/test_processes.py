@@ -46,9 +46,11 @@ def drawn():
         found[survey.name] = columns(survey.randomize(labels * 5))
     found["rappor"] = columns(rappor.randomize_again(memory))
     found["estimates"] = [ah.private_entropy(profile, epsilon=1, method="plug-in").value for _ in range(9)]
-    for privacy in (ah.EdgePrivacy(), ah.NodePrivacy(max_degree=8, mechanism="histogram")):
+    bounded = ah.graphs.BoundedDegrees(max_degree=8, method="histogram")
+    for privacy, how in ((ah.EdgePrivacy(), "auto"), (ah.NodePrivacy(), bounded)):
         found[repr(privacy)] = [
-            ah.release_degrees(ring, privacy=privacy, epsilon="0.2").profile.partition().tolist() for _ in range(4)
+            ah.release_degrees(ring, privacy=privacy, mechanism=how, epsilon="0.2").profile.partition().tolist()
+            for _ in range(4)
         ]
     found["sketch"] = sketches.HashedSketch(buckets=500, epsilon=1, key=b"week 47").counters.tolist()
     found["unfolded"] = unfolded()

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 import anonhist as ah
 from anonhist.errors import AnonhistError
-from anonhist.graphs import EdgePrivacy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.ingest.sources import _CONFIG
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
@@ -121,9 +121,14 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
     yield "excess.json", ah.release(bounded, **given), ah.read_release
     yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read_release
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])
-    for privacy in (EdgePrivacy(9), NodePrivacy(candidates=(2, 4)), NodePrivacy(3, mechanism="histogram")):
-        degrees = release_degrees(graph, privacy=privacy, epsilon=5, simulations=2, source=source)
-        yield f"degrees-{len(repr(privacy))}.json", degrees, ah.read_release
+    asked: dict[str, dict[str, Any]] = {
+        "edge": {"privacy": EdgePrivacy(9)},
+        "chosen": {"privacy": NodePrivacy(), "mechanism": BoundedDegrees(candidates=(2, 4))},
+        "histogram": {"privacy": NodePrivacy(), "mechanism": BoundedDegrees(3, "histogram")},
+    }
+    for name, how in asked.items():
+        degrees = release_degrees(graph, **how, epsilon=5, simulations=2, source=source)
+        yield f"degrees-{name}.json", degrees, ah.read_release
     hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2), sample_share="1/3")
     domain = DomainSketch(alphabet=["a", "b", "cc"], epsilon=2)
     for name, sketch in (("hashed", hashed), ("domain", domain)):

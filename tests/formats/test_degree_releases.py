@@ -16,9 +16,10 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.formats import csv_text, read_release, to_arrow, write
-from anonhist.formats.document import DEGREE_PREFIXES, to_document
-from anonhist.graphs import EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
-from anonhist.graphs.node.privacy import MECHANISMS
+from anonhist.formats.document import to_document
+from anonhist.formats.kinds import RECORDS
+from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs.node.bounded_degrees import METHODS
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -33,20 +34,21 @@ EDGES = [(f"n{i}", f"n{(i * i + 3 * i + 7) % 20}") for i in range(30)]
 NODES = sorted({name for edge in EDGES for name in edge} | {"alone", "too"})
 COUNTED = EdgePolicy(self_loops="count", duplicates="count")
 
-Made = tuple[EdgePrivacy | NodePrivacy, EdgePolicy, bool]
+Made = tuple[EdgePrivacy | NodePrivacy, str | BoundedDegrees, EdgePolicy, bool]
 MADE: dict[str, Made] = {
     **{
-        f"edge {name}": (EdgePrivacy(len(NODES), name), EdgePolicy(), False)
+        f"edge {name}": (EdgePrivacy(len(NODES)), name, EdgePolicy(), False)
         for name in MECHANISM_NAMES
         if name != "auto"
     },
-    "edge": (EdgePrivacy(), EdgePolicy(), False),
-    "edge in": (EdgePrivacy(), EdgePolicy(Direction.IN), False),
-    "edge counted": (EdgePrivacy(len(NODES)), COUNTED, True),
-    **{f"node {name}": (NodePrivacy(5, name), EdgePolicy(), True) for name in MECHANISMS if name != "auto"},
-    "node unlisted": (NodePrivacy(5, mechanism="histogram"), EdgePolicy(), False),
-    "node chosen": (NodePrivacy(candidates=(2, 4, 8)), EdgePolicy(), True),
-    "node out flow": (NodePrivacy(3, mechanism="survival", bounding="flow"), EdgePolicy(Direction.OUT), False),
+    "edge": (EdgePrivacy(), "auto", EdgePolicy(), False),
+    "edge in": (EdgePrivacy(relation=SUBSTITUTE), "auto", EdgePolicy(Direction.IN), False),
+    "edge counted": (EdgePrivacy(len(NODES)), "auto", COUNTED, True),
+    **{f"node {name}": (NodePrivacy(), BoundedDegrees(5, name), EdgePolicy(), True) for name in METHODS[1:]},
+    "node partition": (NodePrivacy(SUBSTITUTE), BoundedDegrees(5, "partition"), EdgePolicy(), True),
+    "node unlisted": (NodePrivacy(), BoundedDegrees(5, "histogram"), EdgePolicy(), False),
+    "node chosen": (NodePrivacy(), BoundedDegrees(candidates=(2, 4, 8)), EdgePolicy(), True),
+    "node out flow": (NodePrivacy(), BoundedDegrees(3, "survival", "flow"), EdgePolicy(Direction.OUT), False),
 }
 
 
@@ -56,13 +58,12 @@ def _graph(policy: EdgePolicy, *, listed: bool) -> Graph:
 
 @cache
 def _release(name: str) -> Release:
-    privacy, policy, listed = MADE[name]
-    relation = SUBSTITUTE if name in ("edge in", "node partition") else NeighboringRelation.ADD_OR_REMOVE
+    privacy, mechanism, policy, listed = MADE[name]
     released = release_degrees(
         _graph(policy, listed=listed),
         privacy=privacy,
         epsilon=Fraction(5, 3),
-        relation=relation,
+        mechanism=mechanism,
         simulations=2,
         source=SeededSource(7),
     )
@@ -91,10 +92,8 @@ def test_a_release_is_read_as_it_was_written(tmp_path: Path, name: str, ending: 
 @pytest.mark.slow
 def test_these_are_all_mechanisms() -> None:
     edges = {f"edge-{name}" for name in MECHANISM_NAMES if name != "auto"}
-    assert {_release(name).mechanism.name for name in MADE} == edges | {
-        f"node-{name}" for name in MECHANISMS if name != "auto"
-    }
-    assert not [name for name in MECHANISM_NAMES if name.startswith(DEGREE_PREFIXES)]
+    nodes = {f"node-{name}" for name in METHODS[1:]}
+    assert {_release(name).mechanism.name for name in MADE} == RECORDS["degrees"].versions.keys() == edges | nodes
 
 
 def test_zeros_are_written_where_they_are_released() -> None:
@@ -196,7 +195,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("node survival", "mechanism.name", "node-histogram", "they must be bounding, direction, epsilon"),
     ("node survival", "mechanism.name", "node-partition", ""),
     ("node survival", "mechanism.name", "survival", "unknown to this version"),
-    ("node survival", "mechanism.name", "edge-survival", "among them"),
+    ("node survival", "mechanism.name", "edge-survival", "unknown to this version"),
     ("node survival", "mechanism.parameters.epsilon", "10/6", "as this program writes them"),
     ("node survival", "mechanism.parameters.epsilon", 1, "epsilon must be text"),
     ("node survival", "mechanism.parameters.epsilon", "2", "the guarantee's epsilon is not that"),

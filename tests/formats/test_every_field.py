@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonhist.formats.document import from_document, to_document
-from anonhist.graphs import EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -27,10 +27,12 @@ SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 USER = PrivacyUnit.user(max_items=3)
 
 
-def _of_degrees(privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, relation: NeighboringRelation) -> Release:
+def _of_degrees(
+    privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, mechanism: str | BoundedDegrees = "auto"
+) -> Release:
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], policy=policy, nodes=[f"n{i}" for i in range(12)])
     source = SeededSource(1)
-    return release_degrees(graph, privacy=privacy, epsilon=5, relation=relation, simulations=2, source=source)
+    return release_degrees(graph, privacy=privacy, epsilon=5, mechanism=mechanism, simulations=2, source=source)
 
 
 def _of_sketches() -> list[Release]:
@@ -46,11 +48,11 @@ def _of_sketches() -> list[Release]:
 def every_kind(releases: dict[str, Release]) -> list[Release]:
     member = PartitionMechanism(2, member=PartitionMechanism("1.9").family)
     degrees = [
-        _of_degrees(EdgePrivacy(12), EdgePolicy(self_loops="count", duplicates="count"), SUBSTITUTE),
-        _of_degrees(NodePrivacy(candidates=(2, 4)), EdgePolicy(), SUBSTITUTE),
-        _of_degrees(NodePrivacy(3, "histogram"), EdgePolicy(Direction.OUT), NeighboringRelation.ADD_OR_REMOVE),
-        _of_degrees(NodePrivacy(3, mechanism="survival", bounding="flow"), EdgePolicy(), SUBSTITUTE),
-        _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN), NeighboringRelation.ADD_OR_REMOVE),
+        _of_degrees(EdgePrivacy(12, SUBSTITUTE), EdgePolicy(self_loops="count", duplicates="count")),
+        _of_degrees(NodePrivacy(SUBSTITUTE), EdgePolicy(), BoundedDegrees(candidates=(2, 4))),
+        _of_degrees(NodePrivacy(), EdgePolicy(Direction.OUT), BoundedDegrees(3, "histogram")),
+        _of_degrees(NodePrivacy(SUBSTITUTE), EdgePolicy(), BoundedDegrees(3, "survival", "flow")),
+        _of_degrees(EdgePrivacy(), EdgePolicy(Direction.IN)),
     ]
     banded = replace(FrobeniusMechanism("0.5").release(Profile.from_counts([9, 4, 4, 1])), simulations=2)
     made = [*releases.values(), *degrees, *_of_sketches(), replace(releases["partition"], mechanism=member), banded]

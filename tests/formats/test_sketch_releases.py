@@ -14,9 +14,8 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats import read_release, write
-from anonhist.formats.document import SKETCH_NAMES
-from anonhist.formats.sketch_releases import sketch_mechanism
-from anonhist.mechanisms import MECHANISM_NAMES, release
+from anonhist.formats.kinds import RECORDS, Recorded
+from anonhist.mechanisms import release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Release
@@ -92,8 +91,7 @@ def test_what_it_was_read_with_is_made_again(tmp_path: Path, method: str) -> Non
 
 
 def test_names_are_those_of_sketches_alone() -> None:
-    assert {_release(name).mechanism.name for name in ("hashed", "domain")} == set(SKETCH_NAMES)
-    assert not set(SKETCH_NAMES) & set(MECHANISM_NAMES)
+    assert {_release(name).mechanism.name for name in ("hashed", "domain")} == RECORDS["sketch"].versions.keys()
 
 
 def test_a_sketch_without_a_promise_is_no_release(tmp_path: Path) -> None:
@@ -321,11 +319,12 @@ def test_what_no_sketch_released_in_version_1_is_refused(
 def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
     made = (_hashed("1/2", unit=USER) + _hashed("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
     parameters = made.mechanism.parameters
-    assert sketch_mechanism("hashed-sketch", parameters, made.guarantee) == made.mechanism
+    recorded = Recorded("hashed-sketch", parameters, made.guarantee, None, 2)
+    assert RECORDS["sketch"].remake(recorded).mechanism == made.mechanism
     for epsilon in ("1/2", "1/3", "5/6"):
         cheaper = Guarantee(USER, made.guarantee.relation, Fraction(epsilon), arithmetic=made.guarantee.arithmetic)
         with pytest.raises(DataError, match="one that a sketch with such noise gives"):
-            sketch_mechanism("hashed-sketch", parameters, cheaper)
+            RECORDS["sketch"].remake(replace(recorded, guarantee=cheaper))
 
 
 def _golden() -> Release:

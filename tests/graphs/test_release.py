@@ -4,12 +4,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs import (
+    BoundedDegrees,
     CumulativeDegrees,
     DegreeChoice,
     EdgePolicy,
@@ -38,8 +40,10 @@ def power_law(*, listed: bool, nodes: int = 600) -> Graph:
     return as_graph(ends.astype(str), nodes=map(str, range(nodes)) if listed else None)
 
 
-def mechanism_of(privacy: NodePrivacy, *, listed: bool = True, epsilon: str = "2") -> NodeMechanism:
-    released = release_degrees(power_law(listed=listed), privacy=privacy, epsilon=epsilon, source=SeededSource(7))
+def mechanism_of(how: BoundedDegrees, *, listed: bool = True, epsilon: str = "2") -> NodeMechanism:
+    released = release_degrees(
+        power_law(listed=listed), privacy=NodePrivacy(), mechanism=how, epsilon=epsilon, source=SeededSource(7)
+    )
     assert isinstance(released.mechanism, NodeMechanism)
     assert released.guarantee == released.mechanism.guarantee
     assert released.guarantee.epsilon == Fraction(epsilon)
@@ -47,16 +51,16 @@ def mechanism_of(privacy: NodePrivacy, *, listed: bool = True, epsilon: str = "2
 
 
 def test_a_given_bound_is_not_paid_for() -> None:
-    mechanism = mechanism_of(NodePrivacy(16))
+    mechanism = mechanism_of(BoundedDegrees(16))
     assert (mechanism.max_degree, mechanism.epsilon, mechanism.choice) == (16, 2, None)
 
 
 def test_a_chosen_bound_is_paid_for_from_the_same_budget() -> None:
-    mechanism = mechanism_of(NodePrivacy(candidates=(2, 8, 32)))
+    mechanism = mechanism_of(BoundedDegrees(candidates=(2, 8, 32)))
     assert mechanism.choice is not None
     assert (mechanism.choice.epsilon, mechanism.epsilon) == (Fraction(1, 2), Fraction(3, 2))
     assert mechanism.max_degree in (2, 8, 32)
-    own = mechanism_of(NodePrivacy(choice_share=Fraction(1, 10)))
+    own = mechanism_of(BoundedDegrees(choice_share=Fraction(1, 10)))
     assert own.choice is not None
     assert own.choice.epsilon == Fraction(1, 5)
 
@@ -71,18 +75,18 @@ def test_a_chosen_bound_is_paid_for_from_the_same_budget() -> None:
     ],
 )
 def test_methods_by_name(method: str, kind: type[NodeMechanism]) -> None:
-    assert type(mechanism_of(NodePrivacy(8, method))) is kind
+    assert type(mechanism_of(BoundedDegrees(8, method))) is kind
 
 
 @pytest.mark.slow
 def test_auto_takes_what_is_predicted_to_err_least() -> None:
-    assert type(mechanism_of(NodePrivacy(16))) is CumulativeDegrees
-    assert type(mechanism_of(NodePrivacy(16), listed=False)) is SurvivalDegrees
+    assert type(mechanism_of(BoundedDegrees(16))) is CumulativeDegrees
+    assert type(mechanism_of(BoundedDegrees(16), listed=False)) is SurvivalDegrees
     for bound in (1, 64):
         for epsilon in ("0.1", "4"):
-            mechanism = mechanism_of(NodePrivacy(bound), epsilon=epsilon)
-            settings = (mechanism.epsilon, bound)
-            others = [SurvivalDegrees(*settings), HistogramDegrees(*settings, nodes_listed=True)]
+            mechanism = mechanism_of(BoundedDegrees(bound), epsilon=epsilon)
+            settings: dict[str, Any] = {"epsilon": mechanism.epsilon, "max_degree": bound}
+            others = [SurvivalDegrees(**settings), HistogramDegrees(**settings, nodes_listed=True)]
             assert mechanism.predicted_error <= min(other.predicted_error for other in others)
 
 
@@ -94,7 +98,7 @@ def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) ->
         middle = CumulativeDegrees if listed else SurvivalDegrees
         for bound, kind in ((1, HistogramDegrees), (16, middle), (1024, PartitionDegrees)):
             # Chosen without a release, which takes seconds for large bounds.
-            _, ready = NodePrivacy(bound)._ready(EdgePolicy(), epsilon, relation, nodes_listed=listed)
+            _, ready = BoundedDegrees(bound)._ready(EdgePolicy(), epsilon, relation, nodes_listed=listed)
             assert [type(mechanism) for mechanism in ready.values()] == [kind]
 
 
@@ -102,10 +106,14 @@ def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) ->
 @pytest.mark.parametrize("listed", [True, False])
 def test_no_method_counts_nodes_that_are_not_listed(listed: bool) -> None:  # noqa: FBT001  # a case
     for method in ("auto", "survival", "histogram", "partition"):
-        released = release_degrees(power_law(listed=listed), privacy=NodePrivacy(4, method), epsilon=1)
+        released = release_degrees(
+            power_law(listed=listed), privacy=NodePrivacy(), mechanism=BoundedDegrees(4, method), epsilon=1
+        )
         assert released.zeros is None or listed
     with pytest.raises(UsageError, match="only where a list of nodes was read"):
-        release_degrees(power_law(listed=False), privacy=NodePrivacy(4, "cumulative"), epsilon=1)
+        release_degrees(
+            power_law(listed=False), privacy=NodePrivacy(), mechanism=BoundedDegrees(4, "cumulative"), epsilon=1
+        )
 
 
 @pytest.mark.slow
@@ -114,11 +122,11 @@ def test_flows_keep_more_edges() -> None:
     truth = graph.degree_profile().profile
     distances = []
     for bounding in ("projection", "flow"):
-        mechanism = PartitionDegrees(Fraction(4000), 6, bounding=named_bounding(bounding))
+        mechanism = PartitionDegrees(Fraction(4000), max_degree=6, bounding=named_bounding(bounding))
         distances.append(sorted_l1(truth, mechanism.release(graph, source=SeededSource(7)).profile))
     assert distances[1] < distances[0]
-    assert mechanism_of(NodePrivacy(6, bounding="flow")).bounding == Flow()
-    assert mechanism_of(NodePrivacy(6)).bounding == Projection()
+    assert mechanism_of(BoundedDegrees(6, bounding="flow")).bounding == Flow()
+    assert mechanism_of(BoundedDegrees(6)).bounding == Projection()
 
 
 def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +137,7 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
         return 8
 
     monkeypatch.setattr(DegreeChoice, "draw", draw)
-    mechanism = mechanism_of(NodePrivacy(candidates=(2, 8, 4096)))
+    mechanism = mechanism_of(BoundedDegrees(candidates=(2, 8, 4096)))
     assert mechanism.max_degree == 8
     ((kept, noise),) = seen
     # With a bound above all degrees every edge keeps both ends.
@@ -140,18 +148,22 @@ def test_the_choice_looks_at_kept_edges_once_and_privately(monkeypatch: pytest.M
 @pytest.mark.slow
 def test_candidates_for_which_too_little_is_spent_are_left_out() -> None:
     # Noise for profiles is not made for rates below 10^−5.
-    mechanism = mechanism_of(NodePrivacy(mechanism="partition"), epsilon="0.1")
+    mechanism = mechanism_of(BoundedDegrees(method="partition"), epsilon="0.1")
     assert mechanism.choice is not None
     assert max(mechanism.choice.candidates) < 4096
     assert mechanism.choice.candidates[:3] == (1, 2, 4)
     with pytest.raises(UsageError, match="too small"):
-        release_degrees(power_law(listed=True), privacy=NodePrivacy(mechanism="partition"), epsilon="1e-6")
+        release_degrees(power_law(listed=True), privacy=NodePrivacy(), mechanism="partition", epsilon="1e-6")
     with pytest.raises(UsageError, match="too small"):
-        release_degrees(power_law(listed=True), privacy=NodePrivacy(4096, "partition"), epsilon="0.01")
+        release_degrees(
+            power_law(listed=True), privacy=NodePrivacy(), mechanism=BoundedDegrees(4096, "partition"), epsilon="0.01"
+        )
 
 
 def test_simulations_are_as_many_as_asked_for() -> None:
-    released = release_degrees(power_law(listed=True), privacy=NodePrivacy(4), epsilon=1, simulations=3)
+    released = release_degrees(
+        power_law(listed=True), privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1, simulations=3
+    )
     assert released.simulations == released.error.simulations == 3
     assert released.error.zeros_error is not None
     low, high = released.prevalence(0).interval
@@ -165,7 +177,7 @@ def test_simulations_are_as_many_as_asked_for() -> None:
         {"max_degree": 0},
         {"max_degree": "all"},
         {"max_degree": 2**20 + 1},
-        {"mechanism": "mean"},
+        {"method": "mean"},
         {"bounding": "cut"},
         {"choice_share": 1},
         {"choice_share": 0},
@@ -175,66 +187,86 @@ def test_simulations_are_as_many_as_asked_for() -> None:
 )
 def test_impossible_wishes_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(UsageError):
-        NodePrivacy(**bad)  # type: ignore[arg-type]
+        BoundedDegrees(**bad)  # type: ignore[arg-type]
 
 
 def test_what_is_no_graph_for_this_is_refused() -> None:
     graph = power_law(listed=True)
     with pytest.raises(UsageError, match="needs the edges"):
-        release_degrees(graph.degree_profile(), privacy=NodePrivacy(4), epsilon=1)
+        release_degrees(graph.degree_profile(), privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1)
     loops = as_graph([("a", "a")], policy=EdgePolicy(self_loops="count"))
     with pytest.raises(UsageError, match="self-loops are left out"):
-        release_degrees(loops, privacy=NodePrivacy(4), epsilon=1)
+        release_degrees(loops, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1)
     with pytest.raises(UsageError, match=r"privacy must be .* not a Graph"):
         release_degrees(graph, privacy=graph, epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="privacy must be"):
         release_degrees(graph, privacy="edge", epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="relation must be"):
-        release_degrees(graph, privacy=EdgePrivacy(), epsilon=1, relation="substitute")  # type: ignore[arg-type]
+        EdgePrivacy(relation="substitute")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="relation must be"):
+        NodePrivacy("substitute")  # type: ignore[arg-type]
     for epsilon in (0, -1, "much"):
         with pytest.raises(UsageError, match="epsilon"):
-            release_degrees(graph, privacy=NodePrivacy(4), epsilon=epsilon)
+            release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=epsilon)
 
 
 def test_an_exchange_costs_twice() -> None:
-    released = release_degrees(
-        power_law(listed=True), privacy=NodePrivacy(4, "survival"), epsilon=1, relation=NeighboringRelation.SUBSTITUTE
-    )
+    how = BoundedDegrees(4, "survival")
+    privacy = NodePrivacy(NeighboringRelation.SUBSTITUTE)
+    released = release_degrees(power_law(listed=True), privacy=privacy, mechanism=how, epsilon=1)
     assert isinstance(released.mechanism, SurvivalDegrees)
     assert released.mechanism.rate == Fraction(1, 16)
+    assert released.guarantee.relation is privacy.relation
+
+
+def test_the_name_of_a_method_stands_for_it_with_all_defaults() -> None:
+    graph, source = power_law(listed=True), SeededSource(7)
+    named = release_degrees(graph, privacy=NodePrivacy(), mechanism="survival", epsilon=1, source=source)
+    whole = BoundedDegrees(method="survival")
+    same = release_degrees(graph, privacy=NodePrivacy(), mechanism=whole, epsilon=1, source=SeededSource(7))
+    assert (named.mechanism, named.profile) == (same.mechanism, same.profile)
 
 
 @pytest.mark.parametrize(
-    ("privacy", "policy", "epsilon", "told"),
+    ("privacy", "mechanism", "policy", "epsilon", "told"),
     [
-        (EdgePrivacy(), EdgePolicy(), "1/1000000", "too small"),
-        (EdgePrivacy(mechanism="isotonic"), EdgePolicy(), "1", "needs to know how many nodes"),
-        (EdgePrivacy(9, "cumulative"), EdgePolicy(duplicates="count"), "1", "needs to know how many nodes"),
-        (EdgePrivacy(10**6, "relaxed-partition"), EdgePolicy(), "1", "public_nodes is too large"),
-        (EdgePrivacy(2**31, "bounded-partition"), EdgePolicy(), "1", "public_nodes is too large"),
-        (NodePrivacy(), EdgePolicy(duplicates="count"), "1", "equal edges count once"),
-        (NodePrivacy(), EdgePolicy(), "1/1000000000000", "too small"),
-        (NodePrivacy(mechanism="cumulative"), EdgePolicy(), "1", "only where a list of nodes was read"),
-        (NodePrivacy(mechanism="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
+        (EdgePrivacy(), "auto", EdgePolicy(), "1/1000000", "too small"),
+        (EdgePrivacy(), "isotonic", EdgePolicy(), "1", "needs to know how many nodes"),
+        (EdgePrivacy(9), "cumulative", EdgePolicy(duplicates="count"), "1", "needs to know how many nodes"),
+        (EdgePrivacy(10**6), "relaxed-partition", EdgePolicy(), "1", "public_nodes is too large"),
+        (EdgePrivacy(2**31), "bounded-partition", EdgePolicy(), "1", "public_nodes is too large"),
+        (EdgePrivacy(), "survival", EdgePolicy(), "1", "no mechanism called 'survival'"),
+        (EdgePrivacy(), BoundedDegrees(), EdgePolicy(), "1", "With edge privacy, mechanism must be one of auto, "),
+        (NodePrivacy(), "auto", EdgePolicy(duplicates="count"), "1", "equal edges count once"),
+        (NodePrivacy(), "auto", EdgePolicy(), "1/1000000000000", "too small"),
+        (NodePrivacy(), "cumulative", EdgePolicy(), "1", "only where a list of nodes was read"),
+        (NodePrivacy(), BoundedDegrees(method="histogram", bounding="flow"), EdgePolicy(), "1", "after a projection"),
+        (NodePrivacy(), "frobenius", EdgePolicy(), "1", "mechanism must be one of auto, cumulative, "),
+        (NodePrivacy(), 64, EdgePolicy(), "1", "mechanism must be one of auto, cumulative, "),
     ],
 )
 def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
-    privacy: EdgePrivacy | NodePrivacy, policy: EdgePolicy, epsilon: str, told: str
+    privacy: EdgePrivacy | NodePrivacy, mechanism: Any, policy: EdgePolicy, epsilon: str, told: str
 ) -> None:
-    relation = NeighboringRelation.ADD_OR_REMOVE
     with pytest.raises(UsageError, match=told):
-        privacy.check(policy, nodes_listed=False, epsilon=epsilon, relation=relation)
+        privacy.check(policy, nodes_listed=False, epsilon=epsilon, mechanism=mechanism)
     with pytest.raises(UsageError, match=told):
-        release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon)
-    NodePrivacy(mechanism="cumulative").check(EdgePolicy(), nodes_listed=True, epsilon=1, relation=relation)
-    EdgePrivacy(9, "relaxed-partition").check(EdgePolicy(), nodes_listed=False, epsilon=1, relation=relation)
+        release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon, mechanism=mechanism)
+
+
+def test_what_may_be_released_is_not_refused() -> None:
+    NodePrivacy().check(EdgePolicy(), nodes_listed=True, epsilon=1, mechanism="cumulative")
+    EdgePrivacy(9).check(EdgePolicy(), nodes_listed=False, epsilon=1, mechanism="relaxed-partition")
 
 
 @pytest.mark.parametrize(
     ("place", "release"),
     [
-        ("node.privacy:projected", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
-        ("node.bounding:project", lambda graph: release_degrees(graph, privacy=NodePrivacy(4), epsilon=1)),
+        ("node.bounded_degrees:projected", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        (
+            "node.bounding:project",
+            lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),
+        ),
         ("graph:Profile.from_counts", lambda graph: release_degrees(graph, privacy=EdgePrivacy(), epsilon=1)),
         ("node.private_edge_count:edge_count_flow", lambda graph: private_edge_count(graph, epsilon=1, max_degree=4)),
     ],

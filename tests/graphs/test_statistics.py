@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.graphs import (
+    BoundedDegrees,
     Degrees,
     Direction,
     EdgeMechanism,
@@ -163,13 +164,12 @@ def graph_of(nodes: int) -> Graph:
 
 @cache
 def released(name: str) -> Release:
-    privacy: dict[str, tuple[EdgePrivacy | NodePrivacy, int]] = {
-        "edges": (EdgePrivacy(mechanism="partition"), 3),
-        "public": (EdgePrivacy(public_nodes=90, mechanism="partition"), 3),
-        "nodes": (NodePrivacy(max_degree=4, mechanism="cumulative"), 4),
+    asked: dict[str, dict[str, Any]] = {
+        "edges": {"privacy": EdgePrivacy(), "mechanism": "partition", "epsilon": 3},
+        "public": {"privacy": EdgePrivacy(public_nodes=90), "mechanism": "partition", "epsilon": 3},
+        "nodes": {"privacy": NodePrivacy(), "mechanism": BoundedDegrees(4, "cumulative"), "epsilon": 4},
     }
-    how, epsilon = privacy[name]
-    return release_degrees(graph_of(80), privacy=how, epsilon=epsilon, simulations=8, source=SeededSource(7))
+    return release_degrees(graph_of(80), **asked[name], simulations=8, source=SeededSource(7))
 
 
 def test_numbers_of_a_release_are_those_it_states_itself() -> None:
@@ -200,7 +200,12 @@ def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
 @pytest.mark.slow
 def test_a_release_that_is_mostly_noise_says_so_in_every_number() -> None:
     drowned = release_degrees(
-        graph_of(80), privacy=EdgePrivacy(mechanism="partition"), epsilon="0.05", simulations=4, source=SeededSource(7)
+        graph_of(80),
+        privacy=EdgePrivacy(),
+        mechanism="partition",
+        epsilon="0.05",
+        simulations=4,
+        source=SeededSource(7),
     )
     assert drowned.mostly_noise
     assert all(any("mostly noise" in one for one in each.warnings) for _, each in degree_statistics(drowned).named())
@@ -210,7 +215,7 @@ def test_a_release_that_is_mostly_noise_says_so_in_every_number() -> None:
 def test_a_release_remembers_what_counted_as_an_edge(direction: Direction) -> None:
     policy = EdgePolicy(direction, self_loops="count")
     graph = as_graph([(1, 2), (2, 2), (3, 1)] * 20, policy=policy)
-    made = release_degrees(graph, privacy=EdgePrivacy(mechanism="partition"), epsilon=4, source=SeededSource(7))
+    made = release_degrees(graph, privacy=EdgePrivacy(), mechanism="partition", epsilon=4, source=SeededSource(7))
     assert released_policy(made) == policy
     assert num_edges(made).value == made.profile.n / (1 if direction.is_directed else 2)
 

@@ -2,12 +2,15 @@
 
 import copy
 import pickle
+import re
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import anonhist
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.testing.cases import each_of
@@ -39,6 +42,35 @@ def test_kinds(unit: PrivacyUnit, kind: str, bound: int, words: str) -> None:
     assert PrivacyUnit(kind, bound) == unit
     assert copy.deepcopy(unit) == pickle.loads(pickle.dumps(unit)) == unit  # noqa: S301  # our own pickle
     assert len({unit, PrivacyUnit(kind, bound)}) == 1
+
+
+@each_of(
+    ("unit", "max_items", "max_count", "degrees", "needs_bounded_degrees", "people"),
+    [
+        (ITEM, None, None, None, False, None),
+        (USERS[2], 5, None, None, False, "users"),
+        (LABELS[2], None, 5, None, False, "labels"),
+        (EDGES[1], None, None, 1, False, None),
+        (NODES[1], None, None, None, True, "nodes"),
+    ],
+)
+def test_units_say_what_follows_from_their_kind(
+    unit: PrivacyUnit,
+    max_items: int | None,
+    max_count: int | None,
+    degrees: int | None,
+    needs_bounded_degrees: bool,  # noqa: FBT001  # an expected value
+    people: str | None,
+) -> None:
+    assert (unit.max_items, unit.max_count, unit.degrees) == (max_items, max_count, degrees)
+    assert (unit.needs_bounded_degrees, unit.people) == (needs_bounded_degrees, people)
+
+
+def test_nobody_tells_units_apart_by_their_kind() -> None:
+    package = Path(anonhist.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.stem != "strategies"}
+    compared = {path.name for path, text in texts.items() if re.search(r"unit\.kind (==|!=|in|not in) ", text)}
+    assert compared == {"kind.py"}
 
 
 def test_units_are_frozen_and_differ() -> None:

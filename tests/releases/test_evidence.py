@@ -71,7 +71,7 @@ BANDS = {"prevalences": PrevalenceBand([1, 3, 6], [2, 0, 1], [9, 40, 4]), "zeros
 
 def smoothed(profile: Profile, **fields: object) -> ReleaseError:
     evidence = Evidence(KPlusBand([1, 6], [3, 0], [50, 45]), **(BANDS | fields))  # type: ignore[arg-type]
-    mechanism = HistogramDegrees(Fraction(1000), 6, nodes_listed=True)
+    mechanism = HistogramDegrees(Fraction(1000), max_degree=6, nodes_listed=True)
     rng = np.random.default_rng(0)
     return simulate_error(profile, mechanism, zeros=5, evidence=evidence, simulations=2, rng=rng)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.graphs import NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import BoundedDegrees, NodePrivacy, as_graph, release_degrees
 from anonhist.mechanisms import (
     BoundedPartitionMechanism,
     CumulativeMechanism,
@@ -168,7 +168,8 @@ def test_counts_beyond_the_cap_of_labels_are_not_said_to_be_none() -> None:
 @each_of("mechanism", ["survival", "histogram", "partition"])
 def test_degrees_beyond_the_bound_are_not_said_to_be_none(mechanism: str) -> None:
     star = as_graph([(0, leaf) for leaf in range(1, 60)])
-    made = release_degrees(star, privacy=NodePrivacy(max_degree=2, mechanism=mechanism), epsilon=2, simulations=2)
+    how = BoundedDegrees(max_degree=2, method=mechanism)
+    made = release_degrees(star, privacy=NodePrivacy(), mechanism=how, epsilon=2, simulations=2)
     assert made.largest_count == 2
     for found in (made.k_plus(3), made.prevalence(59)):
         assert found.interval == (0.0, float("inf"))

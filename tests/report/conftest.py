@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.graphs import Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
+from anonhist.graphs import BoundedDegrees, Degrees, EdgeMechanism, EdgePolicy, NodePrivacy, as_graph, release_degrees
 from anonhist.local import KRR, FrequencyEstimate
 from anonhist.local.surveys.limits import NormalLimits
 from anonhist.mechanisms import (
@@ -357,8 +357,10 @@ def edges_released(profile: Profile, *, epsilon: int = 3, public_nodes: int | No
 def nodes_released() -> Release:
     ends = np.minimum(np.random.default_rng(5).zipf(1.9, size=(240, 2)), 80)
     graph = as_graph([(int(u), int(v)) for u, v in ends], nodes=range(1, 81))
-    privacy = NodePrivacy(max_degree=6, mechanism="cumulative")
-    return release_degrees(graph, privacy=privacy, epsilon=4, simulations=4, source=SeededSource(7))
+    how = BoundedDegrees(max_degree=6, method="cumulative")
+    return release_degrees(
+        graph, privacy=NodePrivacy(), mechanism=how, epsilon=4, simulations=4, source=SeededSource(7)
+    )
 
 
 # With edge privacy and node privacy, the number of nodes public or not, no data, and numbers beyond reason.

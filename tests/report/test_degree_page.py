@@ -16,8 +16,8 @@ from anonhist.profiles import Profile
 from anonhist.properties import Estimate
 from anonhist.releases import Release
 from anonhist.report import write_report
-from anonhist.report.degree.page import is_of_degrees
 from anonhist.report.degree.wording import NOT_PRIVATE, ends_text, number_text
+from anonhist.report.kinds import view_of
 from anonhist.testing.sources import SeededSource
 
 PageOf = Callable[[str], str]
@@ -118,7 +118,8 @@ def test_a_truth_belongs_to_true_degrees_and_to_released_ones(
 @pytest.mark.slow
 def test_a_release_that_no_graph_was_read_for_has_the_page_of_profiles(tmp_path: Path, true_degrees: Profile) -> None:
     plain = FrobeniusMechanism(1, PrivacyUnit.edge()).release(true_degrees, source=SeededSource(7))
-    assert not is_of_degrees(plain)
+    assert (plain.mechanism.kind.name, plain.words.labels) == ("central", "nodes")
+    assert view_of(plain).facts(plain) == []
     write_report(plain, tmp_path / "page.html")
     assert "How often things occur" in (tmp_path / "page.html").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.report.local.wording import promise as local_promise
-from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error, words_of
+from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error
 from anonhist.testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
@@ -126,22 +126,6 @@ def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
     assert re.fullmatch(r", [\d.,]+ % of the items: mostly noise", share_of_items(noise))
     data = FrobeniusMechanism("1").release(Profile.from_prevalences({1: 5000, 70: 30}), source=SeededSource(1))
     assert re.fullmatch(r", 0\.\d+ % of the items", share_of_items(data))
-
-
-@pytest.mark.parametrize(
-    ("unit", "labels", "items"),
-    [
-        (PrivacyUnit.item(), "2 labels", "1 item"),
-        (PrivacyUnit.label(max_count=3), "2 labels", "1 item"),
-        (PrivacyUnit.edge(), "2 nodes", "1 end of an edge"),
-        (PrivacyUnit.node(max_distance=8), "2 nodes", "1 end of an edge"),
-    ],
-)
-def test_graphs_have_nodes_and_ends_of_edges(unit: PrivacyUnit, labels: str, items: str) -> None:
-    words = words_of(unit)
-    assert (words.many_labels(2), words.many_items(1)) == (labels, items)
-    assert words.many_labels(1) == f"1 {words.label}"
-    assert words.many_items(0) == f"0 {words.items}"
 
 
 def test_a_share_is_one_of_the_ends_of_edges() -> None:

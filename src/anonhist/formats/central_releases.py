@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
+from anonhist.formats.kinds import Remade
 from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism, from_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from anonhist.formats.kinds import Recorded
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
     from anonhist.releases import Excess
 
 
-def central_mechanism(name: str, parameters: Mapping[str, object], guarantee: Guarantee) -> CentralMechanism:
-    """Make a mechanism again.
-
-    Raises
-    ------
-    DataError
-        If its name is unknown, the parameters are not those of such a mechanism, or it does not promise that.
-    """
-    mechanism = from_parameters(name, parameters)
+def remake(recorded: Recorded) -> Remade:
+    """Make a mechanism again; of a release with an excess, one that had what that left of the budget."""
+    mechanism, guarantee = from_parameters(recorded.name, recorded.parameters), recorded.guarantee
+    if recorded.excess is not None:
+        if recorded.excess.added_to(mechanism.guarantee) != guarantee:
+            raise DataError("the guarantee is not that of the mechanism and the excess together")
+        return Remade(mechanism, guarantee, partial(_check, mechanism))
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):
         raise DataError("the guarantee and the mechanism name different units or relations")
     _check_budget(guarantee, mechanism)
     # Should a mechanism ever say this in other words, those of older versions must go on being accepted here.
     if (guarantee.delta, guarantee.arithmetic) != (mechanism.delta, mechanism.arithmetic):
         raise DataError("the guarantee's delta or arithmetic is not that of the mechanism")
-    return mechanism
+    return Remade(mechanism, guarantee, partial(_check, mechanism))
 
 
-def with_excess(name: str, parameters: Mapping[str, object], guarantee: Guarantee, excess: Excess) -> CentralMechanism:
-    """Make a mechanism again that had what an excess left of the budget.
-
-    Raises
-    ------
-    DataError
-        As for :func:`central_mechanism`.
-    """
-    mechanism = from_parameters(name, parameters)
-    if excess.added_to(mechanism.guarantee) != guarantee:
-        raise DataError("the guarantee is not that of the mechanism and the excess together")
-    return mechanism
+def _check(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
+    check_profile(mechanism, profile, items)
+    check_no_zeros(zeros)
 
 
 def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | None) -> None:
@@ -71,6 +61,12 @@ def check_no_items(items: int | None) -> None:
     """Refuse a number of items where none is released on its own."""
     if items is not None:
         raise DataError("items belong to a release of PrivHist, which publishes their number, and no other")
+
+
+def check_no_excess(excess: Excess | None) -> None:
+    """Refuse an excess where none is released."""
+    if excess is not None:
+        raise DataError("an excess belongs to a release of a profile of users, and no other")
 
 
 def check_no_zeros(zeros: int | None) -> None:

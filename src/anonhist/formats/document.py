@@ -11,21 +11,14 @@ what the bound on items of users left out.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import (
-    central_mechanism,
-    check_no_items,
-    check_no_zeros,
-    check_profile,
-    with_excess,
-)
-from anonhist.formats.excess_fields import excess_document, excess_from
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
+from anonhist.formats.kinds import Recorded, records_of, records_with
+from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
@@ -35,19 +28,11 @@ from anonhist.releases.error import expected_distance
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anonhist.mechanisms import CentralMechanism
     from anonhist.properties import Estimate
-    from anonhist.releases import Excess, Mechanism
-
-    _Check = Callable[[Profile, int | None, int | None], None]
 
 _UNSIMULATED = "not simulated"
-FORMAT, VERSION = "anonhist.release", 4
-SKETCH_NAMES = ("hashed-sketch", "domain-sketch")
-NODE_PREFIX = "node-"
-DEGREE_PREFIXES = ("edge-", NODE_PREFIX)
+FORMAT, VERSION = "anonhist.release", max(each.since for each in OPTIONAL_FIELDS.values())
 _FIELDS = {"format", "version", "library_version", "guarantee", "mechanism", "reason", "profile", "error"}
-_OWN_FIELDS = {"items", "zeros", "order_key", "excess"}
 _ERROR_FIELDS = {
     *("method", "simulations", "sorted_l1"),
     *("levels", "prevalence_standard_errors", "k_plus_standard_errors"),
@@ -83,10 +68,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "mechanism": {"name": release.mechanism.name, "parameters": dict(release.mechanism.parameters)},
         "reason": release.reason,
         "profile": {"counts": release.profile.counts.tolist(), "prevalences": release.profile.prevalences.tolist()},
-        **({} if release.order_key is None else {"order_key": release.order_key}),
-        **({} if release.excess is None else {"excess": excess_document(release.excess)}),
-        **({} if release.items is None else {"items": release.items}),
-        **({} if release.zeros is None else {"zeros": release.zeros}),
+        **optional_document(release),
         "error": {
             "method": _UNSIMULATED if expected is None else expected.method,
             "simulations": error.simulations,
@@ -105,11 +87,9 @@ def to_document(release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> int:
-    if release.excess is not None:
-        return VERSION
-    if release.error.band is not None or release.order_key is not None or not release.error.simulations:
-        return 3
-    return 2 if _has_version_2(release.mechanism.name) else 1
+    by_error = 3 if release.error.band is not None or not release.error.simulations else 1
+    fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
+    return max(by_error, records_of(release).versions[release.mechanism.name], *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:
@@ -124,11 +104,6 @@ def _band_document(band: KPlusBand | PrevalenceBand) -> dict[str, list[int]]:
     return {"ends": band.ends.tolist(), "lows": band.lows.tolist(), "highs": band.highs.tolist()}
 
 
-def _has_version_2(name: str) -> bool:
-    """Return whether releases of this mechanism were written in version 2."""
-    return name in SKETCH_NAMES or name.startswith(NODE_PREFIX)
-
-
 def from_document(document: object) -> Release:
     """Rebuild a release, refusing whatever a release cannot be.
 
@@ -137,18 +112,13 @@ def from_document(document: object) -> Release:
     DataError
         With what is wrong in one clause; :func:`read_release` puts the name of the file before it.
     """
-    top = mapping(document, _FIELDS | (_names(document) & _OWN_FIELDS), "a release")
+    top = mapping(document, _FIELDS | (_names(document) & OPTIONAL_FIELDS.keys()), "a release")
     version = check_version(top, FORMAT, VERSION, oldest=1)
     try:
         release = _release(top, version)
     except UsageError as error:
         raise DataError(_clause(error)) from None
-    if version < 3 and release.order_key is not None:
-        message = f"a release of version {version} has no order key"
-        raise DataError(message)
-    if version < 4 and release.excess is not None:
-        message = f"a release of version {version} has no excess"
-        raise DataError(message)
+    check_since(top, version)
     return release
 
 
@@ -158,20 +128,19 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         raise DataError("the mechanism's parameters must be an object")
     name = text(made_by["name"], "the mechanism's name")
     guarantee = _guarantee(top["guarantee"], version)
-    excess = excess_from(top["excess"], guarantee) if "excess" in top else None
-    mechanism, check = _mechanism(name, made_by["parameters"], guarantee, version, excess)
-    if version == 2 and not _has_version_2(name):
+    own = optional_fields(top, guarantee)
+    records = records_with(name)
+    made = records.remake(Recorded(name, made_by["parameters"], guarantee, own.get("excess"), version))
+    if version == 2 and records.versions[name] != 2:
         raise DataError("only releases from sketches and with node privacy are of version 2")
     if top["guarantee"]["sentence"] != guarantee.sentence:
         raise DataError("the sentence of the guarantee is not what the guarantee says")
-    if _has_version_2(name):
-        # Of version 1, with the conditions that it left out.
-        guarantee = mechanism.guarantee
+    mechanism, guarantee = made.mechanism, made.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
     profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
-    items, zeros = (_whole(top[name], name) if name in top else None for name in ("items", "zeros"))
-    check(profile, items, zeros)
+    zeros = own.get("zeros")
+    made.check(profile, own.get("items"), zeros)
     error = _error(top["error"], version)
     if (error.zeros_error is None) != (zeros is None or not error.simulations):
         raise DataError("zeros and their standard error belong together")
@@ -191,43 +160,8 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         library_version=text(top["library_version"], "the library version"),
         simulations=error.simulations,
         recorded_error=error,
-        order_key=text(top["order_key"], "the order key") if "order_key" in top else None,
-        excess=excess,
-        items=items,
-        zeros=zeros,
+        **own,
     )
-
-
-def _mechanism(
-    name: str, parameters: Mapping[str, Any], guarantee: Guarantee, version: int, excess: Excess | None
-) -> tuple[Mechanism, _Check]:
-    """Return the mechanism, and what refuses a profile, items and zeros that it does not release."""
-    if excess is not None:
-        made = with_excess(name, parameters, guarantee, excess)
-        return made, partial(_check_central, made)
-    # Each kind is loaded for those alone who read such releases.
-    if name in SKETCH_NAMES:
-        from anonhist.formats.sketch_releases import sketch_mechanism
-
-        return sketch_mechanism(name, parameters, guarantee, version=version), _check_sketch
-    if name.startswith(DEGREE_PREFIXES):
-        from anonhist.formats.degree_releases import check_degrees, degree_mechanism
-
-        degrees = degree_mechanism(name, parameters, guarantee)
-        return degrees, partial(check_degrees, degrees)
-    central = central_mechanism(name, parameters, guarantee)
-    return central, partial(_check_central, central)
-
-
-def _check_central(mechanism: CentralMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
-    check_profile(mechanism, profile, items)
-    check_no_zeros(zeros)
-
-
-def _check_sketch(profile: Profile, items: int | None, zeros: int | None) -> None:
-    del profile
-    check_no_items(items)
-    check_no_zeros(zeros)
 
 
 def _guarantee(value: object, version: int) -> Guarantee:
@@ -314,14 +248,6 @@ def _zeros_interval(value: object) -> tuple[int, int]:
     if len(ends) != 2:
         raise DataError("the interval of zeros must have two ends")
     return ends[0], ends[1]
-
-
-def _whole(value: object, name: str) -> int:
-    # Whether it is in range, the release checks.
-    if type(value) is not int:
-        message = f"{name} must be a whole number"
-        raise DataError(message)
-    return value
 
 
 def _names(value: object) -> set[str]:

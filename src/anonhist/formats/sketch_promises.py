@@ -28,10 +28,10 @@ def promise_of_version_1(guarantee: Guarantee) -> Guarantee:
 
     A user of merged sketches may be in each of them, and so many it names in its steps.
     """
-    if guarantee.unit.kind == "item":
+    if guarantee.unit.max_items is None:
         return replace(guarantee, conditions=(_UNKNOWN_SHARES,))
     sketches = sum(1 if purpose == "one sketch" else int(purpose.split()[0]) for purpose, _ in guarantee.spending)
-    unit = PrivacyUnit.user(max_items=guarantee.unit.bound, sketches=max(1, sketches))
+    unit = PrivacyUnit.user(max_items=guarantee.unit.max_items, sketches=max(1, sketches))
     return replace(guarantee, unit=unit, conditions=(_UNKNOWN_SHARES, _UNKNOWN_USERS))
 
 
@@ -46,7 +46,7 @@ def check_promise_of_version_1(guarantee: Guarantee, law: NoiseLaw) -> None:
     DataError
         With what is wrong in one clause.
     """
-    if guarantee.delta or guarantee.arithmetic != ARITHMETIC or guarantee.unit.kind == "label":
+    if guarantee.delta or guarantee.arithmetic != ARITHMETIC or guarantee.unit.max_count is not None:
         raise DataError("the guarantee's unit, delta or arithmetic is not that of a sketch")
     steps = guarantee.unit.max_distance * guarantee.relation.steps
     least: dict[Fraction, int] = {}
@@ -56,8 +56,8 @@ def check_promise_of_version_1(guarantee: Guarantee, law: NoiseLaw) -> None:
             raise DataError("a part of the noise is missing, so that nothing is promised")
         least[gamma] = least.get(gamma, 0) + 1
         most[gamma] = most.get(gamma, 0) + int(shape)
-    if guarantee.unit.kind == "item" or not guarantee.spending:
-        is_alone = guarantee.unit.kind == "item" or sum(least.values()) == 1
+    if guarantee.unit.max_items is None or not guarantee.spending:
+        is_alone = guarantee.unit.max_items is None or sum(least.values()) == 1
         if guarantee.spending or not is_alone or guarantee.epsilon != max(least) * steps:
             raise DataError("the guarantee's epsilon is not that of such noise")
         return

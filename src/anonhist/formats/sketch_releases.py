@@ -8,19 +8,22 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
+from anonhist.formats.central_releases import check_no_excess, check_no_items, check_no_zeros
+from anonhist.formats.kinds import Remade
 from anonhist.formats.sketch_promises import check_promise_of_version_1, promise_of_version_1
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import Setting
 from anonhist.sketches.decoding.names import decoder_from
-from anonhist.sketches.mechanism import SketchMechanism
+from anonhist.sketches.mechanism import SKETCH, SketchMechanism
 from anonhist.sketches.noise import NoiseLaw
 from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from anonhist.privacy import Guarantee
+    from anonhist.formats.kinds import Recorded
+    from anonhist.profiles import Profile
 
 # γ, or γ^s for a part of another shape than one.
 _PART = re.compile(r"(?P<gamma>[0-9]+(?:/[0-9]+)?)(?:\^(?P<shape>[0-9]+(?:/[0-9]+)?))?")
@@ -31,32 +34,14 @@ _SHARES = re.compile(
 )
 
 
-def sketch_mechanism(
-    name: str, parameters: Mapping[str, object], guarantee: Guarantee, *, version: int = 2
-) -> SketchMechanism:
+def remake(recorded: Recorded) -> Remade:
     """Make the mechanism of a release from a sketch again.
 
-    Parameters
-    ----------
-    name
-        ``hashed-sketch`` or ``domain-sketch``.
-    parameters
-        Its :attr:`~anonhist.sketches.mechanism.SketchMechanism.parameters`.
-    guarantee
-        What the release promises.
-    version
-        Of the document: the first told nothing of shares of noise.
-
-    Returns
-    -------
-    SketchMechanism
-        Its guarantee is the one given or, of version 1, what can be said of such a sketch today.
-
-    Raises
-    ------
-    DataError
-        If they are not those of such a sketch, or such a sketch does not promise that.
+    It promises what is recorded; of version 1, which told nothing of shares of noise, what can be said of such a sketch
+    today.
     """
+    check_no_excess(recorded.excess)
+    name, parameters, guarantee, version = recorded.name, recorded.parameters, recorded.guarantee, recorded.version
     is_hashed = name == "hashed-sketch"
     own = {"counters", "sample_share", "noise", "method"} | (set() if is_hashed else {"domain_size"})
     if not own <= parameters.keys() or any(type(each) not in (str, int) for each in parameters.values()):
@@ -90,9 +75,16 @@ def sketch_mechanism(
         raise DataError("the parameters of a sketch must be written as this program writes them")
     if version > 1:
         _check_promise(mechanism)
-        return mechanism
-    check_promise_of_version_1(guarantee, mechanism.setting.law)
-    return replace(mechanism, guarantee=promise_of_version_1(guarantee))
+    else:
+        check_promise_of_version_1(guarantee, mechanism.setting.law)
+        mechanism = replace(mechanism, guarantee=promise_of_version_1(guarantee))
+    return Remade(mechanism, mechanism.guarantee, _check)
+
+
+def _check(profile: Profile, items: int | None, zeros: int | None) -> None:
+    del profile
+    check_no_items(items)
+    check_no_zeros(zeros)
 
 
 def _domain_size(labels: object, counters: int) -> int:
@@ -139,8 +131,8 @@ def _shared(shares: object) -> tuple[SharedNoise, ...] | None:
 def _check_promise(mechanism: SketchMechanism) -> None:
     """Refuse a guarantee that a sketch with this noise does not give."""
     guarantee, law, shared = mechanism.guarantee, mechanism.setting.law, mechanism.shared
-    if guarantee.unit.kind not in ("item", "user"):
-        raise DataError("a sketch protects items or users")
+    if not SKETCH.protects(guarantee.unit):
+        raise DataError("a sketch protects items or users, or single edges")
     unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
     if shared is None:
         older = replace(guarantee, unit=unit, conditions=(), party_epsilon=None)

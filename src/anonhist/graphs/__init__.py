@@ -6,6 +6,7 @@ from anonhist.graphs.edge.privacy import EdgePrivacy
 from anonhist.graphs.flow.degree_flow import degree_flow
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow
 from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.node.bounded_degrees import BoundedDegrees
 from anonhist.graphs.node.bounding import Bounding, Flow, Projection
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
@@ -31,6 +32,7 @@ from anonhist.graphs.statistics import (
 )
 
 __all__ = [
+    "BoundedDegrees",
     "Bounding",
     "CumulativeDegrees",
     "DegreeChoice",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.privacy import EdgePrivacy
 from anonhist.graphs.node.privacy import NodePrivacy
-from anonhist.privacy import EpsilonLike, NeighboringRelation, parse_simulations
+from anonhist.privacy import EpsilonLike, parse_simulations
 
 if TYPE_CHECKING:
     from anonhist.graphs.graph import Degrees, Graph
+    from anonhist.graphs.node.bounded_degrees import BoundedDegrees
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
@@ -21,7 +22,7 @@ def release_degrees(
     *,
     privacy: EdgePrivacy | NodePrivacy,
     epsilon: EpsilonLike,
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
+    mechanism: str | BoundedDegrees = "auto",
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
@@ -32,11 +33,15 @@ def release_degrees(
     graph
         The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do.
     privacy
-        Whom to protect, and how: ``EdgePrivacy()`` or ``NodePrivacy()``.
+        What to promise: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon
         The whole budget, > 0, the choice of a largest degree included; a float means its shortest decimal.
-    relation
-        Neighbours differ by an edge (or a node with all its edges) that is added or removed, or exchanged for another.
+    mechanism
+        How to keep the promise. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
+        ``"partition"``, ``"privhist"`` or, with ``public_nodes``, from which the numbers follow that they need,
+        ``"isotonic"``, ``"cumulative"``, ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``. For nodes,
+        :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``,
+        ``"histogram"``, ``"partition"``.
     simulations
         How many runs :attr:`Release.error` will rest on, 0 for none; see :attr:`Release.simulations`.
     source
@@ -68,9 +73,6 @@ def release_degrees(
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
         message = f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}."
         raise UsageError(message)
-    if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
-        raise UsageError(message)
     runs = None if simulations is None else parse_simulations(simulations)
-    released = privacy.release(graph, epsilon=epsilon, relation=relation, source=source)
+    released = privacy.release(graph, epsilon=epsilon, mechanism=mechanism, source=source)
     return released if runs is None else replace(released, simulations=runs)

@@ -258,14 +258,14 @@ def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None
 
 def _protected(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
     """Return whom a release of the counts protects, or refuse what they do not bound."""
-    if isinstance(unit, PrivacyUnit) and unit.kind == "node":
+    if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
         raise UsageError(
             "Counts of rows do not bound how many edges a node has, so no profile of them protects nodes: read the "
             "edges with read_edges, and release them with release_degrees."
         )
     if max_per_user is None:
         return unit
-    if unit is not None and unit.kind == "label":
+    if unit is not None and unit.max_count is not None:
         raise UsageError("A label unit protects labels, a user bound protects users: give one of the two.")
     bounded = PrivacyUnit.user(max_items=max_per_user)
     if unit is not None and not unit.protects(bounded):

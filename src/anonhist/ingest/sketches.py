@@ -160,7 +160,7 @@ def check_sources(sketch: Sketch, sources: Iterable[Any]) -> None:
         twice, so that its labels would count twice.
     """
     listed = list(sources)
-    if len(listed) > 1 and sketch.unit.kind == "user":
+    if len(listed) > 1 and sketch.unit.max_items is not None:
         raise UsageError(
             "This sketch protects users, who might be in several sources: name one, or a pattern such as 'logs/*.csv'."
         )
@@ -211,9 +211,9 @@ class _Counting:
 
 def _check_user(sketch: Sketch, user: str | None, count: str | None) -> None:
     """Refuse a column of users where the sketch protects none, and miss it where it does."""
-    if user is not None and sketch.unit.kind != "user":
+    if user is not None and sketch.unit.max_items is None:
         raise UsageError("This sketch protects single items; users need one that protects them (`unit`).")
-    if user is None and sketch.unit.kind == "user":
+    if user is None and sketch.unit.max_items is not None:
         raise UsageError("This sketch protects users: name the column that says who each row is of (`user`).")
     if user is not None and count is not None:
         raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")

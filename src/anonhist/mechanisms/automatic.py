@@ -78,7 +78,7 @@ def choose(
     budget = parse_epsilon(epsilon)
     check_unit(unit)
     items = None if expected_items is None else whole_items(expected_items, name="expected_items")
-    if unit.kind == "label":
+    if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
     frobenius = FrobeniusMechanism(budget, unit, relation)
     per_cell = frobenius.epsilon_per_cell
@@ -234,7 +234,7 @@ def _divided(
             "and `count_users=True`."
         )
     check_unit(unit)
-    if unit.kind != "user" or unit.bound < profile.users.bound:
+    if unit.max_items is None or unit.max_items < profile.users.bound:
         message = (
             f"`excess_share` belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
         )

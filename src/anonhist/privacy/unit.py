@@ -10,9 +10,10 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Checked, Converted, completed, converted, frozen
 from anonhist.privacy.whole import parse_whole_number
 
-# What a kind's bound is called.
+# What the bound of each kind is called.
 _BOUNDS = {"item": "bound", "user": "max_items", "label": "max_count", "edge": "degrees", "node": "max_distance"}
 _LARGEST_BOUND = 2**62
+_SEVERAL = "the promise is for one {unit}, and for k {unit}s of one {owner} ε is k times as large."
 
 
 class NeighboringRelation(Enum):
@@ -50,7 +51,8 @@ def _kind(given: str) -> str:
 class PrivacyUnit:
     """Whom the promise protects.
 
-    Make one with :meth:`item`, :meth:`user` or :meth:`label`; of graphs, with :meth:`edge` or :meth:`node`.
+    Make one with :meth:`item`, :meth:`user` or :meth:`label`; of graphs, with :meth:`edge` or :meth:`node`. What
+    follows from its kind, a unit says itself (:attr:`max_items`, :attr:`max_count`, …): ``kind`` is for files.
 
     Attributes
     ----------
@@ -118,6 +120,45 @@ class PrivacyUnit:
         bounded before, by :func:`anonhist.release_degrees`, for a profile of plain degrees has no such bound.
         """
         return cls("node", max_distance)
+
+    @property
+    def max_items(self) -> int | None:
+        """How many items a :meth:`user` has at most, in each sketch; None where no users are protected."""
+        return self.bound if self.kind == "user" else None
+
+    @property
+    def max_count(self) -> int | None:
+        """The count at which those of a :meth:`label` are capped; None where counts are not."""
+        return self.bound if self.kind == "label" else None
+
+    @property
+    def degrees(self) -> int | None:
+        """How many degrees an :meth:`edge` changes; None where no edges are protected."""
+        return self.bound if self.kind == "edge" else None
+
+    @property
+    def needs_bounded_degrees(self) -> bool:
+        """Whether edges must be left out first, until no node has too many: a :meth:`node` needs that."""
+        return self.kind == "node"
+
+    @property
+    def not_covered(self) -> str:
+        """What a promise for this unit does not cover, as a sentence."""
+        items = f"More than {self.bound:,} item{'s' if self.bound > 1 else ''} of one user"
+        each = "" if self.sketches == 1 else f" in one of the {self.sketches:,} sketches"
+        return {
+            "item": f"Anyone with several items: {_SEVERAL.format(unit='item', owner='person')}",
+            "user": f"{items}{each}: the data must have been limited to that before anything was counted.",
+            "label": f"How often a label occurs beyond {self.bound:,} times: such counts were taken together.",
+            "edge": f"That somebody has many edges: {_SEVERAL.format(unit='edge', owner='node')} Which nodes there are "
+            "is not protected either.",
+            "node": f"Anyone with several nodes: {_SEVERAL.format(unit='node', owner='person')}",
+        }[self.kind]
+
+    @property
+    def people(self) -> str | None:
+        """What the protected units are called where the same ones are in the data of next week; else None."""
+        return {"user": "users", "label": "labels", "node": "nodes"}.get(self.kind)
 
     @property
     def max_distance(self) -> int:

@@ -25,11 +25,11 @@ def cut_short(unit: PrivacyUnit) -> Statement | None:
     >>> cut_short(PrivacyUnit.item()) is None
     True
     """
-    if unit.kind == "node":
+    if unit.needs_bounded_degrees:
         return Statement(Holds.NONE, "edges of nodes that had too many were left out, so the value is that of the rest")
-    if unit.kind == "label":
+    if unit.max_count is not None:
         return Statement(
-            Holds.NONE, f"counts of {unit.bound:,} or more were taken together, so the value is that of cut counts"
+            Holds.NONE, f"counts of {unit.max_count:,} or more were taken together, so the value is that of cut counts"
         )
     return None
 
@@ -43,6 +43,6 @@ def assumed_of(unit: PrivacyUnit) -> str:
     >>> assumed_of(PrivacyUnit.user(max_items=2))
     'items beyond 2 of a user, which were left out, are like the others'
     """
-    if unit.kind != "user":
+    if unit.max_items is None:
         return ""
-    return f"items beyond {unit.bound:,} of a user, which were left out, are like the others"
+    return f"items beyond {unit.max_items:,} of a user, which were left out, are like the others"

@@ -139,7 +139,7 @@ class Excess:
     def is_of(self, guarantee: Guarantee) -> bool:
         """Return whether a guarantee says what these numbers spent, for whom and between which neighbors."""
         own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))
-        fits = guarantee.unit.kind == "user" and guarantee.unit.bound >= self.bound
+        fits = guarantee.unit.max_items is not None and guarantee.unit.max_items >= self.bound
         return fits and guarantee.relation is self.relation and guarantee.spending[-2:] == own
 
     @property

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
+    from anonhist.releases.kind import ReleaseKind
 
 
 # A file of one kilobyte may speak of profiles that fill any memory; no larger ones are drawn again.
@@ -32,6 +33,10 @@ _NOT_KNOWN = (
 @runtime_checkable
 class Mechanism(Protocol):
     """What a release remembers of the mechanism that made it: a frozen, public, printable value."""
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """What kind of release it makes."""
 
     @property
     def name(self) -> str:

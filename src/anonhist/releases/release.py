@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anonhist.properties import Estimate
     from anonhist.releases.evidence import Evidence
     from anonhist.releases.excess import Excess
+    from anonhist.releases.kind import Words
     from anonhist.releases.mechanism import Mechanism
 
     _Simulated = TypeVar("_Simulated")
@@ -121,7 +122,7 @@ class Release:
     evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.order_key is not None and self.guarantee.unit.kind != "user":
+        if self.order_key is not None and self.guarantee.unit.max_items is None:
             raise UsageError("Only a release for users has an order key.")
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold how many items its users had: that is private.")
@@ -137,6 +138,11 @@ class Release:
 
     def __str__(self) -> str:
         return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"
+
+    @property
+    def words(self) -> Words:
+        """What labels, items and counts are called here, as the kind of release has it."""
+        return self.mechanism.kind.words[self.guarantee.unit.kind]
 
     @property
     def n(self) -> int:
@@ -248,9 +254,9 @@ class Release:
         With labels protected it is their cap, at which all larger counts were taken together; with nodes protected it
         is θ, beyond which edges were left out. None where counts are as large as they are.
         """
-        if self.guarantee.unit.kind == "label":
-            return self.guarantee.unit.bound
-        return self.mechanism.max_degree if isinstance(self.mechanism, BoundsDegrees) else None
+        if isinstance(self.mechanism, BoundsDegrees):
+            return self.mechanism.max_degree
+        return self.guarantee.unit.max_count
 
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
@@ -274,11 +280,11 @@ class Release:
     def _as_far_as_counted(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
         unit, largest = self.guarantee.unit, self.largest_count
-        if unit.kind == "user":
-            return replace(found, assumes=f"users with more than {unit.bound:,} items had none of these left out")
-        if largest is None or (unit.kind == "label" and count <= largest):
+        if unit.max_items is not None:
+            return replace(found, assumes=f"users with more than {unit.max_items:,} items had none of these left out")
+        if largest is None or (unit.max_count is not None and count <= largest):
             return found
-        if unit.kind == "label":
+        if unit.max_count is not None:
             # Those are among the labels at the cap.
             capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE

@@ -26,10 +26,10 @@ def what_a_bound_costs(release: Release) -> str:
     'At most 5 items of each user count. Errors and intervals hold the noise, not what that left out.'
     """
     unit = release.guarantee.unit
-    if unit.kind != "user":
+    if unit.max_items is None:
         return ""
     # A unit may protect users with more items than were read of each.
-    bound = unit.bound if release.excess is None else release.excess.bound
+    bound = unit.max_items if release.excess is None else release.excess.bound
     many = f"At most {bound:,} item{'s' if bound > 1 else ''} of each user count"
     where = "" if unit.sketches == 1 else " in each sketch"
     chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.releases.error import levels_of
-from anonhist.report.wording import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +33,7 @@ def prevalences_figure(release: Release) -> Figure:
 
     Of large profiles some 400 counts are drawn, evenly spread on the log scale and chosen by their place alone.
     """
-    words = words_of(release.guarantee.unit)
+    words = release.words
     figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
     profile, error = release.profile, release.error
     at = thinned(profile.counts)
@@ -53,14 +52,14 @@ def k_plus_figure(release: Release) -> Figure:
 
     The 95 % are meant at each count for itself, not for the whole curve at once.
     """
-    words = words_of(release.guarantee.unit)
+    words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
     levels = levels_of(profile)
     levels = levels[thinned(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
-    if release.guarantee.unit.kind == "label":
-        # Counts above the bound were taken together with it: there is nothing to err about.
-        levels = levels[levels <= release.guarantee.unit.bound]
+    if (largest := release.guarantee.unit.max_count) is not None:
+        # Counts above it were taken together with it: there is nothing to err about.
+        levels = levels[levels <= largest]
     values = profile.cumulative_prevalence(levels).astype(float)
     low, high = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (values, values)
     # Each value holds up to the next level, the last one for all that is above.

@@ -9,6 +9,9 @@ from string import Template
 from anonhist.errors import UsageError
 from anonhist.formats import check_free, write_whole
 
+# What a page says of the command that made it, where that draws noise.
+DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
+
 
 def check_report_path(path: str | Path) -> None:
     """Refuse a report path that does not end in ``.html``."""

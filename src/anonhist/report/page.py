@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal, warning
-from anonhist.report.bound_wording import what_a_bound_costs
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
+from anonhist.report.kinds import ReleaseView
+from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
@@ -19,14 +22,12 @@ from anonhist.report.wording import (
     expected_error,
     interval,
     interval_of_items,
-    no_intervals,
     not_covered,
     promise,
     runs_told,
     share_of_items,
     with_interval,
 )
-from anonhist.sketches.mechanism import SketchMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,25 +37,37 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 _ROWS = 12
-_DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
-_READ_AGAIN = "The same command reads the same noise in the same sketch, and costs nothing more."
-_TWO_INTRUSIONS = (
-    "What the sketch counts between two states of it, from an adversary who sees both. This page shows one state, and"
-    " so does any copy of the sketch."
-)
 
 
-def write_release(release: Release, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
-    """Write the page of a release; its error is computed first if it has not been yet."""
-    check_page(path, overwrite=overwrite)
-    write_page(path, _main(release, command), title="A private release by anonhist", overwrite=overwrite)
+@dataclass(frozen=True)
+class ProfilePage:
+    """The page of a released profile.
+
+    Attributes
+    ----------
+    again
+        What running the command again does.
+    also_not_covered
+        What the promise does not cover besides what follows from the unit.
+    """
+
+    again: str = DRAWN_AGAIN
+    also_not_covered: tuple[str, ...] = ()
+
+    def write(self, release: Release, path: str | Path, *, command: str | None, overwrite: bool, truth: object) -> None:
+        """Write the page of a release; its error is computed first if it has not been yet."""
+        if truth is not None:
+            raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
+        check_page(path, overwrite=overwrite)
+        write_page(path, _main(release, command, self), title="A private release by anonhist", overwrite=overwrite)
 
 
-def _main(release: Release, command: str | None) -> str:
+def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
     low, high = guessing.items_interval if release.items is None else interval_of_items(release)
-    limit = guarantee.unit.bound if guarantee.unit.kind == "label" else None
+    limit = guarantee.unit.max_count
+    first, *rest = not_covered(guarantee.unit)
     words = {
         "items": f"{release.n:,}",
         "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
@@ -80,10 +93,8 @@ def _main(release: Release, command: str | None) -> str:
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
         warning=warned(warning(guarantee.epsilon)),
-        bounded="".join(
-            f"<p>{escape(told)}</p>" for told in (what_a_bound_costs(release), no_intervals(error)) if told
-        ),
-        not_covered="".join(f"<li>{escape(each)}</li>" for each in _uncovered(release)),
+        remarks="".join(f"<p>{escape(told)}</p>" for _, told in remarks(release)),
+        not_covered="".join(f"<li>{escape(each)}</li>" for each in (first, *page.also_not_covered, *rest)),
         plot=inline_svg(
             lambda: prevalences_figure(release),
             name="prevalences",
@@ -104,16 +115,8 @@ def _main(release: Release, command: str | None) -> str:
             for k in _shown_levels(profile, limit)
         ),
         guessing_table=_guessing_table(release, guessing, limit),
-        reproduce=reproduce(command, _READ_AGAIN if isinstance(release.mechanism, SketchMechanism) else _DRAWN_AGAIN),
+        reproduce=reproduce(command, page.again),
     )
-
-
-def _uncovered(release: Release) -> list[str]:
-    """Say what the promise does not cover; of a sketch, that it can be seen twice."""
-    listed = not_covered(release.guarantee.unit)
-    if isinstance(release.mechanism, SketchMechanism):
-        listed.insert(1, _TWO_INTRUSIONS)
-    return listed
 
 
 def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
@@ -153,3 +156,6 @@ def _guessing_rows(guessing: Guessing) -> Iterable[tuple[str, str, tuple[float, 
         at = int(np.searchsorted(guessing.labels, 10**power))
         low, high = (float(end[at]) for end in guessing.band)
         yield f"{10**power:,}", f"{100 * float(guessing.share[at]):.2f} %", (100 * low, 100 * high)
+
+
+VIEW = ReleaseView(prevalences_figure, ProfilePage().write)

@@ -10,12 +10,9 @@ from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
-from anonhist.report.degree.figures import ccdf_figure
-from anonhist.report.degree.page import is_of_degrees, write_degrees
-from anonhist.report.figures import prevalences_figure
+from anonhist.report.kinds import view_of
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.page import write_frequencies
-from anonhist.report.page import write_release
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +51,7 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     if isinstance(shown, Curve):
         return curve_figure(shown)
     if isinstance(shown, Release):
-        return ccdf_figure(shown) if is_of_degrees(shown) else prevalences_figure(shown)
+        return view_of(shown).figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
     raise _refused(shown)
@@ -107,14 +104,12 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    if isinstance(shown, Release) and is_of_degrees(shown):
-        write_degrees(shown, path, command=command, overwrite=overwrite, not_private_truth=not_private_truth)
+    if isinstance(shown, Release):
+        view_of(shown).write(shown, path, command=command, overwrite=overwrite, truth=not_private_truth)
     elif not_private_truth is not None:
         raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
     elif isinstance(shown, Curve):
         write_curve(shown, path, command=command, overwrite=overwrite)
-    elif isinstance(shown, Release):
-        write_release(shown, path, command=command, overwrite=overwrite)
     elif isinstance(shown, FrequencyEstimate):
         write_frequencies(shown, path, command=command, overwrite=overwrite)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, certainty, protection, short_decimal, strength, warning
@@ -15,70 +14,6 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.releases import Release, ReleaseError
-
-
-@dataclass(frozen=True)
-class Words:
-    """What labels, items and counts are called.
-
-    Attributes
-    ----------
-    label, labels
-        What occurs: one of them, several.
-    item, items
-        What is counted of each label.
-    count
-        How many of these a label has.
-    exactly, at_least
-        How many labels a prevalence counts, and a k+ count; ``{}`` stands for the number.
-    """
-
-    label: str
-    labels: str
-    item: str
-    items: str
-    count: str
-    exactly: str
-    at_least: str
-
-    def many_labels(self, number: int) -> str:
-        """Write a number of labels.
-
-        Examples
-        --------
-        >>> words_of(PrivacyUnit.item()).many_labels(1_000), words_of(PrivacyUnit.edge()).many_labels(1)
-        ('1,000 labels', '1 node')
-        """
-        return f"{number:,} {self.label if number == 1 else self.labels}"
-
-    def many_items(self, number: int) -> str:
-        """Write a number of items.
-
-        Examples
-        --------
-        >>> words_of(PrivacyUnit.item()).many_items(1), words_of(PrivacyUnit.edge()).many_items(2)
-        ('1 item', '2 ends of edges')
-        """
-        return f"{number:,} {self.item if number == 1 else self.items}"
-
-
-_OF_LABELS = Words(
-    "label", "labels", "item", "items", "count", "labels with exactly {} items", "labels with {} items or more"
-)
-_OF_GRAPHS = Words(
-    "node", "nodes", "end of an edge", "ends of edges", "degree", "nodes of degree {}", "nodes of degree {} or more"
-)
-
-
-def words_of(unit: PrivacyUnit) -> Words:
-    """Return what to call things in a release for this unit: of a graph, nodes have degrees.
-
-    Examples
-    --------
-    >>> words_of(PrivacyUnit.edge()).at_least.format(5)
-    'nodes of degree 5 or more'
-    """
-    return _OF_GRAPHS if unit.kind in ("edge", "node") else _OF_LABELS
 
 
 def promise(guarantee: Guarantee, *, result: str = "result on this page") -> str:
@@ -193,23 +128,10 @@ def _towards_parties(guarantee: Guarantee) -> str:
 
 def not_covered(unit: PrivacyUnit) -> list[str]:
     """Say what the promise does not cover, first what follows from the unit."""
-    of_unit = {
-        "item": "Anyone with several items: the promise is for one item, and for k items of one person ε is k times as"
-        " large.",
-        "user": f"More than {unit.bound:,} item{'s' if unit.bound > 1 else ''} of one user"
-        f"{'' if unit.sketches == 1 else f' in one of the {unit.sketches:,} sketches'}: the data must have been limited"
-        " to that before anything was counted.",
-        "label": f"How often a label occurs beyond {unit.bound:,} times: such counts were taken together.",
-        "edge": "That somebody has many edges: the promise is for one edge, and for k edges of one node ε is k times as"
-        " large. Which nodes there are is not protected either.",
-        "node": "Anyone with several nodes: the promise is for one node, and for k nodes of one person ε is k times as"
-        " large.",
-    }
-    people = {"user": "users", "label": "labels", "node": "nodes"}.get(unit.kind)
     # Whoever releases every week has other data each time, but the same people in them.
-    again = "the same data" if people is None else f"data of the same {people}, such as those of next week"
+    again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
     return [
-        of_unit[unit.kind],
+        unit.not_covered,
         f"Further releases of {again}: their budgets add up.",
         "What the running time or memory use of the program tells someone who watches the machine.",
         "The data themselves, which stay where they were.",
@@ -310,7 +232,7 @@ def share_of_items(release: Release) -> str:
     >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
-    items, name = release.profile.n, words_of(release.guarantee.unit).items
+    items, name = release.profile.n, release.words.items
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
 from anonhist.releases import Evidence
+from anonhist.releases.kind import OF_GRAPHS, OF_LABELS, ReleaseKind
 from anonhist.releases.mechanism import check_numbers
 from anonhist.sketches.counter_bands import counter_bands
 from anonhist.sketches.decoding.decoder import SmoothDecoder
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from anonhist.sketches.noise import NoiseLaw
     from anonhist.sketches.prevalences import Prevalences
     from anonhist.sketches.promise import SharedNoise
+
+SKETCH = ReleaseKind("sketch", {"item": OF_LABELS, "user": OF_LABELS, "edge": OF_GRAPHS})
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class SketchMechanism:
     UsageError
         If the decoder tells labels apart that share counters, where each counter is one label's.
     """
+
+    kind: ClassVar[ReleaseKind] = SKETCH
 
     counters: int
     domain_size: int | None

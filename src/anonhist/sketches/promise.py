@@ -43,9 +43,9 @@ def checked_unit(unit: object) -> PrivacyUnit:
     if not isinstance(unit, PrivacyUnit):
         message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r:.80}."
         raise UsageError(message)
-    if unit.kind == "label":
+    if unit.max_count is not None:
         raise UsageError("A sketch protects items or users; it cannot cap counts, which protecting labels would need.")
-    if unit.kind == "node":
+    if unit.needs_bounded_degrees:
         raise UsageError("A sketch does not bound how many edges a node has: protect nodes with release_degrees.")
     if unit.sketches > 1:
         raise UsageError("The unit of a sketch bounds the items of a user in this one: PrivacyUnit.user(max_items=m).")
@@ -67,7 +67,7 @@ def checked_setting(
     protected = checked_unit(unit)
     if not isinstance(users_in, UsersIn):
         raise UsageError("`users_in` must be UsersIn.EVERY_SKETCH or UsersIn.ONE_SKETCH.")
-    if users_in is UsersIn.ONE_SKETCH and protected.kind != "user":
+    if users_in is UsersIn.ONE_SKETCH and protected.max_items is None:
         raise UsageError("`users_in` belongs to a sketch that protects users.")
     return protected, checked_relation(relation), users_in
 
@@ -189,14 +189,14 @@ def promise_of(
     sketches = sum(many for *_, many in costs)
     conditions = _conditions_of_shares(shared)
     spending: tuple[tuple[str, Fraction], ...] = ()
-    if unit.kind == "user" and users_in is UsersIn.EVERY_SKETCH and sketches > 1:
-        unit = PrivacyUnit.user(max_items=unit.bound, sketches=sketches)
+    if unit.max_items is not None and users_in is UsersIn.EVERY_SKETCH and sketches > 1:
+        unit = PrivacyUnit.user(max_items=unit.max_items, sketches=sketches)
         epsilon = steps * sum((gamma * many for gamma, _, many in costs), Fraction(0))
         party_epsilon = steps * sum((party * many for _, party, many in costs), Fraction(0))
         spending = _steps(costs, steps)
     else:
         epsilon, party_epsilon = max(gamma for gamma, *_ in costs) * steps, max(party for _, party, _ in costs) * steps
-        if unit.kind == "user" and sketches > 1:
+        if unit.max_items is not None and sketches > 1:
             conditions = (f"no user has items in more than one of the {sketches:,} sketches", *conditions)
     return Guarantee(
         unit,

@@ -48,7 +48,7 @@ def test_mechanisms_are_told_how_many_cells_an_edge_has(direction: Direction) ->
     assert released.guarantee.epsilon == 1
     assert released.guarantee.unit.kind == "edge"
     twice = release_degrees(
-        graph, privacy=EdgePrivacy(), epsilon=1, relation=NeighboringRelation.SUBSTITUTE, source=SeededSource(7)
+        graph, privacy=EdgePrivacy(relation=NeighboringRelation.SUBSTITUTE), epsilon=1, source=SeededSource(7)
     )
     assert isinstance(twice.mechanism, EdgeMechanism)
     assert twice.mechanism.central.epsilon_per_cell == mechanism.central.epsilon_per_cell / 2
@@ -56,7 +56,7 @@ def test_mechanisms_are_told_how_many_cells_an_edge_has(direction: Direction) ->
 
 @pytest.mark.parametrize("name", MECHANISM_NAMES)
 def test_every_mechanism_releases_degrees(name: str) -> None:
-    released = release_degrees(RING, privacy=EdgePrivacy(64, name), epsilon=16, source=SeededSource(7))
+    released = release_degrees(RING, privacy=EdgePrivacy(64), mechanism=name, epsilon=16, source=SeededSource(7))
     assert released.profile.unit == released.guarantee.unit == PrivacyUnit.edge()
     assert released.zeros == 64 - released.profile.num_labels
     assert released.profile.k_plus(64) == 0
@@ -65,15 +65,15 @@ def test_every_mechanism_releases_degrees(name: str) -> None:
 
 
 def test_public_numbers_follow_from_the_number_of_nodes() -> None:
-    released = release_degrees(RING, privacy=EdgePrivacy(100, "isotonic"), epsilon=2, source=SeededSource(7))
+    released = release_degrees(RING, privacy=EdgePrivacy(100), mechanism="isotonic", epsilon=2, source=SeededSource(7))
     assert isinstance(released.mechanism, EdgeMechanism)
     assert released.mechanism.central == IsotonicMechanism(2, PrivacyUnit.edge(), public_labels=100)
     for name in ("isotonic", "cumulative", "bounded-partition"):
         with pytest.raises(UsageError, match="how many nodes there are"):
-            release_degrees(RING, privacy=EdgePrivacy(mechanism=name), epsilon=2)
+            release_degrees(RING, privacy=EdgePrivacy(), mechanism=name, epsilon=2)
     loops = as_graph([("a", "a"), ("a", "b")], policy=EdgePolicy(self_loops="count"))
     with pytest.raises(UsageError, match="no self-loops"):
-        release_degrees(loops, privacy=EdgePrivacy(5, "cumulative"), epsilon=2)
+        release_degrees(loops, privacy=EdgePrivacy(5), mechanism="cumulative", epsilon=2)
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused() -> None:
             EdgePrivacy(bad)  # type: ignore[arg-type]
     for name in ("mine", 3):
         with pytest.raises(UsageError, match="mechanism"):
-            EdgePrivacy(mechanism=name)  # type: ignore[arg-type]
+            release_degrees(RING, privacy=EdgePrivacy(), mechanism=name, epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="A Graph or its Degrees"):
         release_degrees([(1, 2)], privacy=EdgePrivacy(), epsilon=1)  # type: ignore[arg-type]
 

@@ -143,8 +143,14 @@ def test_no_neighbours_lose_more_than_the_budget_and_some_lose_it_all(
     max_degree: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # All projections of all graphs are made once for all mechanisms.
-    listed, unlisted = (HistogramDegrees(Fraction(3), max_degree, nodes_listed=listed) for listed in (True, False))
-    for mechanism in (CumulativeDegrees(Fraction(3), max_degree), SurvivalDegrees(Fraction(3), max_degree), listed):
+    listed, unlisted = (
+        HistogramDegrees(Fraction(3), max_degree=max_degree, nodes_listed=listed) for listed in (True, False)
+    )
+    for mechanism in (
+        CumulativeDegrees(Fraction(3), max_degree=max_degree),
+        SurvivalDegrees(Fraction(3), max_degree=max_degree),
+        listed,
+    ):
         assert max(losses(mechanism, UNDIRECTED, 5, monkeypatch)) == 3, mechanism
     assert max(losses(unlisted, UNDIRECTED, 5, monkeypatch, first_bin=1)) == 3
 
@@ -153,14 +159,14 @@ def test_no_neighbours_lose_more_than_the_budget_and_some_lose_it_all(
 @pytest.mark.parametrize("made", [CumulativeDegrees, SurvivalDegrees])
 def test_arcs_lose_no_more_than_the_budget(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
     for max_degree in (1, 2):
-        mechanism = made(Fraction(3), max_degree, IN)
+        mechanism = made(Fraction(3), max_degree=max_degree, direction=IN)
         assert 1 <= max(losses(mechanism, IN, 3, monkeypatch)) <= 3
 
 
 @pytest.mark.usefixtures("plain_fit")
 def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Projection, "rate", lambda _, epsilon, distance: 2 * epsilon / distance)
-    mechanism = SurvivalDegrees(Fraction(3), 2)
+    mechanism = SurvivalDegrees(Fraction(3), max_degree=2)
     assert max(losses(mechanism, UNDIRECTED, 4, monkeypatch)) > 3
 
 
@@ -169,7 +175,7 @@ def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_exchange_takes_twice_the_noise(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
     bins = np.array([3, 1, 0, 2, 0])
     once, twice = (
-        asked_of_bins(made(Fraction(3), 4, UNDIRECTED, each), bins, monkeypatch) for each in (ADDED, EXCHANGED)
+        asked_of_bins(made(Fraction(3), relation=each, max_degree=4), bins, monkeypatch) for each in (ADDED, EXCHANGED)
     )
     assert [one.rate for one in once] == [2 * two.rate for two in twice]
 
@@ -212,7 +218,7 @@ def test_rounded_flows_lose_no_more_than_the_budget(direction: Direction, monkey
         return total
 
     for made in (CumulativeDegrees, SurvivalDegrees):
-        mechanism = made(Fraction(2), 1, direction, ADDED, None, Flow())
+        mechanism = made(Fraction(2), max_degree=1, direction=direction, bounding=Flow())
         laws = {place: output_law(mechanism, place) for place in graphs}
         largest = max(float(np.abs(np.log(laws[id(one)] / laws[id(other)])).max()) for one, other in neighbours)
         assert 0.8 < largest <= 2 + 1e-9, made
@@ -237,7 +243,7 @@ def far_apart(leaves: int, direction: Direction) -> tuple[Graph, Graph]:
 
 @pytest.mark.parametrize(("direction", "max_degree"), [(UNDIRECTED, 1), (IN, 2)])
 def test_sums_of_rounded_flows_come_near_the_budget(direction: Direction, max_degree: int) -> None:
-    mechanism = CumulativeDegrees(Fraction(1), max_degree, direction, bounding=Flow())
+    mechanism = CumulativeDegrees(Fraction(1), max_degree=max_degree, direction=direction, bounding=Flow())
     smaller, larger = far_apart(100, direction)
     rate, budget = float(mechanism.rates[1]), float(mechanism.steps[1][1])
     ((truth, _),) = rounded_sums(smaller, max_degree).items()
@@ -269,13 +275,13 @@ def test_plain_noise_would_not_be_enough_for_rounded_lists() -> None:
 def test_what_is_not_listed_is_not_counted() -> None:
     star = graph_of([(0, 1), (0, 2), (0, 3)], 4, listed=False)
     with pytest.raises(UsageError, match="only where a list of nodes was read"):
-        CumulativeDegrees(Fraction(1), 2).release(star)
+        CumulativeDegrees(Fraction(1), max_degree=2).release(star)
     with pytest.raises(UsageError, match="only where a list of nodes was read"):
-        HistogramDegrees(Fraction(1), 2, nodes_listed=True).release(star)
+        HistogramDegrees(Fraction(1), max_degree=2, nodes_listed=True).release(star)
     for mechanism in (
-        SurvivalDegrees(Fraction(1), 2),
-        HistogramDegrees(Fraction(1), 2),
-        PartitionDegrees(Fraction(1), 2),
+        SurvivalDegrees(Fraction(1), max_degree=2),
+        HistogramDegrees(Fraction(1), max_degree=2),
+        PartitionDegrees(Fraction(1), max_degree=2),
     ):
         assert mechanism.release(star, source=SeededSource(7)).zeros is None
 
@@ -285,7 +291,7 @@ def test_what_is_not_listed_is_not_counted() -> None:
 def test_with_a_large_budget_bounded_degrees_come_back(made: type[NodeMechanism], bounding: Projection | Flow) -> None:
     if made is HistogramDegrees and bounding == Flow():
         with pytest.raises(UsageError, match="after a projection"):
-            made(Fraction(1), 4, bounding=bounding)
+            made(Fraction(1), max_degree=4, bounding=bounding)
         return
     rng = np.random.default_rng(1)
     names = np.arange(300, dtype=np.uint64)
@@ -293,7 +299,7 @@ def test_with_a_large_budget_bounded_degrees_come_back(made: type[NodeMechanism]
     ends = ends[ends[:, 0] != ends[:, 1]]
     graph = Graph(ends[:, 0].copy(), ends[:, 1].copy(), names, EdgePolicy(), nodes_listed=True)
     most = int(graph.degrees().max())
-    released = made(Fraction(40_000), most, bounding=bounding).release(graph, source=SeededSource(7))
+    released = made(Fraction(40_000), max_degree=most, bounding=bounding).release(graph, source=SeededSource(7))
     truth = graph.degree_profile().profile
     # The fit smooths a little where noise is nothing.
     assert sorted_l1(released.profile, truth) <= 0.02 * truth.n
@@ -304,27 +310,31 @@ def test_with_a_large_budget_bounded_degrees_come_back(made: type[NodeMechanism]
 
 def test_promises() -> None:
     choice = DegreeChoice(Fraction(1, 4), (1, 2))
-    mechanism = CumulativeDegrees(Fraction(3, 4), 2, choice=choice)
+    mechanism = CumulativeDegrees(Fraction(3, 4), max_degree=2, choice=choice)
     promise = mechanism.guarantee
     assert promise.epsilon == 1
     assert promise.unit == PrivacyUnit.node(max_distance=4)
     assert [purpose for purpose, _ in promise.spending] == ["choosing the largest degree", "number of nodes", "degrees"]
-    assert SurvivalDegrees(Fraction(1), 2, IN).guarantee.unit.max_distance == 4
-    assert SurvivalDegrees(Fraction(1), 2, IN, bounding=Flow()).guarantee.unit.max_distance == 6
-    assert SurvivalDegrees(Fraction(1), 2).guarantee.spending == ()
-    assert PartitionDegrees(Fraction(10), 1).guarantee.delta > 0 == PartitionDegrees(Fraction(1), 1).guarantee.delta
+    assert SurvivalDegrees(Fraction(1), max_degree=2, direction=IN).guarantee.unit.max_distance == 4
+    assert SurvivalDegrees(Fraction(1), max_degree=2, direction=IN, bounding=Flow()).guarantee.unit.max_distance == 6
+    assert SurvivalDegrees(Fraction(1), max_degree=2).guarantee.spending == ()
+    assert (
+        PartitionDegrees(Fraction(10), max_degree=1).guarantee.delta
+        > 0
+        == PartitionDegrees(Fraction(1), max_degree=1).guarantee.delta
+    )
 
 
 def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
-    assert PartitionDegrees(Fraction(1), 8).central.epsilon_per_cell == Fraction(1, 16)
-    assert PartitionDegrees(Fraction(1), 8, UNDIRECTED, EXCHANGED).central.epsilon_per_cell == Fraction(1, 32)
-    flow = PartitionDegrees(Fraction(1), 8, bounding=Flow()).central.epsilon_per_cell
+    assert PartitionDegrees(Fraction(1), max_degree=8).central.epsilon_per_cell == Fraction(1, 16)
+    assert PartitionDegrees(Fraction(1), max_degree=8, relation=EXCHANGED).central.epsilon_per_cell == Fraction(1, 32)
+    flow = PartitionDegrees(Fraction(1), max_degree=8, bounding=Flow()).central.epsilon_per_cell
     assert Fraction(1, 16) - Fraction(1, 256) < flow < Fraction(1, 16)
-    assert PartitionDegrees(Fraction(1), 8).central.unit == PrivacyUnit.node(max_distance=16)
+    assert PartitionDegrees(Fraction(1), max_degree=8).central.unit == PrivacyUnit.node(max_distance=16)
 
 
 def test_delta_is_that_of_the_node_and_not_of_the_list() -> None:
-    rounded = PartitionDegrees(Fraction(20), 2, bounding=Flow())
+    rounded = PartitionDegrees(Fraction(20), max_degree=2, bounding=Flow())
     assert rounded.delta == 2 * ceil(exp(20)) * Fraction(1, 2**70)
     # The mechanism for lists is told less than ε, and states the δ of that.
     assert 0 < 1000 * rounded.central.delta < rounded.delta
@@ -339,25 +349,28 @@ def test_impossible_settings_are_refused(bad: dict[str, object]) -> None:
 
 def test_so_little_budget_is_refused() -> None:
     with pytest.raises(UsageError, match="too small for degrees up to 1,024"):
-        SurvivalDegrees(Fraction(1, 10**9), 1024)
+        SurvivalDegrees(Fraction(1, 10**9), max_degree=1024)
 
 
 def test_another_direction_is_refused() -> None:
     with pytest.raises(UsageError, match="different directions"):
-        SurvivalDegrees(Fraction(1), 2, IN).release(graph_of([(0, 1)], 2))
+        SurvivalDegrees(Fraction(1), max_degree=2, direction=IN).release(graph_of([(0, 1)], 2))
 
 
 @pytest.mark.slow
 def test_no_graph_at_all_is_released() -> None:
     empty = graph_of([], 0)
-    for mechanism in (CumulativeDegrees(Fraction(1), 4), HistogramDegrees(Fraction(1), 4, nodes_listed=True)):
+    for mechanism in (
+        CumulativeDegrees(Fraction(1), max_degree=4),
+        HistogramDegrees(Fraction(1), max_degree=4, nodes_listed=True),
+    ):
         released = mechanism.release(empty, source=SeededSource(7))
         assert released.zeros is not None
         assert released.error.sorted_l1.value >= 0
 
 
 def test_nodes_that_noise_makes_up_are_no_more_than_can_be_counted() -> None:
-    mechanism = HistogramDegrees(Fraction(1), 64)
+    mechanism = HistogramDegrees(Fraction(1), max_degree=64)
     profile, _ = mechanism._run(np.zeros(65, dtype=np.int64), lambda _, size: np.full(size, 2**60))
     assert len(profile) == 64
     assert profile.n <= 2**62
@@ -365,7 +378,7 @@ def test_nodes_that_noise_makes_up_are_no_more_than_can_be_counted() -> None:
 
 @pytest.mark.slow
 def test_simulations_release_what_releases_do() -> None:
-    mechanism = CumulativeDegrees(Fraction(4), 8)
+    mechanism = CumulativeDegrees(Fraction(4), max_degree=8)
     public = Profile.from_counts([1] * 300 + [4] * 50 + [20])
     runs = mechanism.simulate_with_zeros(public, 100, size=20, rng=np.random.default_rng(7))
     zeros = np.array([zeros for _, zeros in runs])
@@ -377,9 +390,9 @@ def test_simulations_release_what_releases_do() -> None:
 
 @pytest.mark.parametrize("relation", NeighboringRelation)
 def test_the_guarantee_says_what_the_list_of_nodes_must_be(relation: NeighboringRelation) -> None:
-    setting: tuple[Any, ...] = (Fraction(1), 4, Direction.UNDIRECTED, relation)
-    listed = [CumulativeDegrees(*setting), HistogramDegrees(*setting, nodes_listed=True)]
-    others = [SurvivalDegrees(*setting), HistogramDegrees(*setting), PartitionDegrees(*setting)]
+    setting: dict[str, Any] = {"epsilon": Fraction(1), "max_degree": 4, "relation": relation}
+    listed = [CumulativeDegrees(**setting), HistogramDegrees(**setting, nodes_listed=True)]
+    others = [SurvivalDegrees(**setting), HistogramDegrees(**setting), PartitionDegrees(**setting)]
     told = {"add-or-remove": "must not be public", "substitute": "which is public"}[relation.value]
     for mechanism in listed:
         assert told in mechanism.guarantee.conditions[-1]

@@ -32,7 +32,11 @@ LEAST, LEAST_ON_AVERAGE = 47, 0.92
 
 def mechanisms() -> list[NoisyBins]:
     two = Fraction(2)
-    return [SurvivalDegrees(two, MOST), CumulativeDegrees(two, MOST), HistogramDegrees(two, MOST, nodes_listed=True)]
+    return [
+        SurvivalDegrees(two, max_degree=MOST),
+        CumulativeDegrees(two, max_degree=MOST),
+        HistogramDegrees(two, max_degree=MOST, nodes_listed=True),
+    ]
 
 
 @pytest.mark.slow

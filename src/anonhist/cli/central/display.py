@@ -8,14 +8,13 @@ import click
 
 from anonhist.cli.central.plot import terminal_plot
 from anonhist.cli.tables import console_on
-from anonhist.report.bound_wording import what_a_bound_costs
+from anonhist.report.kinds import view_of
+from anonhist.report.remarks import remarks
 from anonhist.report.wording import (
     expected_error,
     interval,
-    no_intervals,
     promise_lines,
     share_of_items,
-    words_of,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def show_summary(release: Release, stream: TextIO) -> None:
 def _facts(release: Release) -> list[tuple[str, str]]:
     profile = release.profile
     unit = release.guarantee.unit
-    words = words_of(unit)
+    words = release.words
     runs = release.error.simulations
     expected = (
         f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)} (sorted ℓ1,"
@@ -70,7 +69,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     )
     own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
-    capped = f", each label counted at most {_many(unit.bound, 'time')}" if unit.kind == "label" else ""
+    capped = "" if unit.max_count is None else f", each label counted at most {_many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.
     # Of degrees that were bounded: that many of them, as in the table.
     reached = release.error.k_plus(profile, 1).interval
@@ -78,42 +77,27 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
     return [
         ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
-        *_edges(release),
+        *view_of(release).facts(release),
         *promise_lines(release.guarantee),
         ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
         ("Error", expected),
-        *([("Intervals", told)] if (told := no_intervals(release.error)) else []),
-        *([("Bound", bounded)] if (bounded := what_a_bound_costs(release)) else []),
+        *remarks(release),
     ]
-
-
-def _edges(release: Release) -> list[tuple[str, str]]:
-    """Say what counted as an edge, of a graph."""
-    if release.guarantee.unit.kind not in ("edge", "node"):
-        return []
-    # Loaded for those alone who release degrees.
-    from anonhist.graphs import EdgeMechanism, EdgePolicy, NodeMechanism
-
-    if isinstance(release.mechanism, EdgeMechanism):
-        return [("Edges", str(release.mechanism.policy))]
-    if isinstance(release.mechanism, NodeMechanism):
-        return [("Edges", str(EdgePolicy(release.mechanism.direction)))]
-    return []
 
 
 def _table(release: Release, console: Console) -> None:
     from rich.table import Table
 
-    words = words_of(release.guarantee.unit)
+    words = release.words
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     table.add_column("released", justify="right")
     table.add_column("95 % interval", justify="right")
     error, profile = release.error, release.profile
     levels = {level for level in _LEVELS if profile.k_plus(level)}
-    if release.guarantee.unit.kind == "label":
+    if (largest := release.guarantee.unit.max_count) is not None:
         # All that is known of what lies beyond.
-        levels = {*levels, release.guarantee.unit.bound} - {1}
+        levels = {*levels, largest} - {1}
     # Of degrees that were bounded: what is said before the table.
     rows = [
         (

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from anonhist.report.wording import words_of
-
 if TYPE_CHECKING:
     from anonhist.releases import Release
 
@@ -32,7 +30,7 @@ def terminal_plot(release: Release, *, width: int) -> str:
     for count, prevalence in zip(counts, prevalences, strict=True):
         cells[_place(prevalence, top, rows)][_place(count, right, columns)] = _POINT
     marked = {_place(mark, top, rows): short_number(mark) for mark in ticks(top, most=4)}
-    words = words_of(release.guarantee.unit)
+    words = release.words
     lines = [words.labels]
     for row in reversed(range(rows)):
         axis = "┤" if row in marked else "│"

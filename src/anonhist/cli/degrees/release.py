@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.cli.progress import Bars
-    from anonhist.graphs import Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
+    from anonhist.graphs import BoundedDegrees, Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not leave the house."
 _OF_EDGES = ("public_nodes",)
@@ -55,8 +55,8 @@ def run_degrees(
     from anonhist.graphs.policy import Direction, EdgePolicy
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
-    asked = _privacy(unit, options)
-    asked.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, relation=NeighboringRelation(relation))
+    privacy, mechanism = _asked(unit, NeighboringRelation(relation), options)
+    privacy.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, mechanism=mechanism)
     if nodes is not None and unit == "edge" and options["public_nodes"] is None:
         raise UsageError(
             "--nodes says nothing with --unit edge unless everybody knows how many nodes there are: add "
@@ -73,9 +73,9 @@ def run_degrees(
         graph = _read(unit, edges, nodes, policy, options, remarks=None if quiet else remarks, bars=bars)
         released = release_degrees(
             graph,
-            privacy=asked,
+            privacy=privacy,
             epsilon=epsilon,
-            relation=NeighboringRelation(relation),
+            mechanism=mechanism,
             simulations=simulations,
         )
         truth = _degrees(graph).profile if not_private_truth else None
@@ -85,9 +85,12 @@ def run_degrees(
     write_outputs(released, target, report, force=force, quiet=quiet, not_private_truth=truth)
 
 
-def _privacy(unit: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy:
-    """Return whom to protect and how, or refuse options that belong to the other unit."""
+def _asked(
+    unit: str, relation: NeighboringRelation, options: Mapping[str, Any]
+) -> tuple[EdgePrivacy | NodePrivacy, str | BoundedDegrees]:
+    """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge.privacy import EdgePrivacy
+    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, check_method
     from anonhist.graphs.node.privacy import NodePrivacy
 
     own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if unit == "edge" else (_OF_NODES, _OF_EDGES, "edge")
@@ -95,13 +98,17 @@ def _privacy(unit: str, options: Mapping[str, Any]) -> EdgePrivacy | NodePrivacy
         if options[name] is not None:
             message = f"`{name}` belongs to `unit={other!r}`; leave it out."
             raise UsageError(message)
-    given: dict[str, Any] = {name: options[name] for name in (*own, "mechanism") if options[name] is not None}
+    given: dict[str, Any] = {name: options[name] for name in own if options[name] is not None}
     for name in ("public_nodes", "max_degree"):
         if name in given and given[name] != "auto":
             given[name] = whole_number(given[name], name=f"`{name}`")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
         raise UsageError("--choice-share belongs to --max-degree auto: a largest degree that is given costs nothing.")
-    return EdgePrivacy(**given) if unit == "edge" else NodePrivacy(**given)
+    mechanism = options["mechanism"] or "auto"
+    if unit == "edge":
+        return EdgePrivacy(**given, relation=relation), mechanism
+    check_method(mechanism, name="mechanism")
+    return NodePrivacy(relation), BoundedDegrees(method=mechanism, **given)
 
 
 def _read(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.kind import DEGREES
 from anonhist.mechanisms.basis.setting import capped, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release
+    from anonhist.releases.kind import ReleaseKind
 
 MOST_NODES = 2**31
 
@@ -62,6 +64,8 @@ class EdgeMechanism:
     ('1', 100, Fraction(1, 2))
     """
 
+    kind: ClassVar[ReleaseKind] = DEGREES
+
     central: CentralMechanism
     policy: EdgePolicy
     public_nodes: int | None = None
@@ -77,6 +81,11 @@ class EdgeMechanism:
     def name(self) -> str:
         """The name a release file records: ``edge-`` and that of the mechanism for profiles."""
         return f"edge-{self.central.name}"
+
+    @property
+    def knows_nodes(self) -> bool:
+        """Whether the number of nodes is public."""
+        return self.public_nodes is not None
 
     @property
     def parameters(self) -> Mapping[str, str | int]:

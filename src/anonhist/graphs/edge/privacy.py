@@ -1,4 +1,4 @@
-"""Edge privacy: what is asked for, and the way from it to a release."""
+"""Edge privacy: what is promised, and the way from it to a release."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.policy import check_relation
 from anonhist.mechanisms import MECHANISM_NAMES, check_name, choose, named_mechanism
-from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
+from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms import CentralMechanism
-    from anonhist.privacy import EpsilonLike, NeighboringRelation
+    from anonhist.privacy import EpsilonLike
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
@@ -30,9 +31,8 @@ class EdgePrivacy:
         How many nodes there are, isolated ones included, if everybody knows that. It makes releases a little better,
         and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
         one is as private as the edges.
-    mechanism
-        A name of ``MECHANISM_NAMES``: how noise is added to the list of degrees. Those that need a public number are
-        given what follows from ``public_nodes``.
+    relation
+        Neighbours differ by an edge that is added or removed, or exchanged for another.
 
     Raises
     ------
@@ -41,25 +41,20 @@ class EdgePrivacy:
 
     Examples
     --------
-    >>> EdgePrivacy(public_nodes=4_039).mechanism
-    'auto'
+    >>> EdgePrivacy(public_nodes=4_039).relation.steps
+    1
     """
 
     public_nodes: int | None = None
-    mechanism: str = "auto"
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
 
     def __post_init__(self) -> None:
         if self.public_nodes is not None:
             number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
             object.__setattr__(self, "public_nodes", number)
-        if not isinstance(self.mechanism, str):
-            message = f"`mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {self.mechanism!r:.80}."
-            raise UsageError(message)
-        check_name(self.mechanism)
+        check_relation(self.relation)
 
-    def check(
-        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
-    ) -> None:
+    def check(self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object) -> None:
         """Refuse what no graph of this policy could be released with, before one is read.
 
         Raises
@@ -68,41 +63,47 @@ class EdgePrivacy:
             As :func:`release_degrees` would, whatever the edges are.
         """
         del nodes_listed
-        self._central(policy, epsilon, relation)
+        self._central(policy, epsilon, mechanism)
 
     def release(
-        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
+        self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None
     ) -> Release:
         """Release the degrees; see :func:`release_degrees`."""
         if not isinstance(graph, Graph | Degrees):
             message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
             raise UsageError(message)
-        central, reason = self._central(graph.policy, epsilon, relation)
+        central, reason = self._central(graph.policy, epsilon, mechanism)
         return EdgeMechanism(central, graph.policy, self.public_nodes).release(graph, source=source, reason=reason)
 
     def _central(
-        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation
+        self, policy: EdgePolicy, epsilon: EpsilonLike, mechanism: object
     ) -> tuple[CentralMechanism, str | None]:
+        if not isinstance(mechanism, str):
+            message = (
+                f"With edge privacy, `mechanism` must be one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r:.80}."
+            )
+            raise UsageError(message)
+        check_name(mechanism)
         unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
-        if self.mechanism == "auto":
-            return choose(epsilon=epsilon, unit=unit, relation=relation)
-        options = self._options(policy)
+        if mechanism == "auto":
+            return choose(epsilon=epsilon, unit=unit, relation=self.relation)
+        options = self._options(policy, mechanism)
         try:
-            return named_mechanism(self.mechanism, parse_epsilon(epsilon), unit, relation, options), None
+            return named_mechanism(mechanism, parse_epsilon(epsilon), unit, self.relation, options), None
         except UsageError as error:
             if error.parameters.isdisjoint(options):
                 raise
-            message = f"`public_nodes` is too large for `mechanism={self.mechanism!r}`; choose another mechanism."
+            message = f"`public_nodes` is too large for `mechanism={mechanism!r}`; choose another mechanism."
             raise UsageError(message) from None
 
-    def _options(self, policy: EdgePolicy) -> dict[str, Any]:
+    def _options(self, policy: EdgePolicy, mechanism: str) -> dict[str, Any]:
         """Return the public number that the mechanism needs, as it follows from the number of nodes."""
-        needed = next((option for option in MECHANISMS[self.mechanism].options if option in PUBLIC_NUMBERS), None)
+        needed = next((option for option in MECHANISMS[mechanism].options if option in PUBLIC_NUMBERS), None)
         if needed is None:
             return {}
         if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
             message = (
-                f"`mechanism={self.mechanism!r}` needs to know how many nodes there are (`public_nodes`), and that no "
+                f"`mechanism={mechanism!r}` needs to know how many nodes there are (`public_nodes`), and that no "
                 "self-loops or equal edges count; choose another mechanism."
             )
             raise UsageError(message)

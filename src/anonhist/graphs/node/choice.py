@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from anonhist.errors import UsageError
+from anonhist.graphs.parameters import text_of
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, bernoulli_exp, uniform_integers
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation
     from anonhist.randomness import RandomSource
 
+CHOICE_PARAMETERS = {"choice_epsilon", "choice_candidates"}
 CANDIDATES = tuple(2**power for power in range(13))
 MOST_CANDIDATES = 64
 # How much the choice leans to small candidates: where it goes wrong, large ones err most (measured). At 64, in units
@@ -87,6 +89,27 @@ class DegreeChoice:
             "choice_epsilon": short_decimal(self.epsilon),
             "choice_candidates": ",".join(map(str, self.candidates)),
         }
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, object]) -> Self | None:
+        """Make a choice again from the :attr:`parameters` of a mechanism; None where θ was given.
+
+        Raises
+        ------
+        UsageError
+            If they are not those of a choice.
+        """
+        given = parameters.keys() & CHOICE_PARAMETERS
+        if not given:
+            return None
+        if given != CHOICE_PARAMETERS:
+            message = f"{' and '.join(sorted(CHOICE_PARAMETERS))} belong together."
+            raise UsageError(message)
+        listed = text_of(parameters, "choice_candidates").split(",")
+        # Ten digits are more than any candidate has.
+        if not all(each.isascii() and each.isdigit() and len(each) <= 10 for each in listed):
+            raise UsageError("the candidates must be whole numbers with commas between them.")
+        return cls(parse_epsilon(text_of(parameters, "choice_epsilon")), tuple(map(int, listed)))
 
     def draw(
         self,

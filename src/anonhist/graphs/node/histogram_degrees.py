@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.releases import Evidence
 
+# As a file records it.
+_LISTED = {True: "listed", False: "not listed"}
 
-@dataclass(frozen=True)
+
+@frozen
 class HistogramDegrees(NoisyBins):
     """Release how many nodes have each degree, 1..θ, and 0 where nodes are listed.
 
@@ -41,7 +44,7 @@ class HistogramDegrees(NoisyBins):
 
     Parameters
     ----------
-    epsilon, max_degree, direction, relation, choice, bounding
+    epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
     nodes_listed
         Whether nodes without an edge are counted, which a graph without a list of its nodes does not allow.
@@ -58,6 +61,7 @@ class HistogramDegrees(NoisyBins):
     """
 
     method: ClassVar[str] = "histogram"
+    own_parameters: ClassVar[tuple[str, ...]] = ("nodes",)
 
     nodes_listed: bool = False
 
@@ -69,7 +73,16 @@ class HistogramDegrees(NoisyBins):
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public parameters, enough to make the mechanism again."""
-        return {**super().parameters, "nodes": "listed" if self.nodes_listed else "not listed"}
+        return {**super().parameters, "nodes": _LISTED[self.nodes_listed]}
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        listed = {told: is_listed for is_listed, told in _LISTED.items()}
+        nodes = parameters["nodes"]
+        if not isinstance(nodes, str) or nodes not in listed:
+            message = f"nodes must be {' or '.join(listed)}."
+            raise UsageError(message)
+        return {"nodes_listed": listed[nodes]}
 
     @property
     def predicted_error(self) -> float:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.graphs.node.bounding import Bounding, Projection
-from anonhist.graphs.policy import Direction
+from anonhist.frozen import frozen
+from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.node.bounding import Bounding, Projection, named_bounding
+from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
+from anonhist.graphs.parameters import member_of, text_of
+from anonhist.graphs.policy import Direction, EdgePolicy
 from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
-from anonhist.mechanisms.basis.setting import make_release, without_sizes
+from anonhist.mechanisms.basis.setting import Setting, make_release, without_sizes
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import (
     Guarantee,
@@ -31,19 +35,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.graphs.graph import Graph
-    from anonhist.graphs.node.choice import DegreeChoice
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release
+    from anonhist.releases.kind import ReleaseKind
 
 # A profile, and the number of nodes without an edge where that is released.
 Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
-NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 # Conditions of the promise, which no program can check.
+_PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
 NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
 LIST_STAYS = {
@@ -57,8 +61,8 @@ NEEDS_NODES = (
 )
 
 
-@dataclass(frozen=True)
-class NodeMechanism(ABC):
+@frozen
+class NodeMechanism(Setting, ABC):
     """Degrees of a graph with node privacy: bounded first, then released.
 
     Edges are left out until no node has more than θ, so that one node, however many edges it has, changes what is
@@ -69,17 +73,22 @@ class NodeMechanism(ABC):
     ----------
     epsilon
         What the release of the degrees spends, > 0; a choice of θ is paid for besides.
+    relation
+        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are exchanged for others.
     max_degree
         θ, from 1 to 2^20: public, or chosen as ``choice`` says.
     direction
         Which degrees are counted.
-    relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are exchanged for others.
     choice
         How θ was chosen and what that cost, or None where it was given.
     bounding
         How edges are left out: :class:`~anonhist.graphs.node.bounding.Projection` or
         :class:`~anonhist.graphs.node.bounding.Flow`.
+
+    Attributes
+    ----------
+    unit
+        A node, which moves the list of bounded degrees by so much at most.
 
     Raises
     ------
@@ -87,24 +96,34 @@ class NodeMechanism(ABC):
         If a number is out of range, or so little is to be spent that noise would hide anything.
     """
 
+    kind: ClassVar[ReleaseKind] = DEGREES
+    # Noise is in every number of nodes.
+    knows_nodes: ClassVar[bool] = False
     method: ClassVar[str]
+    # Those that a method has besides.
+    own_parameters: ClassVar[tuple[str, ...]] = ()
+    # What counts is the budget per distance, checked below.
+    smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
-    epsilon: Fraction
+    unit: PrivacyUnit = field(init=False, repr=False, compare=False)
+    _: KW_ONLY
     max_degree: int
     direction: Direction = Direction.UNDIRECTED
-    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
     choice: DegreeChoice | None = None
-    bounding: Bounding = Projection()  # noqa: RUF009  # a frozen value
+    bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
         bound = parse_whole_number(self.max_degree, name="max_degree", most=LARGEST_MAX_DEGREE)
         object.__setattr__(self, "max_degree", bound)
-        if not isinstance(self.direction, Direction) or not isinstance(self.relation, NeighboringRelation):
-            raise UsageError("A mechanism for nodes needs a Direction and a NeighboringRelation.")
+        if not isinstance(self.direction, Direction):
+            message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
+            raise UsageError(message)
+        distance = self.bounding.list_distance(self.max_degree, self.direction)
+        object.__setattr__(self, "unit", PrivacyUnit.node(max_distance=distance))
+        super().__post_init__()
         if self.choice is not None and bound not in self.choice.candidates:
             raise UsageError("The largest degree must be one of the candidates it was chosen from.")
-        if self.epsilon / self.unit.max_distance < SMALLEST_RATE:
+        if self.epsilon / distance < SMALLEST_RATE:
             message = (
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
                 "more, or a smaller `max_degree`."
@@ -117,9 +136,9 @@ class NodeMechanism(ABC):
         return f"node-{self.method}"
 
     @property
-    def unit(self) -> PrivacyUnit:
-        """A node, which moves the list of bounded degrees by so much at most."""
-        return PrivacyUnit.node(max_distance=self.bounding.list_distance(self.max_degree, self.direction))
+    def policy(self) -> EdgePolicy:
+        """What counts as an edge: self-loops are left out, and equal edges count once."""
+        return EdgePolicy(self.direction)
 
     @property
     def steps(self) -> tuple[tuple[str, Fraction], ...]:
@@ -129,16 +148,6 @@ class NodeMechanism(ABC):
     def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return γ for what one node moves by ``distance``, of this much budget."""
         return self.bounding.rate(epsilon, distance * self.relation.steps)
-
-    @property
-    def delta(self) -> Fraction:
-        """δ of one release."""
-        return Fraction(0)
-
-    @property
-    def arithmetic(self) -> str:
-        """What floating point costs."""
-        return NOISE_IS_EXACT
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -167,6 +176,34 @@ class NodeMechanism(ABC):
             "bounding": self.bounding.name,
             **({} if self.choice is None else self.choice.parameters),
         }
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, object]) -> Self:
+        """Make a mechanism again from its :attr:`parameters`.
+
+        Raises
+        ------
+        UsageError
+            If they are not those of such a mechanism.
+        """
+        names = {*_PARAMETERS, *cls.own_parameters, *(parameters.keys() & CHOICE_PARAMETERS)}
+        if parameters.keys() != names:
+            message = f"they must be {', '.join(sorted(names))}."
+            raise UsageError(message)
+        max_degree: Any = parameters["max_degree"]
+        return cls(
+            parse_epsilon(text_of(parameters, "epsilon")),
+            relation=member_of(NeighboringRelation, parameters["relation"], "relation"),
+            max_degree=max_degree,
+            direction=member_of(Direction, parameters["direction"], "direction"),
+            choice=DegreeChoice.from_parameters(parameters),
+            bounding=named_bounding(parameters["bounding"]),
+            **cls._own({name: parameters[name] for name in cls.own_parameters}),
+        )
+
+    @classmethod
+    def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
+        return parameters
 
     @property
     @abstractmethod
@@ -234,7 +271,7 @@ class NodeMechanism(ABC):
         """Do the same on public numbers, some times over."""
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 

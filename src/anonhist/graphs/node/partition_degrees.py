@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.basis.setting import capped
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence
 
 
-@dataclass(frozen=True)
+@frozen
 class PartitionDegrees(NodeMechanism):
     """Release the list of bounded degrees by a mechanism for profiles, the one that ``auto`` picks for its budget.
 
@@ -37,7 +38,7 @@ class PartitionDegrees(NodeMechanism):
 
     Parameters
     ----------
-    epsilon, max_degree, direction, relation, choice, bounding
+    epsilon, relation, max_degree, direction, choice, bounding
         See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`. With
         :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
 
@@ -65,10 +66,8 @@ class PartitionDegrees(NodeMechanism):
     @property
     def central(self) -> CentralMechanism:
         """The mechanism for profiles."""
-        cells = self.unit.max_distance * self.relation.steps
-        mechanism, _ = choose(
-            epsilon=self._rate(self.epsilon, self.unit.max_distance) * cells, unit=self.unit, relation=self.relation
-        )
+        budget = self._rate(self.epsilon, self.unit.max_distance) * self.cells
+        mechanism, _ = choose(epsilon=budget, unit=self.unit, relation=self.relation)
         return mechanism
 
     @property

@@ -1,38 +1,19 @@
-"""Node privacy: what is asked for, and the way from it to a release."""
+"""Node privacy: what is promised."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError
-from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.bounding import named_bounding
-from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice
-from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
-from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.mechanism import NEEDS_NODES
-from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.node.projection import projected
-from anonhist.graphs.node.survival_degrees import SurvivalDegrees
-from anonhist.mechanisms.basis.setting import without_sizes
-from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+from anonhist.graphs.node.bounded_degrees import BoundedDegrees, check_method
+from anonhist.graphs.policy import check_relation
+from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anonhist.graphs.node.mechanism import NodeMechanism
-    from anonhist.graphs.policy import Direction, EdgePolicy
-    from anonhist.privacy import EpsilonLike, NeighboringRelation
+    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.privacy import EpsilonLike
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
-
-
-MECHANISMS = ("auto", "cumulative", "survival", "histogram", "partition")
-# Of the budget, what a choice of the largest degree spends.
-CHOICE_SHARE = Fraction(1, 4)
 
 
 @dataclass(frozen=True)
@@ -41,58 +22,27 @@ class NodePrivacy:
 
     Parameters
     ----------
-    max_degree
-        θ: edges are left out until no node has more. A public number from 1 to 2^20, or ``"auto"``: chosen from
-        ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
-    mechanism
-        How noise is added: ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``,
-        or ``"auto"``: what is predicted to err least for this θ and this epsilon.
-    bounding
-        How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
-        takes longer.
-    choice_share
-        Which share of epsilon a choice of θ spends, between 0 and 1; 1/4 by default.
-    candidates
-        What θ is chosen from: ascending numbers; by default the powers of two up to 4,096.
+    relation
+        Neighbours differ by a node with all its edges that is added or removed, or whose edges are exchanged for
+        others.
 
     Raises
     ------
     UsageError
-        If one of them is impossible.
+        If it is no relation.
 
     Examples
     --------
-    >>> NodePrivacy(max_degree=64).max_degree
-    64
+    >>> NodePrivacy().relation.steps
+    1
     """
 
-    max_degree: int | str = "auto"
-    mechanism: str = "auto"
-    bounding: str = "projection"
-    choice_share: Fraction = CHOICE_SHARE
-    candidates: tuple[int, ...] = CANDIDATES
+    relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
 
     def __post_init__(self) -> None:
-        if self.max_degree != "auto":
-            if isinstance(self.max_degree, str):
-                message = f"`max_degree` must be a whole number or 'auto', not {self.max_degree!r:.80}."
-                raise UsageError(message)
-            bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
-            object.__setattr__(self, "max_degree", bound)
-        if self.mechanism not in MECHANISMS:
-            message = f"`mechanism` must be one of {', '.join(MECHANISMS)}, not {self.mechanism!r:.80}."
-            raise UsageError(message)
-        named_bounding(self.bounding)
-        share = parse_epsilon(self.choice_share, name="choice_share")
-        if share >= 1:
-            raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
-        object.__setattr__(self, "choice_share", share)
-        DegreeChoice(Fraction(1), self.candidates)
-        object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
+        check_relation(self.relation)
 
-    def check(
-        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
-    ) -> None:
+    def check(self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object) -> None:
         """Refuse what no graph of this policy could be released with, before one is read.
 
         Raises
@@ -100,94 +50,18 @@ class NodePrivacy:
         UsageError
             As :func:`release_degrees` would, whatever the edges are.
         """
-        self._ready(policy, epsilon, relation, nodes_listed=nodes_listed)
+        _bounded(mechanism).check(policy, nodes_listed=nodes_listed, epsilon=epsilon, relation=self.relation)
 
     def release(
-        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
+        self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None
     ) -> Release:
-        """Choose θ where it was not given, then release the degrees; see :func:`release_degrees`."""
-        if not isinstance(graph, Graph):
-            raise UsageError(
-                "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
-            )
-        choice, ready = self._ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
-        if choice is None:
-            (mechanism,) = ready.values()
-        else:
-            with without_sizes():
-                kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
-            noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
-            mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
-        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+        """Release the degrees; see :func:`release_degrees`."""
+        return _bounded(mechanism).release(graph, epsilon=epsilon, relation=self.relation, source=source)
 
-    def _ready(
-        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
-    ) -> tuple[DegreeChoice | None, dict[int, NodeMechanism]]:
-        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ."""
-        if not policy.is_simple:
-            raise UsageError(
-                "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
-                "with `self_loops='drop'` and `duplicates='merge'`."
-            )
-        if self.mechanism == "cumulative" and not nodes_listed:
-            raise UsageError(NEEDS_NODES)
-        budget, direction = parse_epsilon(epsilon), policy.direction
-        if isinstance(self.max_degree, int):
-            return None, {self.max_degree: self._best(budget, self.max_degree, direction, relation, nodes_listed)}
-        spent = budget * self.choice_share
-        ready: dict[int, NodeMechanism] = {}
-        refusals: list[UsageError] = []
-        for bound in self.candidates:
-            # Some are beyond what a mechanism can do with so little: that is as public as the budget.
-            try:
-                ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
-            except UsageError as error:
-                refusals.append(error)
-        if not ready:
-            raise refusals[0]
-        return DegreeChoice(spent, tuple(ready)), ready
 
-    def _best(
-        self,
-        epsilon: Fraction,
-        max_degree: int,
-        direction: Direction,
-        relation: NeighboringRelation,
-        nodes_listed: bool,  # noqa: FBT001  # a fact about the source
-    ) -> NodeMechanism:
-        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone.
-
-        Raises
-        ------
-        UsageError
-            If so little is to be spent on so large a degree that none can be made.
-        """
-        mechanisms: dict[str, Callable[..., NodeMechanism]] = {
-            "survival": SurvivalDegrees,
-            "cumulative": CumulativeDegrees,
-            "partition": PartitionDegrees,
-            "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
-        }
-        if not nodes_listed:
-            del mechanisms["cumulative"]
-        bounding = named_bounding(self.bounding)
-        made: list[NodeMechanism] = []
-        refusals: list[UsageError] = []
-        for make in mechanisms.values() if self.mechanism == "auto" else [mechanisms[self.mechanism]]:
-            try:
-                made.append(make(epsilon, max_degree, direction, relation, bounding=bounding))
-            except UsageError as error:
-                refusals.append(error)
-        if not made:
-            raise refusals[0]
-        return min(made, key=lambda mechanism: mechanism.predicted_error)
-
-    def _reason(self, mechanism: NodeMechanism) -> str:
-        edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
-        bound = f"No node keeps more than {edges}"
-        picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
-        why = "predicted to err least" if self.mechanism == "auto" else "asked for"
-        return (
-            f"{bound}{picked}: errors and intervals are those of noise, not of edges left out. Mechanism "
-            f"{mechanism.method}, {why}."
-        )
+def _bounded(mechanism: object) -> BoundedDegrees:
+    """Return how degrees are to be released; the name of a method stands for that method with all defaults."""
+    if isinstance(mechanism, BoundedDegrees):
+        return mechanism
+    check_method(mechanism, name="mechanism")
+    return BoundedDegrees(method=str(mechanism))

@@ -10,9 +10,9 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.mechanism import NAMES_STAY, NOISE_IS_EXACT, SMALLEST_RATE
+from anonhist.graphs.node.mechanism import NAMES_STAY, SMALLEST_RATE
 from anonhist.mechanisms.basis.noise import added, exact_noise
-from anonhist.mechanisms.basis.setting import without_sizes
+from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties import Estimate
 from anonhist.randomness import discrete_laplace_variance

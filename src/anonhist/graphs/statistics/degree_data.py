@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
+from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
 from anonhist.properties import Estimate
@@ -89,8 +90,7 @@ class DegreeData:
         if isinstance(degrees, Degrees):
             return cls(degrees.profile, degrees.policy, degrees.num_zeros)
         if isinstance(degrees, Profile):
-            is_directed = degrees.unit.kind == "edge" and degrees.unit.bound == 1
-            return cls(degrees, EdgePolicy(Direction.IN) if is_directed else SIMPLE)
+            return cls(degrees, EdgePolicy(Direction.IN) if degrees.unit.degrees == 1 else SIMPLE)
         message = f"Degrees are needed, such as a Release of release_degrees or a Graph, not a {type(data).__name__}."
         raise UsageError(message)
 
@@ -239,28 +239,25 @@ def released_policy(release: Release) -> EdgePolicy:
     Traceback (most recent call last):
     anonhist.errors.UsageError: This is not a release of degrees: make one with release_degrees.
     """
-    parameters = release.mechanism.parameters
-    if release.guarantee.unit.kind not in ("edge", "node") or "direction" not in parameters:
+    return _degree_mechanism(release).policy
+
+
+def _degree_mechanism(release: Release) -> DegreeMechanism:
+    if not isinstance(release.mechanism, DegreeMechanism):
         raise UsageError("This is not a release of degrees: make one with release_degrees.")
-    # Node privacy is for graphs without self-loops and equal edges, and records neither.
-    return EdgePolicy(
-        Direction(parameters["direction"]),
-        str(parameters.get("self_loops", SIMPLE.self_loops)),
-        str(parameters.get("duplicates", SIMPLE.duplicates)),
-    )
+    return release.mechanism
 
 
 def _of_release(release: Release) -> DegreeData:
-    policy, parameters = released_policy(release), release.mechanism.parameters
-    bound = parameters.get("max_degree")
+    mechanism = _degree_mechanism(release)
     return DegreeData(
         release.profile,
-        policy,
+        mechanism.policy,
         release.zeros,
-        None if bound is None else int(bound),
+        release.largest_count,
         tuple(zip(release.resimulate(), release.resimulate_zeros(), strict=True)),
         release.error,
-        "public_nodes" in parameters,
+        mechanism.knows_nodes,
         release.guarantee,
         (_MOSTLY_NOISE,) if release.mostly_noise else (),
     )

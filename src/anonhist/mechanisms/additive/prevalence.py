@@ -83,11 +83,11 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.unit.kind == "label":
+        if self.unit.max_count is not None:
             if self.public_cap is not None:
                 raise UsageError("Where labels are protected, their `max_count` is the cap: leave `public_cap` out.")
-            if self.unit.bound > LARGEST_COUNT:
-                message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.bound}."
+            if self.unit.max_count > LARGEST_COUNT:
+                message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.max_count}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(
@@ -124,7 +124,7 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     @property
     def _gamma(self) -> Fraction:
-        changes = self.relation.steps if self.unit.kind == "label" else 2 * self.cells
+        changes = 2 * self.cells if self.unit.max_count is None else self.relation.steps
         return self.epsilon / changes
 
     def exceeded(self, profile: Profile) -> str | None:

@@ -23,12 +23,17 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import Release
+from anonhist.releases.kind import CENTRAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anonhist.privacy import EpsilonLike
     from anonhist.releases import Evidence, Mechanism
+    from anonhist.releases.kind import ReleaseKind
+
+# What floating point costs where noise is drawn exactly.
+NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
@@ -74,6 +79,7 @@ class Setting:
     Fraction(1, 10)
     """
 
+    kind: ClassVar[ReleaseKind] = CENTRAL
     # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
@@ -107,7 +113,7 @@ class Setting:
     @property
     def arithmetic(self) -> str:
         """What floating point costs, in a clause."""
-        return "noise is exact and added to whole numbers, so floating point costs nothing"
+        return NOISE_IS_EXACT
 
     @property
     def guarantee(self) -> Guarantee:
@@ -184,7 +190,7 @@ class Setting:
                 "Leave unit out, or read the profile again for the unit you want."
             )
             raise UsageError(message)
-        admitted = capped(profile, self.unit.bound) if self.unit.kind == "label" else profile
+        admitted = self.publishable(profile)
         if number := self.exceeded(admitted):
             message = f"`{number}` is below the data: give a larger number that is known without looking at them."
             raise UsageError(message)
@@ -192,7 +198,7 @@ class Setting:
 
     def publishable(self, released: Profile) -> Profile:
         """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
-        return capped(released, self.unit.bound) if self.unit.kind == "label" else released
+        return released if self.unit.max_count is None else capped(released, self.unit.max_count)
 
     def exceeded(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""

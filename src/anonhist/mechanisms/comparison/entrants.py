@@ -43,7 +43,7 @@ def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], n
         "public_labels": max(1, truth.num_labels),
         "public_cap": _rounded_up(int(truth.counts[-1]) if len(truth) else 1),
     }
-    if unit.kind == "label":
+    if unit.max_count is not None:
         del found["public_cap"]  # everybody knows the unit's
     return {option: number for option, number in found.items() if option in _needed(names) and option not in known}
 
@@ -102,8 +102,8 @@ def _entrant(
         raise UsageError(message)
     taken = kind.own_options()
     own = {option: options[option] for option in taken if option in options}
-    if unit.kind == "label" and "public_cap" in taken:
+    if unit.max_count is not None and "public_cap" in taken:
         # The unit's largest count is the cap, which only those must be told that need one.
-        cap = own.pop("public_cap", unit.bound)
+        cap = own.pop("public_cap", unit.max_count)
         own |= {"public_cap": cap} if taken["public_cap"] else {}
     return named_mechanism(name, epsilon, unit, relation, own)

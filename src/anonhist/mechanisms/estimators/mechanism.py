@@ -15,7 +15,7 @@ from anonhist.mechanisms.basis.noise import exact_noise
 from anonhist.mechanisms.basis.setting import Setting, whole_items, without_sizes
 from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
-from anonhist.privacy import Guarantee, NeighboringRelation
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties import Estimate
 from anonhist.properties.levels import check_level, quantile
@@ -89,7 +89,7 @@ class StatisticMechanism(Setting, ABC):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.unit.kind == "label":
+        if self.unit.max_count is not None:
             message = (
                 "Private estimators protect items or users: where labels are the people, make a release, "
                 "which says how many of them have each count."
@@ -134,7 +134,7 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def _items_are_fixed(self) -> bool:
-        is_exchanged = self.unit.kind == "item" and self.relation is NeighboringRelation.SUBSTITUTE
+        is_exchanged = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
         return is_exchanged and self.public_items is None
 
     @property

@@ -22,14 +22,15 @@ from anonhist.report.degree.wording import (
     uncovered,
 )
 from anonhist.report.figures import prevalences_figure
-from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
+from anonhist.report.kinds import ReleaseView
+from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
     bars_told,
     expected_error,
     interval,
-    no_intervals,
     runs_told,
     share_of_items,
     with_interval,
@@ -42,21 +43,15 @@ if TYPE_CHECKING:
 
 _ROWS = 12
 _TITLE = "Degrees of a graph, released by anonhist"
-_DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."
-
-
-def is_of_degrees(release: Release) -> bool:
-    """Whether a release was made by release_degrees: then it has a page and a figure of its own."""
-    return release.guarantee.unit.kind in ("edge", "node") and "direction" in release.mechanism.parameters
 
 
 def write_degrees(
     release: Release,
     path: str | Path,
     *,
-    command: str | None = None,
-    overwrite: bool = False,
-    not_private_truth: DegreeSource | None = None,
+    command: str | None,
+    overwrite: bool,
+    truth: DegreeSource | None,
 ) -> None:
     """Write the page of released degrees; with the truth beside them it is not private, and says so loudly.
 
@@ -66,11 +61,11 @@ def write_degrees(
         If what is given as the truth is a release, or has no degrees, or nothing can be written at the path.
     """
     check_page(path, overwrite=overwrite)
-    if isinstance(not_private_truth, Release):
+    if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
-    truth = None if not_private_truth is None else DegreeData.of(not_private_truth)
+    true_degrees = None if truth is None else DegreeData.of(truth)
     title = _TITLE if truth is None else f"{NOT_PRIVATE} – {_TITLE}"
-    write_page(path, _main(release, command, truth), title=title, overwrite=overwrite)
+    write_page(path, _main(release, command, true_degrees), title=title, overwrite=overwrite)
 
 
 def _main(release: Release, command: str | None, truth: DegreeData | None) -> str:
@@ -95,7 +90,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": " ".join((runs_told(release, of="degrees"), no_intervals(error))).strip(),
+        "runs": " ".join((runs_told(release, of="degrees"), *(told for _, told in remarks(release)))),
         "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
         "version": release.library_version,
     }
@@ -126,7 +121,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
             (f"{k:,} or more", f"{profile.k_plus(k):,}", error.k_plus(profile, k).interval)
             for k in _shown_levels(release)
         ),
-        reproduce=reproduce(command, _DRAWN_AGAIN),
+        reproduce=reproduce(command, DRAWN_AGAIN),
     )
 
 
@@ -144,3 +139,10 @@ def _isolated(statistics: DegreeStatistics) -> str:
 def _shown_levels(release: Release) -> list[int]:
     largest = int(release.profile.counts[-1]) if len(release.profile) else 1
     return [level for level in LEVELS if level <= largest]
+
+
+def _facts(release: Release) -> list[tuple[str, str]]:
+    return [("Edges", str(released_policy(release)))]
+
+
+VIEW = ReleaseView(ccdf_figure, write_degrees, _facts)

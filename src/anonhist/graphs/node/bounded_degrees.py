@@ -1,0 +1,198 @@
+"""Node privacy: how degrees are bounded and released, and the way from that to a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anonhist.errors import UsageError
+from anonhist.graphs.graph import Graph
+from anonhist.graphs.node.bounding import named_bounding
+from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice
+from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
+from anonhist.graphs.node.histogram_degrees import HistogramDegrees
+from anonhist.graphs.node.mechanism import NEEDS_NODES
+from anonhist.graphs.node.partition_degrees import PartitionDegrees
+from anonhist.graphs.node.projection import projected
+from anonhist.graphs.node.survival_degrees import SurvivalDegrees
+from anonhist.mechanisms.basis.setting import without_sizes
+from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anonhist.graphs.node.mechanism import NodeMechanism
+    from anonhist.graphs.policy import Direction, EdgePolicy
+    from anonhist.privacy import EpsilonLike, NeighboringRelation
+    from anonhist.randomness import RandomSource
+    from anonhist.releases import Release
+
+
+METHODS = ("auto", "cumulative", "survival", "histogram", "partition")
+# Of the budget, what a choice of the largest degree spends.
+CHOICE_SHARE = Fraction(1, 4)
+
+
+def check_method(method: object, *, name: str) -> None:
+    """Refuse what is no name of a method; ``name`` is the parameter that it was given as."""
+    if method not in METHODS:
+        message = f"`{name}` must be one of {', '.join(METHODS)}, not {method!r:.80}."
+        raise UsageError(message)
+
+
+@dataclass(frozen=True)
+class BoundedDegrees:
+    """How to release degrees with node privacy: bound them first, then add noise to them.
+
+    Parameters
+    ----------
+    max_degree
+        θ: edges are left out until no node has more. A public number from 1 to 2^20, or ``"auto"``: chosen from
+        ``candidates`` by :class:`~anonhist.graphs.node.choice.DegreeChoice`, with a share of the budget.
+    method
+        How noise is added: ``"cumulative"`` (nodes must be listed), ``"survival"``, ``"histogram"``, ``"partition"``,
+        or ``"auto"``: what is predicted to err least for this θ and this epsilon.
+    bounding
+        How edges are left out: ``"projection"``, for graphs of any size, or ``"flow"``, which keeps more of them and
+        takes longer.
+    choice_share
+        Which share of epsilon a choice of θ spends, between 0 and 1; 1/4 by default.
+    candidates
+        What θ is chosen from: ascending numbers; by default the powers of two up to 4,096.
+
+    Raises
+    ------
+    UsageError
+        If one of them is impossible.
+
+    Examples
+    --------
+    >>> BoundedDegrees(max_degree=64).method
+    'auto'
+    """
+
+    max_degree: int | str = "auto"
+    method: str = "auto"
+    bounding: str = "projection"
+    choice_share: Fraction = CHOICE_SHARE
+    candidates: tuple[int, ...] = CANDIDATES
+
+    def __post_init__(self) -> None:
+        if self.max_degree != "auto":
+            if isinstance(self.max_degree, str):
+                message = f"`max_degree` must be a whole number or 'auto', not {self.max_degree!r:.80}."
+                raise UsageError(message)
+            bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
+            object.__setattr__(self, "max_degree", bound)
+        check_method(self.method, name="method")
+        named_bounding(self.bounding)
+        share = parse_epsilon(self.choice_share, name="choice_share")
+        if share >= 1:
+            raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
+        object.__setattr__(self, "choice_share", share)
+        DegreeChoice(Fraction(1), self.candidates)
+        object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
+
+    def check(
+        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
+    ) -> None:
+        """Refuse what no graph of this policy could be released with, before one is read.
+
+        Raises
+        ------
+        UsageError
+            As :func:`release_degrees` would, whatever the edges are.
+        """
+        self._ready(policy, epsilon, relation, nodes_listed=nodes_listed)
+
+    def release(
+        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
+    ) -> Release:
+        """Choose θ where it was not given, then release the degrees; see :func:`release_degrees`."""
+        if not isinstance(graph, Graph):
+            raise UsageError(
+                "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
+            )
+        choice, ready = self._ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
+        if choice is None:
+            (mechanism,) = ready.values()
+        else:
+            with without_sizes():
+                kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
+            noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
+            mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
+        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
+
+    def _ready(
+        self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
+    ) -> tuple[DegreeChoice | None, dict[int, NodeMechanism]]:
+        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ."""
+        if not policy.is_simple:
+            raise UsageError(
+                "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
+                "with `self_loops='drop'` and `duplicates='merge'`."
+            )
+        if self.method == "cumulative" and not nodes_listed:
+            raise UsageError(NEEDS_NODES)
+        budget, direction = parse_epsilon(epsilon), policy.direction
+        if isinstance(self.max_degree, int):
+            return None, {self.max_degree: self._best(budget, self.max_degree, direction, relation, nodes_listed)}
+        spent = budget * self.choice_share
+        ready: dict[int, NodeMechanism] = {}
+        refusals: list[UsageError] = []
+        for bound in self.candidates:
+            # Some are beyond what a mechanism can do with so little: that is as public as the budget.
+            try:
+                ready[bound] = self._best(budget - spent, bound, direction, relation, nodes_listed)
+            except UsageError as error:
+                refusals.append(error)
+        if not ready:
+            raise refusals[0]
+        return DegreeChoice(spent, tuple(ready)), ready
+
+    def _best(
+        self,
+        epsilon: Fraction,
+        max_degree: int,
+        direction: Direction,
+        relation: NeighboringRelation,
+        nodes_listed: bool,  # noqa: FBT001  # a fact about the source
+    ) -> NodeMechanism:
+        """Return the mechanism asked for, or the one that is predicted to err least: from public facts alone.
+
+        Raises
+        ------
+        UsageError
+            If so little is to be spent on so large a degree that none can be made.
+        """
+        mechanisms: dict[str, Callable[..., NodeMechanism]] = {
+            "survival": SurvivalDegrees,
+            "cumulative": CumulativeDegrees,
+            "partition": PartitionDegrees,
+            "histogram": partial(HistogramDegrees, nodes_listed=nodes_listed),
+        }
+        if not nodes_listed:
+            del mechanisms["cumulative"]
+        bounding = named_bounding(self.bounding)
+        made: list[NodeMechanism] = []
+        refusals: list[UsageError] = []
+        for make in mechanisms.values() if self.method == "auto" else [mechanisms[self.method]]:
+            try:
+                made.append(make(epsilon, relation, max_degree=max_degree, direction=direction, bounding=bounding))
+            except UsageError as error:
+                refusals.append(error)
+        if not made:
+            raise refusals[0]
+        return min(made, key=lambda mechanism: mechanism.predicted_error)
+
+    def _reason(self, mechanism: NodeMechanism) -> str:
+        edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
+        bound = f"No node keeps more than {edges}"
+        picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
+        why = "predicted to err least" if self.method == "auto" else "asked for"
+        return (
+            f"{bound}{picked}: errors and intervals are those of noise, not of edges left out. Mechanism "
+            f"{mechanism.method}, {why}."
+        )

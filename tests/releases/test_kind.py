@@ -1,0 +1,63 @@
+"""Each kind of release is registered in every room that treats kinds differently, under one name."""
+
+from collections import Counter
+from importlib import import_module
+
+import pytest
+
+from anonhist.errors import DataError
+from anonhist.formats.kinds import RECORDS, records_with
+from anonhist.graphs import EdgeMechanism
+from anonhist.graphs.kind import DEGREES
+from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.mechanisms.basis.setting import Setting
+from anonhist.privacy import PrivacyUnit
+from anonhist.releases.kind import CENTRAL, ReleaseKind
+from anonhist.report.kinds import VIEWS, ReleaseView
+from anonhist.sketches.mechanism import SKETCH, SketchMechanism
+from anonhist.testing.cases import each_of
+
+KINDS = (CENTRAL, DEGREES, SKETCH)
+UNITS = {
+    unit.kind: unit
+    for unit in (
+        *(PrivacyUnit.item(), PrivacyUnit.user(max_items=2), PrivacyUnit.label(max_count=3)),
+        *(PrivacyUnit.edge(), PrivacyUnit.node(max_distance=8)),
+    )
+}
+
+
+def test_every_kind_is_registered_in_every_room() -> None:
+    assert [kind.name for kind in KINDS] == list(RECORDS) == list(VIEWS)
+    assert {Setting.kind, EdgeMechanism.kind, NodeMechanism.kind, SketchMechanism.kind} == set(KINDS)
+
+
+@each_of("kind", KINDS)
+def test_what_a_room_registered_is_there(kind: ReleaseKind) -> None:
+    assert callable(import_module(RECORDS[kind.name].module).remake)
+    assert isinstance(import_module(VIEWS[kind.name]).VIEW, ReleaseView)
+    assert all(records_with(name) is RECORDS[kind.name] for name in RECORDS[kind.name].versions)
+
+
+def test_no_mechanism_makes_two_kinds() -> None:
+    names = Counter(name for records in RECORDS.values() for name in records.versions)
+    assert set(names.values()) == {1}
+    with pytest.raises(DataError, match=r"^The file names a mechanism unknown to this version: 'edge-nothing'\.$"):
+        records_with("edge-nothing")
+
+
+@each_of(
+    ("kind", "units"),
+    [
+        (CENTRAL, {"item", "user", "label", "edge", "node"}),
+        (DEGREES, {"edge", "node"}),
+        (SKETCH, {"item", "user", "edge"}),
+    ],
+)
+def test_things_are_called_by_whom_a_kind_protects(kind: ReleaseKind, units: set[str]) -> None:
+    assert kind.words.keys() == {name for name, unit in UNITS.items() if kind.protects(unit)} == units
+    for unit, words in kind.words.items():
+        plural, item = ("2 nodes", "1 end of an edge") if unit in {"edge", "node"} else ("2 labels", "1 item")
+        assert (words.many_labels(2), words.many_items(1)) == (plural, item)
+        assert words.many_labels(1) == f"1 {words.label}"
+        assert words.many_items(0) == f"0 {words.items}"
