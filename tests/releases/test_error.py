@@ -245,7 +245,8 @@ def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any
     released, noise = Profile.from_prevalences({1: 50, 9: 2}), Profile.from_prevalences({1: 3, 5: 40})
     mechanism = scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[noise])
     error = simulate_error(released, mechanism, simulations=4, rng=np.random.default_rng(0))
-    assert error.sorted_l1.value == noise.n
+    # Of the whole profile, runs on no data say too much.
+    assert error.sorted_l1.value == 0.625 * noise.n
     assert error.levels.tolist() == [1, 2, 9, 10]
     assert error.k_plus_errors.tolist() == [43, 40, 0, 0]
     assert error.prevalence_errors.tolist() == [10, 0, 0, 0]
@@ -270,14 +271,15 @@ def test_small_data_under_much_noise_are_inside_their_error(n: int, epsilon: str
     for seed in range(6):
         released = replace(mechanism.release(data, source=SeededSource(seed)), simulations=16)
         assert released.mostly_noise
-        said.append(released.error.sorted_l1.value)
-        assert sorted_l1(data, released.profile) < 3 * said[-1]
+        said.append(released.error.expected_range)
+        assert sorted_l1(data, released.profile) < 1.75 * said[-1][1]
         missed += not released.k_plus(1).interval[0] <= data.num_labels <= released.k_plus(1).interval[1]
     assert missed <= 1
     # Runs on the release alone say two thirds of what they err on average: they cannot know how small the data are.
-    # Both means are known to some 5 %.
+    # Runs on no data know it of these, but not of larger ones: the range holds the mean.
     runs = mechanism.simulate(data, size=64, rng=np.random.default_rng(7))
-    assert np.mean(said) > 0.85 * np.mean([sorted_l1(data, run.with_unit(unit)) for run in runs])
+    low, high = np.mean(said, axis=0)
+    assert low < np.mean([sorted_l1(data, run.with_unit(unit)) for run in runs]) < high
 
 
 @pytest.mark.slow
