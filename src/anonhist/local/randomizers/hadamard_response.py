@@ -55,8 +55,8 @@ class HadamardResponse(BlockSurvey):
     (1, 1024, 4.6827)
     """
 
-    name: ClassVar[str] = "hadamard-response"
     decode_cost: ClassVar[str] = "n + K·log K"
+    name: ClassVar[str] = "hadamard-response"
     blocks: int | None = None
 
     def __post_init__(self) -> None:

@@ -59,8 +59,8 @@ class HybridProjectiveGeometry(BlockSurvey):
     (5, 23430, 34.73)
     """
 
-    name: ClassVar[str] = "hybrid-projective-geometry"
     decode_cost: ClassVar[str] = "n + K"
+    name: ClassVar[str] = "hybrid-projective-geometry"
     field: int | None = None
     blocks: int | None = None
 

@@ -95,8 +95,8 @@ class LocalHashing(PureSurvey):
     (4, 3.692)
     """
 
-    name: ClassVar[str] = "local-hashing"
     decode_cost: ClassVar[str] = "n·k"
+    name: ClassVar[str] = "local-hashing"
     alphabet: Alphabet | Iterable[str] | int | None = None  # type: ignore[assignment]  # open without one
     buckets: int | None = None
     key: str = DEFAULT_KEY

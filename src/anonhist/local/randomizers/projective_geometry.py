@@ -70,8 +70,8 @@ class ProjectiveGeometry(PureSurvey):
     (149, 22351, 27.23)
     """
 
-    name: ClassVar[str] = "projective-geometry"
     decode_cost: ClassVar[str] = "n + K·log K"
+    name: ClassVar[str] = "projective-geometry"
     field: int | None = None
 
     def __post_init__(self) -> None:

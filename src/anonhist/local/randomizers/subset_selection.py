@@ -69,8 +69,8 @@ class SubsetSelection(PureSurvey):
     (269, 3.6733)
     """
 
-    name: ClassVar[str] = "subset-selection"
     decode_cost: ClassVar[str] = "n·d"
+    name: ClassVar[str] = "subset-selection"
     chosen: int | None = None
 
     def __post_init__(self) -> None:
