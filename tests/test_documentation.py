@@ -94,6 +94,17 @@ def test_commands_have_options_that_exist() -> None:
     assert named >= set(known)
 
 
+def test_what_there_is_by_name_is_in_the_tables() -> None:
+    from anonhist.catalogue.mechanisms import MECHANISMS
+    from anonhist.catalogue.properties import PROPERTIES
+    from anonhist.catalogue.randomizers import RANDOMIZERS
+
+    documents = (("privacy-guarantee", MECHANISMS), ("local-privacy", RANDOMIZERS), ("estimators", PROPERTIES))
+    for document, names in documents:
+        text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8").lower().replace("-", " ")
+        assert [name for name in names if name.replace("-", " ") not in text] == [], document
+
+
 def test_versions_agree() -> None:
     import anonhist
 

@@ -11,12 +11,17 @@ from contextlib import redirect_stderr, redirect_stdout
 from anonhist.catalogue import Option, properties, randomizers
 from anonhist.catalogue import mechanisms as central
 
-central.MECHANISMS["sorted-counts"] = central.MechanismEntry("sorted_counts:SortedCountsMechanism", ("public_labels",))
-randomizers.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
-randomizers.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
-properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
-    "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
-)
+
+def add() -> None:
+    """Add one of each. Whoever looks for examples in this file must not have them."""
+    central.MECHANISMS["sorted-counts"] = central.MechanismEntry(
+        "sorted_counts:SortedCountsMechanism", ("public_labels",)
+    )
+    randomizers.RANDOMIZERS["sparse-unary"] = "sparse_unary:SparseUnary"
+    randomizers.OPTIONS["weight"] = Option("W", "For sparse-unary: how rarely bits are set.", "whole")
+    properties.PROPERTIES["berger-parker"] = properties.PropertyEntry(
+        "berger_parker:berger_parker", "the share of the most frequent label", asked=({},)
+    )
 
 
 def printed(words: list[str]) -> tuple[int, str, str]:
@@ -30,4 +35,5 @@ def printed(words: list[str]) -> tuple[int, str, str]:
 
 
 if __name__ == "__main__":
+    add()
     json.dump([printed(line.split()) for line in sys.argv[1:]], sys.stdout)

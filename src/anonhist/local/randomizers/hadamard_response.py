@@ -52,8 +52,8 @@ class HadamardResponse(BlockSurvey):
     (1, 1024, 4.6827)
     """
 
-    name: ClassVar[str] = "hadamard-response"
     decode_cost: ClassVar[str] = "n + K·log K"
+    name: ClassVar[str] = "hadamard-response"
     blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 
     def _number(self, given: SupportsIndex | None) -> int:

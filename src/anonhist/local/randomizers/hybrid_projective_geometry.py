@@ -56,8 +56,8 @@ class HybridProjectiveGeometry(BlockSurvey):
     (5, 23430, 34.73)
     """
 
-    name: ClassVar[str] = "hybrid-projective-geometry"
     decode_cost: ClassVar[str] = "n + K"
+    name: ClassVar[str] = "hybrid-projective-geometry"
     field: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._prime(given), default=None)
     blocks: Converted[SupportsIndex | None, int] = completed(lambda self, given: self._number(given), default=None)
 

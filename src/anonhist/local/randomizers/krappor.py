@@ -37,8 +37,8 @@ class KRAPPOR(UnarySurvey):
     2.718282
     """
 
-    name: ClassVar[str] = "k-rappor"
     decode_cost: ClassVar[str] = "n·k"
+    name: ClassVar[str] = "k-rappor"
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

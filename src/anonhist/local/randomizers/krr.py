@@ -56,8 +56,8 @@ class KRR(PureSurvey):
     ['e/(e + 2)', '1/(e + 2)', '1/(e + 2)']
     """
 
-    name: ClassVar[str] = "k-rr"
     decode_cost: ClassVar[str] = "n + k"
+    name: ClassVar[str] = "k-rr"
 
     @property
     def columns(self) -> tuple[Column, ...]:

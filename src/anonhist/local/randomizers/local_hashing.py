@@ -95,8 +95,8 @@ class LocalHashing(PureSurvey):
     (4, 3.692)
     """
 
-    name: ClassVar[str] = "local-hashing"
     decode_cost: ClassVar[str] = "n·k"
+    name: ClassVar[str] = "local-hashing"
     alphabet: Converted[AlphabetLike | None, Alphabet | None] = converted(
         lambda given: None if given is None else Alphabet.of(given), default=None
     )

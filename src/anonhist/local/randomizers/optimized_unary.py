@@ -39,8 +39,8 @@ class OptimizedUnary(UnarySurvey):
     3.6827
     """
 
-    name: ClassVar[str] = "optimized-unary"
     decode_cost: ClassVar[str] = "n·k"
+    name: ClassVar[str] = "optimized-unary"
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:

@@ -68,8 +68,8 @@ class ProjectiveGeometry(PureSurvey):
     (149, 22351, 27.23)
     """
 
-    name: ClassVar[str] = "projective-geometry"
     decode_cost: ClassVar[str] = "n + K·log K"
+    name: ClassVar[str] = "projective-geometry"
     field: Converted[SupportsIndex | None, int] = completed(
         lambda self, given: best_field(self.size, self.epsilon) if given is None else space_for(given, self.size).field,
         default=None,

@@ -69,8 +69,8 @@ class SubsetSelection(PureSurvey):
     (269, 3.6733)
     """
 
-    name: ClassVar[str] = "subset-selection"
     decode_cost: ClassVar[str] = "n·d"
+    name: ClassVar[str] = "subset-selection"
     chosen: Converted[SupportsIndex | None, int] = completed(
         lambda self, given: self._whole_chosen(given), default=None
     )

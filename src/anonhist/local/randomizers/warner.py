@@ -43,8 +43,8 @@ class WarnerRR(KRR):
     ['1/(e + 1)', 'e/(e + 1)']
     """
 
-    name: ClassVar[str] = "warner"
     decode_cost: ClassVar[str] = ""  # k-RR stands for it
+    name: ClassVar[str] = "warner"
     alphabet: Converted[AlphabetLike, Alphabet] = converted(Alphabet.of, default=("no", "yes"))
 
     def __post_init__(self) -> None:
