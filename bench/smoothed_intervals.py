@@ -62,7 +62,7 @@ def node_rows(chosen: argparse.Namespace) -> None:
         graph = make()
         truth = graph.degree_profile().profile
         for method in METHODS:
-            privacy = ah.NodePrivacy(max_degree=int(truth.counts[-1]), mechanism=method)
+            privacy = ah.graphs.NodePrivacy(max_degree=int(truth.counts[-1]), mechanism=method)
             for epsilon in chosen.epsilon or NODE_EPSILONS:
                 release = partial(ah.graphs.release_degrees, graph, privacy=privacy, epsilon=epsilon)
                 row(f"node {method}", name, epsilon, partial(_beside, truth, release), chosen.runs)

@@ -15,8 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import DEGREE_PREFIXES, to_document
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import csv_text, to_arrow
+from anonhist.formats.writing import write
 from anonhist.graphs import EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.node.privacy import MECHANISMS
 from anonhist.graphs.policy import Direction

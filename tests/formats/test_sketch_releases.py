@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import read_release, write
 from anonhist.formats.document import SKETCH_NAMES
+from anonhist.formats.reading import read_release
 from anonhist.formats.sketch_releases import sketch_mechanism
+from anonhist.formats.writing import write
 from anonhist.mechanisms import MECHANISM_NAMES, release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from anonhist.mechanisms import CentralMechanism
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases import Excess, Mechanism
 
     _Check = Callable[[Profile, int | None, int | None], None]

@@ -20,7 +20,7 @@ from anonhist.releases import simulate_error
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 _SIMULATIONS = 8
 LARGEST_PLAN = 10**15

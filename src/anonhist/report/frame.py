@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from anonhist.errors import UsageError
-from anonhist.formats import check_free, write_whole
+from anonhist.formats.atomic import check_free, write_whole
 
 
 def check_report_path(path: str | Path) -> None:

@@ -55,7 +55,7 @@ def run_plan(
 
     rows = _planned(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
     if output not in (None, "-"):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(output, _csv(rows).encode(), overwrite=force)
         click.echo(f"Wrote {output}.")
@@ -82,7 +82,7 @@ def _planned(
     model: str | Profile = shape
     protected = unit or PrivacyUnit.item()
     if like is not None:
-        from anonhist.formats import read_release
+        from anonhist.formats.reading import read_release
 
         profile = read_release(like).profile
         protected = unit or profile.unit

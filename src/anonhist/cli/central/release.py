@@ -108,7 +108,7 @@ def write_outputs(
     """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
     if target == STDOUT:
         from anonhist.cli.output import print_whole
-        from anonhist.formats import csv_text
+        from anonhist.formats.tables import csv_text
 
         is_watched = sys.stderr.isatty() and not quiet
         _write_report(released, report, not_private_truth, force=force, told=sys.stderr if is_watched else None)
@@ -121,7 +121,7 @@ def write_outputs(
             tell_of_excess(released)
         print_whole(csv_text(released))
         return
-    from anonhist.formats import write
+    from anonhist.formats.writing import write
 
     write(released, target, overwrite=force)
     if not quiet:

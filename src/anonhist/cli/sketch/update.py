@@ -67,9 +67,8 @@ def run_merge(*, sources: tuple[str, ...], output: str, force: bool, quiet: bool
     if len(sources) < 2:
         raise UsageError("Name two sketches at least, to merge them.")
     from anonhist.cli.targets import check_target
-    from anonhist.formats import write
     from anonhist.formats.sketches import read_sketch
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.writing import check_ending, write
 
     check_ending(output, endings=(".sketch",), what="A sketch is")
     for source in sources:

@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release

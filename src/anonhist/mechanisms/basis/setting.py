@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from anonhist import __version__
 from anonhist.errors import DataError, UsageError
 from anonhist.privacy import (
     Guarantee,
@@ -22,6 +21,7 @@ from anonhist.privacy import (
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import Release
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

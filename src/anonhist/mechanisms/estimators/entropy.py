@@ -25,7 +25,8 @@ from anonhist.properties.sampling import SampleLaw
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 _STATISTICS = {

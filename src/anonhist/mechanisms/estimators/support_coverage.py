@@ -31,7 +31,8 @@ from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 # Where the number of labels is not known, samples of so many times fewer and more labels than items are tried.

@@ -14,7 +14,7 @@ from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation
-from anonhist.properties import LinearStatistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.options import check_method
 from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.observed import Observed
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.randomness import RandomSource
 
 PRIVATE_SUPPORT_SIZE_METHODS = ("chebyshev", "coverage", "observed")
