@@ -17,6 +17,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 
 if TYPE_CHECKING:
+    from anonhist.mechanisms.automatic import MechanismName
     from anonhist.profiles import Profile
     from anonhist.releases import Release
 
@@ -37,7 +38,7 @@ def run_release(
     force: bool,
     quiet: bool,
     simulations: int | None,
-    mechanism: str,
+    mechanism: MechanismName,
     expected_items: str | None,
     public_items: str | None,
     public_labels: str | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from typing import Literal
 
 import click
 
@@ -22,7 +23,7 @@ def run_update(
     user: str | None,
     ignore_unknown: bool,
     table: str | None,
-    format_: str | None,
+    format_: Literal["events", "labels", "counts"] | None,
     delimiter: str | None,
     no_header: bool,
     quiet: bool,

@@ -30,8 +30,8 @@ class EdgePrivacy:
         and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
         one is as private as the edges.
     mechanism
-        A name of ``MECHANISM_NAMES``: how noise is added to the list of degrees. Those that need a public number are
-        given what follows from ``public_nodes``.
+        A name as for :func:`~anonhist.mechanisms.automatic.release`: how noise is added to the list of degrees. Those
+        that need a public number are given what follows from ``public_nodes``.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decompounding import Decompounding
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from anonhist.sketches.decoding.decoder import Decoder, Setting
 
+DecoderName = Literal[
+    "empirical-bayes", "decompounding", "maximum-likelihood", "isotonic", "three-tap", "wu-pagh", "fourier"
+]
 DECODERS: dict[str, Callable[..., Decoder]] = {
     "empirical-bayes": EmpiricalBayes,
     "decompounding": Decompounding,
@@ -42,7 +45,7 @@ def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
     Parameters
     ----------
     name
-        One of :data:`DECODERS`.
+        Its name, as for :meth:`Sketch.reconstruct`.
     parameters
         What :attr:`Decoder.parameters` of that decoder was: all of them, and no others.
 
