@@ -3,12 +3,13 @@
 import inspect
 import re
 from collections.abc import Callable
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 import anonhist as ah
 from anonhist.ingest.read import FORMATS
+from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.automatic import MechanismName
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
@@ -22,6 +23,8 @@ from anonhist.sketches.decoding.names import DECODERS, DecoderName
 
 CHOICES = [
     (ah.read_profile, FORMATS),
+    (ah.update_sketch, SKETCH_FORMATS),
+    (ah.plan, ("zipf", "worst")),
     (ah.release, MECHANISM_NAMES),
     (ah.entropy, ENTROPY_METHODS),
     (ah.support_size, SUPPORT_SIZE_METHODS),
@@ -51,9 +54,25 @@ def test_types_know_the_names_that_are_registered() -> None:
     assert set(get_args(DecoderName)) == set(DECODERS)
 
 
-def test_no_docstring_sends_its_reader_to_a_constant() -> None:
+def public_things() -> set[Any]:
     rooms = [ah, *(getattr(ah, name) for name in ah.__all__ if inspect.ismodule(getattr(ah, name)))]
-    things = {getattr(room, name) for room in rooms for name in room.__all__ if callable(getattr(room, name))}
+    return {getattr(room, name) for room in rooms for name in room.__all__ if callable(getattr(room, name))}
+
+
+def test_source_names_randomness_and_nothing_else() -> None:
+    functions = [thing for thing in public_things() if inspect.isfunction(thing)]
+    named = [
+        each
+        for function in functions
+        for each in inspect.signature(function).parameters.values()
+        if each.name == "source" and each.kind is not inspect.Parameter.POSITIONAL_ONLY
+    ]
+    assert len(named) > 5
+    assert {each.annotation for each in named} == {"RandomSource | None"}
+
+
+def test_no_docstring_sends_its_reader_to_a_constant() -> None:
+    things = public_things()
     assert len(things) > 100
     sent = re.compile(r"[Oo]ne of (``|:data:`)[A-Z_]+`|[Nn]ames? of ``[A-Z_]+``")
     assert sent.search("One of ``ENTROPY_METHODS``.")

@@ -41,6 +41,7 @@ _COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")
 
 def read_profile(
     source: Any,
+    /,
     *,
     label: str | None = None,
     user: str | None = None,

@@ -34,6 +34,7 @@ _ROWS = 1 << 17
 def update_sketch(
     sketch: Sketch,
     source: Any,
+    /,
     *,
     label: str | None = None,
     count: str | None = None,
