@@ -19,7 +19,8 @@ from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
 from anonhist.sketches import Sketch
-from anonhist.sketches.decoding.names import DECODERS, DecoderName
+from anonhist.sketches.decoding.decoder import DecoderName
+from anonhist.sketches.decoding.names import DECODERS
 
 CHOICES = [
     (ah.read_profile, FORMATS),

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
-    from anonhist.sketches.decoding.decoder import Decoder
-    from anonhist.sketches.decoding.names import DecoderName
+    from anonhist.sketches.decoding.decoder import Decoder, DecoderName
     from anonhist.sketches.shares import NoiseShare
 
 
@@ -446,8 +445,7 @@ class Sketch:
             A decoder or its name: ``"empirical-bayes"``, ``"decompounding"``, ``"maximum-likelihood"``, ``"isotonic"``,
             ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for the expected error, from 2 to 1,000; see
-            :attr:`~anonhist.releases.Release.simulations`.
+            How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
 
         Raises
         ------

@@ -9,7 +9,7 @@ from anonhist.cli.targets import STDOUT
 from anonhist.privacy import parse_simulations
 
 if TYPE_CHECKING:
-    from anonhist.sketches.decoding.names import DecoderName
+    from anonhist.sketches.decoding.decoder import DecoderName
 
 
 def run_profile(

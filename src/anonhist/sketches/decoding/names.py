@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decompounding import Decompounding
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from anonhist.sketches.decoding.decoder import Decoder, Setting
 
-DecoderName = Literal[
-    "empirical-bayes", "decompounding", "maximum-likelihood", "isotonic", "three-tap", "wu-pagh", "fourier"
-]
 DECODERS: dict[str, Callable[..., Decoder]] = {
     "empirical-bayes": EmpiricalBayes,
     "decompounding": Decompounding,
