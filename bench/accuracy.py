@@ -56,7 +56,7 @@ def main() -> None:
             if options.simulate:
                 released = releases[0].mechanism.simulate(profile, size=options.releases, rng=np.random.default_rng())
             seconds = (time.perf_counter() - start) / options.releases
-            errors = np.array([ah.sorted_l1(profile, one) for one in released], dtype=float)
+            errors = np.array([ah.properties.sorted_l1(profile, one) for one in released], dtype=float)
             mean, spread = errors.mean(), errors.std(ddof=1) / options.releases**0.5
             target = TARGETS[name].get(epsilon)
             met = "" if target is None else ("yes" if mean - 2 * spread <= target else "NO")

@@ -28,7 +28,7 @@ def measured(mechanism: CentralMechanism, profile: ah.Profile, *, runs: int, sec
     rng, errors, start = np.random.default_rng(), list[int](), time.perf_counter()
     while len(errors) < runs and (len(errors) < 4 or time.perf_counter() - start < seconds):
         size = max(2, min(runs - len(errors), 4 * len(errors)))
-        errors.extend(ah.sorted_l1(profile, run) for run in mechanism.simulate(profile, size=size, rng=rng))
+        errors.extend(ah.properties.sorted_l1(profile, run) for run in mechanism.simulate(profile, size=size, rng=rng))
     return float(np.mean(errors)), float(np.std(errors, ddof=1)) / len(errors) ** 0.5
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Estimator
 
 ALPHABET = 10**8

@@ -17,13 +17,13 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import Graph, project
-from anonhist.properties import evenly_spread
+from anonhist.properties.guessing.covered import evenly_spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anonhist import EdgePrivacy, NodePrivacy, Profile, Release
-    from anonhist.graphs import BoundedDegrees
+    from anonhist import Profile, Release
+    from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
 
 DATA = Path(__file__).parent.parent / "data"
 GRAPHS = ("facebook_combined", "ca_grqc", "wiki_vote", "p2p_gnutella31", "polblogs")
@@ -83,10 +83,10 @@ def edge_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
         for epsilon in epsilons:
             errors: dict[str, np.ndarray] = {}
             for mechanism in EDGE:
-                found = measured(degrees, ah.EdgePrivacy(nodes), mechanism, epsilon, runs)
+                found = measured(degrees, ah.graphs.EdgePrivacy(nodes), mechanism, epsilon, runs)
                 if found is not None:
                     errors[mechanism] = found
-            unknown = measured(degrees, ah.EdgePrivacy(), "auto", epsilon, runs)
+            unknown = measured(degrees, ah.graphs.EdgePrivacy(), "auto", epsilon, runs)
             ratio, spread = ratio_of(errors[HAY][:, 0], errors["auto"][:, 0])
             worst = min(worst, ratio - 2 * spread)
             cells = [shown(errors.get(mechanism)) for mechanism in EDGE]
@@ -107,7 +107,7 @@ def node_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
             cells = []
             for method, bound, bounding in NODE:
                 how = ah.graphs.BoundedDegrees(bound, method, bounding)
-                cells.append(shown(measured(graph, ah.NodePrivacy(), how, epsilon, runs)))
+                cells.append(shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs)))
             print(f"| {epsilon} |", " | ".join(cells), "|", flush=True)
         print()
 
@@ -118,13 +118,13 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print(f"## Barabási–Albert: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, largest degree {degrees.max()}\n")
     truth = ah.Profile.from_counts(degrees)
     for bound, theirs in PROTOTYPE_BIAS.items():
-        bias = ah.sorted_l1(truth, ah.Profile.from_counts(project(graph, bound)))
+        bias = ah.properties.sorted_l1(truth, ah.Profile.from_counts(project(graph, bound)))
         print(f"bias of the projection to {bound}: {bias:,} (a prototype, on another such graph: {theirs:,})")
     print("\n| epsilon | prototype, 64 | cumulative, 64 | largest degree chosen and paid | chosen, flow |")
     print("|---|---|---|---|---|")
     for epsilon, theirs in PROTOTYPE.items():
         cells = [
-            shown(measured(graph, ah.NodePrivacy(), how, epsilon, runs))
+            shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs))
             for how in (
                 ah.graphs.BoundedDegrees(64, "cumulative"),
                 ah.graphs.BoundedDegrees("auto", "cumulative"),
@@ -146,7 +146,7 @@ def measured(
             released = ah.release_degrees(graph, privacy=privacy, mechanism=mechanism, epsilon=epsilon)
         except ah.UsageError:
             return None
-        found.append((ah.sorted_l1(truth, released.profile), ccdf_error(truth, released)))
+        found.append((ah.properties.sorted_l1(truth, released.profile), ccdf_error(truth, released)))
     return np.array(found, dtype=float)
 
 
@@ -193,7 +193,7 @@ def barabasi_albert(nodes: int, edges: int, *, seed: int) -> Graph:
         while len(picked) < edges:
             picked.add(ends[rng.integers(len(ends))])
         targets = list(picked)
-    return ah.as_graph(pairs, nodes=map(str, range(nodes)))
+    return ah.graphs.as_graph(pairs, nodes=map(str, range(nodes)))
 
 
 if __name__ == "__main__":

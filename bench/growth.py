@@ -16,10 +16,10 @@ from children import Runs, measure
 PROGRAM = """
 import sys
 import anonhist as ah
-from anonhist.mechanisms import staircase_profile
-profile = staircase_profile(int(sys.argv[3]))
-kinds = {"frobenius": ah.FrobeniusMechanism, "partition": ah.PartitionMechanism, "privhist": ah.PrivHistMechanism}
-kinds["bounded"] = lambda epsilon: ah.BoundedPartitionMechanism(epsilon, public_items=2**40)
+profile = ah.mechanisms.staircase_profile(int(sys.argv[3]))
+room = ah.mechanisms
+kinds = {"frobenius": room.FrobeniusMechanism, "partition": room.PartitionMechanism, "privhist": room.PrivHistMechanism}
+kinds["bounded"] = lambda epsilon: room.BoundedPartitionMechanism(epsilon, public_items=2**40)
 kinds[sys.argv[1]](sys.argv[2]).release(profile)
 """
 CASES = [("frobenius", "1"), ("partition", "1"), ("partition", "4"), ("frobenius", "0.01"), ("partition", "0.01")]

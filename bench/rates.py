@@ -39,10 +39,10 @@ Curves = dict[tuple[str, str], list[tuple[float, float, float]]]
 def mechanism(name: str, epsilon: str) -> CentralMechanism:
     """Make a mechanism by its name here: the exponential one is that of Blocki, with a bound far beyond the data."""
     made: dict[str, Callable[[str], CentralMechanism]] = {
-        "privhist": ah.PrivHistMechanism,
-        "exponential": lambda budget: ah.BoundedPartitionMechanism(budget, public_items=2**40),
-        "partition": ah.PartitionMechanism,
-        "frobenius": ah.FrobeniusMechanism,
+        "privhist": ah.mechanisms.PrivHistMechanism,
+        "exponential": lambda budget: ah.mechanisms.BoundedPartitionMechanism(budget, public_items=2**40),
+        "partition": ah.mechanisms.PartitionMechanism,
+        "frobenius": ah.mechanisms.FrobeniusMechanism,
     }
     return made[name](epsilon)
 
@@ -50,7 +50,7 @@ def mechanism(name: str, epsilon: str) -> CentralMechanism:
 def scaled(name: str, epsilon: str, profile: ah.Profile, runs: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean of ``error · √(ε/n)`` and its standard error."""
     found = mechanism(name, epsilon).simulate(profile, size=runs, rng=rng)
-    errors = np.array([ah.sorted_l1(profile, run) for run in found]) * (float(epsilon) / profile.n) ** 0.5
+    errors = np.array([ah.properties.sorted_l1(profile, run) for run in found]) * (float(epsilon) / profile.n) ** 0.5
     return float(errors.mean()), float(errors.std(ddof=1) / runs**0.5)
 
 

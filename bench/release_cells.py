@@ -109,7 +109,7 @@ def measured(profile: ah.Profile, epsilon: str, *, runs: int, error_runs: int, m
             ends = evidence.band.at(levels), evidence.prevalences.at(counts)
         for found, value, (low, high) in zip((k_plus, prevalences), values, ends, strict=True):
             found.append((value, np.minimum(low, value), np.maximum(high, value)))
-        errors.append(float(ah.sorted_l1(profile, released.profile)))
+        errors.append(float(ah.properties.sorted_l1(profile, released.profile)))
     expected, least, most = np.mean(said, axis=0).tolist()
     mean, spread = float(np.mean(errors)), float(np.std(errors, ddof=1)) / runs**0.5
     return Cell(

@@ -42,13 +42,13 @@ def rivals(profile: ah.Profile, cap: int = CAP, items: int = ITEMS) -> dict[str,
     labels, n = profile.num_labels, profile.n
     return {
         "default": lambda epsilon: choose(epsilon=epsilon, unit=ah.PrivacyUnit.item())[0],
-        "bounded exponential": lambda epsilon: ah.BoundedPartitionMechanism(epsilon, public_items=items),
-        "cumulative": lambda epsilon: ah.CumulativeMechanism(epsilon, public_cap=cap),
-        "PrivHist": ah.PrivHistMechanism,
-        "PrivHist, thirds": lambda epsilon: ah.PrivHistMechanism(epsilon, shares="thirds"),
+        "bounded exponential": lambda epsilon: ah.mechanisms.BoundedPartitionMechanism(epsilon, public_items=items),
+        "cumulative": lambda epsilon: ah.mechanisms.CumulativeMechanism(epsilon, public_cap=cap),
+        "PrivHist": ah.mechanisms.PrivHistMechanism,
+        "PrivHist, thirds": lambda epsilon: ah.mechanisms.PrivHistMechanism(epsilon, shares="thirds"),
         "PrivHist, 2 % 10 % 88 %": tuned,
-        "isotonic": lambda epsilon: ah.IsotonicMechanism(epsilon, public_labels=labels),
-        "prevalence": lambda epsilon: ah.PrevalenceMechanism(epsilon, public_cap=cap),
+        "isotonic": lambda epsilon: ah.mechanisms.IsotonicMechanism(epsilon, public_labels=labels),
+        "prevalence": lambda epsilon: ah.mechanisms.PrevalenceMechanism(epsilon, public_cap=cap),
         "split": SplitMechanism,
         "split, n public": lambda epsilon: SplitMechanism(epsilon, public_items=n),
     }
@@ -57,15 +57,16 @@ def rivals(profile: ah.Profile, cap: int = CAP, items: int = ITEMS) -> dict[str,
 def small_rivals(profile: ah.Profile) -> dict[str, Callable[[str], object]]:
     """List the same with tighter public numbers, and what is made for small data only."""
     return rivals(profile, cap=2000, items=SMALL) | {
-        "partition": ah.PartitionMechanism,
-        "frobenius": ah.FrobeniusMechanism,
-        "relaxed exponential": lambda epsilon: ah.RelaxedPartitionMechanism(epsilon, public_items=SMALL),
+        "partition": ah.mechanisms.PartitionMechanism,
+        "frobenius": ah.mechanisms.FrobeniusMechanism,
+        "relaxed exponential": lambda epsilon: ah.mechanisms.RelaxedPartitionMechanism(epsilon, public_items=SMALL),
     }
 
 
-def tuned(epsilon: str) -> ah.PrivHistMechanism:
+def tuned(epsilon: str) -> ah.mechanisms.PrivHistMechanism:
     """Divide PrivHist's budget as was found best here, which is not how its paper recommends it."""
-    return ah.PrivHistMechanism(epsilon, shares="1/50,1/10,22/25" if float(epsilon) <= 1 else "1/400,399/400,0")
+    shares = "1/50,1/10,22/25" if float(epsilon) <= 1 else "1/400,399/400,0"
+    return ah.mechanisms.PrivHistMechanism(epsilon, shares=shares)
 
 
 def main() -> None:
@@ -98,7 +99,7 @@ def main() -> None:
                 start = time.perf_counter()
                 released = mechanism.release(profile).profile
                 seconds.append(time.perf_counter() - start)
-                errors.append(ah.sorted_l1(profile, released))
+                errors.append(ah.properties.sorted_l1(profile, released))
             mean, spread = float(np.mean(errors)), float(np.std(errors, ddof=1)) / options.releases**0.5
             if name == "default":
                 ours = (mean, spread)

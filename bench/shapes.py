@@ -51,7 +51,7 @@ def main() -> None:
             means = []
             for kind in (FrobeniusMechanism, PartitionMechanism):
                 runs = kind(epsilon).simulate(profile, size=options.runs, rng=rng)
-                means.append(float(np.mean([ah.sorted_l1(profile, run) for run in runs])))
+                means.append(float(np.mean([ah.properties.sorted_l1(profile, run) for run in runs])))
             shown = [f"{mean:,.0f}" if mean >= 10 else f"{mean:.1f}" for mean in means]
             best = int(means[1] < means[0])
             shown[best] = f"**{shown[best]}**"

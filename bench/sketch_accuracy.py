@@ -297,7 +297,9 @@ def real(runs: int, rng: np.random.Generator, *, largest: int, epsilons: Sequenc
                         read = reader.decode(observed, setting)
                         seconds += (time.perf_counter() - start) * (place == 0)
                         away = distance(profile, read)
-                        found[place].append([away / labels, ah.sorted_l1(profile, read.rounded()) / profile.n])
+                        found[place].append(
+                            [away / labels, ah.properties.sorted_l1(profile, read.rounded()) / profile.n]
+                        )
                 cells = [
                     f"{mean:.3g} ± {standard_error(np.array(each)):.1g}"
                     for results in found
@@ -348,7 +350,7 @@ def _intervals_row(
             sketch = ah.sketches.HashedSketch(buckets=buckets, epsilon=epsilon, key=b"any")
             np.add.at(sketch.counters, rng.integers(buckets, size=labels), counts)
         release, truth = sketch.reconstruct(simulations=simulations), ah.Profile.from_counts(counts)
-        quotients.append(ah.sorted_l1(release.profile, truth) / release.error.sorted_l1.value)
+        quotients.append(ah.properties.sorted_l1(release.profile, truth) / release.error.sorted_l1.value)
     kind = "domain" if buckets is None else "hashed"
     ratio_cell = f"{np.mean(quotients):.2f} ± {standard_error(np.array(quotients)):.2f}"
     print(

@@ -83,7 +83,7 @@ def node_rows(chosen: argparse.Namespace) -> Iterator[Row]:
         truth = graph.degree_profile().profile
         for method in METHODS:
             how = ah.graphs.BoundedDegrees(max_degree=int(truth.counts[-1]), method=method)
-            asked = {"privacy": ah.NodePrivacy(), "mechanism": how}
+            asked = {"privacy": ah.graphs.NodePrivacy(), "mechanism": how}
             for epsilon in chosen.epsilon or NODE_EPSILONS:
                 release = partial(ah.graphs.release_degrees, graph, **asked, epsilon=epsilon)
                 yield row(f"node {method}", name, epsilon, partial(_beside, truth, release), chosen.runs)

@@ -1,16 +1,20 @@
-"""The front door: a curated list of names, loaded when asked for, behind which nothing heavy stands by."""
+"""The front door and the rooms behind it: short lists of names, loaded when asked for; nothing heavy stands by."""
 
 import inspect
+import pydoc
+import re
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
 
 import anonhist
 from anonhist.cli.commands import anonhist as command_line
+from anonhist.errors import MissingExtraError, OutputError
 
 _REPORT = "import json, sys; sys.stderr.write('\\n' + json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
 _RUN = "from anonhist.cli.entry import run; code = run(sys.argv[1:]); assert code == 0, code"
@@ -41,21 +45,62 @@ def events(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_names_are_sorted_and_unique() -> None:
-    assert anonhist.__all__ == sorted(set(anonhist.__all__))
-    assert dir(anonhist) == sorted([*anonhist.__all__, "__version__"])
+ROOT = Path(__file__).parents[1]
+ROOMS = ["formats", "graphs", "local", "mechanisms", "private", "properties", "sketches"]
+MOST_NAMES = 30
+
+
+def rooms() -> list[ModuleType]:
+    """Return the front and the rooms that open from it."""
+    return [anonhist, *(getattr(anonhist, name) for name in ROOMS)]
+
+
+def test_the_front_is_short_and_documented() -> None:
+    names = [name for name in anonhist.__all__ if not inspect.ismodule(getattr(anonhist, name))]
+    assert 20 < len(names) <= MOST_NAMES
+    assert sorted([*names, *ROOMS]) == anonhist.__all__
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+    documented = {name for text in texts for name in re.findall(r"\bah\.(\w+)", text)}
+    assert set(anonhist.__all__) - documented == set()
+
+
+def test_names_are_public_sorted_and_unique() -> None:
+    for room in rooms():
+        assert room.__all__ == sorted(set(room.__all__), key=room.__all__.index)
+        assert [name for name in room.__all__ if name.startswith("_")] == []
+    for lazy in (anonhist, anonhist.properties, anonhist.formats):
+        assert lazy.__all__ == sorted(lazy.__all__)
+        assert set(dir(lazy)) - {"__version__"} == set(lazy.__all__)
 
 
 def test_every_name_is_there_and_explained() -> None:
-    for name in anonhist.__all__:
-        value = getattr(anonhist, name)
-        assert inspect.getdoc(value), name
-        assert getattr(anonhist, name) is value
-        if inspect.ismodule(value):
-            assert value.__name__ == f"anonhist.{name}"
-        else:
-            assert value.__module__.startswith("anonhist."), name
-            assert value.__name__ == name
+    for room in rooms():
+        for name in room.__all__:
+            value = getattr(room, name)
+            assert getattr(room, name) is value
+            if inspect.ismodule(value):
+                assert value.__name__ == f"anonhist.{name}"
+            elif callable(value) and isinstance(value, type | type(rooms)):
+                assert value.__module__.startswith("anonhist."), name
+                assert value.__name__ == ("private_" if room is anonhist.private else "") + name
+                assert inspect.getdoc(value), name
+
+
+def test_help_names_what_there_is() -> None:
+    for room in rooms():
+        text = pydoc.plain(pydoc.render_doc(room))
+        assert [name for name in room.__all__ if name not in text] == []
+
+
+def test_nothing_within_imports_a_front() -> None:
+    # What loads a name from a front holds the lock of all fronts; in the middle of an import it could wait for ever.
+    fronts = [path.parent for path in (ROOT / "src").rglob("__init__.pyi")]
+    assert len(fronts) == 3
+    names = "|".join(".".join(path.relative_to(ROOT / "src").parts) for path in fronts)
+    bad = re.compile(rf"^ *(?:from (?:{names}) import|import anonhist\b)".replace(".", r"\."), re.MULTILINE)
+    assert bad.search("    from anonhist.properties import Estimate")
+    found = [path for path in (ROOT / "src").rglob("*.py") if bad.search(path.read_text(encoding="utf-8"))]
+    assert found == []
 
 
 def test_a_star_import_brings_exactly_these() -> None:
@@ -72,9 +117,9 @@ def test_other_names_are_not_there() -> None:
 
 def test_errors_form_the_tree_that_is_drawn() -> None:
     assert issubclass(anonhist.UsageError, anonhist.AnonhistError)
-    assert issubclass(anonhist.MissingExtraError, anonhist.UsageError)
+    assert issubclass(MissingExtraError, anonhist.UsageError)
     assert issubclass(anonhist.DataError, anonhist.AnonhistError)
-    assert issubclass(anonhist.OutputError, anonhist.AnonhistError)
+    assert issubclass(OutputError, anonhist.AnonhistError)
     assert not issubclass(anonhist.DataError, anonhist.UsageError)
 
 
@@ -143,9 +188,8 @@ def test_a_seedable_source_is_out_of_reach(events: Path) -> None:
 
 
 def test_the_version_is_written_once() -> None:
-    root = Path(__file__).parents[1]
-    assert f'__version__ = "{anonhist.__version__}"' in (root / "src/anonhist/__init__.py").read_text()
-    assert 'dynamic = ["version"]' in (root / "pyproject.toml").read_text()
+    assert f'__version__ = "{anonhist.__version__}"' in (ROOT / "src/anonhist/version.py").read_text()
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
 
 
 def test_types_are_shipped() -> None:

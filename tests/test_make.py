@@ -32,11 +32,11 @@ def test_demo_releases_real_data_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert written == ["friends.html", "friends.json", "rockyou.html", "rockyou.json", "trees.csv"]
     for name in written:
         assert f"demo-output/{name}" in done.stdout + done.stderr
-    release = ah.read_release(tmp_path / "demo-output" / "rockyou.json")
+    release = ah.read(tmp_path / "demo-output" / "rockyou.json")
     assert release.guarantee.epsilon == 1
     truth = ah.read_profile(ROOT / "data" / "pw_rockyou.csv")
     # The error to expect is 1,707 items; no run is ten times as bad.
-    assert 0 < ah.sorted_l1(truth, release.profile) < 17_000
+    assert 0 < ah.properties.sorted_l1(truth, release.profile) < 17_000
 
 
 def test_test_runs_every_check_and_every_test() -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 import anonhist
-from anonhist import DataError, OutputError, UsageError
 from anonhist.cli.commands import anonhist as commands
 from anonhist.cli.hints import commands_of
 from anonhist.cli.spelling import as_typed
-from anonhist.errors import spelled
+from anonhist.errors import DataError, OutputError, UsageError, spelled
 from anonhist.testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent

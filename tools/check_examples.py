@@ -1,4 +1,4 @@
-"""Check the types of the Python examples in the documents, as a program of a user's would be, and of wrong calls.
+"""Check types as a program of a user's would: of the documents' Python examples, all public names, and wrong calls.
 
 python tools/check_examples.py
 
@@ -8,17 +8,28 @@ the document and the line there.
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import anonhist
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), ROOT / "data" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CALLS = ROOT / "tests" / "typed_calls.py"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FOUND = re.compile(r"^.*example_(\d+)\.py:(\d+)", re.MULTILINE)
+FRONT = ROOT / "src" / "anonhist" / "__init__.pyi"
+
+
+def public_names() -> list[str]:
+    """Return the names of the front door and of the rooms behind it."""
+    rooms = [name for name in anonhist.__all__ if inspect.ismodule(getattr(anonhist, name))]
+    inner = [f"{room}.{name}" for room in rooms for name in getattr(anonhist, room).__all__]
+    return [*anonhist.__all__, *inner]
 
 
 def main() -> int:
@@ -30,6 +41,9 @@ def main() -> int:
             for block in BLOCK.finditer(text):
                 Path(folder, f"example_{len(places)}.py").write_text(block[1], encoding="utf-8")
                 places.append((document, text.count("\n", 0, block.start(1))))
+        names = "import anonhist as ah\n" + "".join(f"ah.{name}\n" for name in public_names())
+        Path(folder, f"example_{len(places)}.py").write_text(names, encoding="utf-8")
+        places.append((FRONT, 0))
         files = [str(path) for path in (CALLS, *sorted(Path(folder).iterdir()))]
         command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--no-error-summary", *files]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -40,7 +54,8 @@ def main() -> int:
 
     print(FOUND.sub(at_home, done.stdout) + done.stderr, end="")
     if done.returncode == 0:
-        print(f"Success: the types of {len(places)} examples are right, and wrong calls are refused")
+        right = f"{len(places) - 1} examples and {names.count('ah.')} public names"
+        print(f"Success: the types of {right} are right, and wrong calls are refused")
     return done.returncode
 
 

@@ -18,7 +18,11 @@ Refusals = Callable[..., list[CompletedProcess[str]]]
 _SAID = ["says", "reason"]
 _ERRORS = ["standard_error", "sampling_error", "privacy_noise_error"]
 _WARNING = "Warning: This curve is not private: it tells of the data."
-_CURVES = {"rarefaction": ah.rarefaction_curve, "guessing": ah.guessing_curve, "hill": ah.hill_curve}
+_CURVES = {
+    "rarefaction": ah.properties.rarefaction_curve,
+    "guessing": ah.guessing_curve,
+    "hill": ah.properties.hill_curve,
+}
 _OPTIONS = {"rarefaction": {"points": 100}, "guessing": {"points": 100}, "hill": {}}
 # Few samples for the band.
 _QUICKLY = ("--bootstraps", "5")

@@ -49,7 +49,7 @@ def graph(folder: Path) -> Path:
 
 
 def _release(folder: Path, name: str = "out.json") -> ah.Release:
-    return ah.read_release(folder / name)
+    return ah.read(folder / name)
 
 
 def _pairs(profile: Profile) -> dict[int, int]:

@@ -94,9 +94,9 @@ def test_a_pipe_gets_what_the_library_says(name: str, cli: Cli, data: str) -> No
         (("entropy", "--alphabet-size", "1e3"), lambda p: ah.entropy(p, alphabet_size=1000)),
         (("support-size", "--method", "chao1", "--level", "0.9"), lambda p: ah.support_size(p, level=0.9)),
         (("support-size", "--alphabet-size", "5_000"), lambda p: ah.support_size(p, alphabet_size=5000)),
-        (("support-coverage", "--draws", "1e4"), lambda p: ah.support_coverage(p, draws=10_000)),
+        (("support-coverage", "--draws", "1e4"), lambda p: ah.properties.support_coverage(p, draws=10_000)),
         (("hill-number", "--order", "0.5"), lambda p: ah.hill_number(p, order=0.5)),
-        (("sample-coverage", "--method", "chao-jost"), lambda p: ah.sample_coverage(p, method="chao-jost")),
+        (("sample-coverage", "--method", "chao-jost"), lambda p: ah.properties.sample_coverage(p, method="chao-jost")),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
@@ -225,7 +225,7 @@ def test_all_fits_the_terminal(width: int, terminal: Cli, data: str, release: st
         assert "…" not in shown
         for heading in ("entropy, nats", "support-size, labels", "sample-coverage", "work-factor, guesses"):
             assert heading in lines
-        profile = ah.read_release(release).profile if is_private else ah.read_profile(data)
+        profile = ah.read(release).profile if is_private else ah.read_profile(data)
         assert re.search(rf"^  observed( \[\d\])* +{profile.num_labels} ", shown, re.MULTILINE)
         flat = " ".join(shown.split())
         # What marks stand for is told once.
@@ -260,7 +260,7 @@ def test_a_pipe_on_a_terminal_is_clean_while_the_person_is_told(terminal: Cli, d
 @pytest.mark.parametrize("name", ["release.json", "release.parquet"])
 def test_releases_are_free_and_private(name: str, cli: Cli, data: str) -> None:
     cli("release", data, "--epsilon", "2", "--simulations", "5", "-o", name)
-    guarantee = str(ah.read_release(name).guarantee)
+    guarantee = str(ah.read(name).guarantee)
     done = cli("estimate", "entropy", name)
     assert (done.returncode, done.stderr) == (0, "")
     (row,) = rows(done.stdout)
@@ -302,7 +302,7 @@ def test_the_commands_named_instead_keep_what_was_said_of_the_data_and_of_whom_t
     # Each is run as it stands: the release is for the same users, and the answer to the same question.
     assert set(read) < set(first)
     assert cli(*first).returncode == 0
-    released = ah.read_release("release.json")
+    released = ah.read("release.json")
     assert str(released.guarantee.unit) == "one user with at most 2 items"
     assert released.guarantee.epsilon == 1000
     (row,) = rows(cli(*second).stdout)

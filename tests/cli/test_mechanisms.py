@@ -46,7 +46,7 @@ def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) 
     given, expected = _WORKING[row]
     done = cli(*_GOOD, *asked_for(row), *given, "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    release = ah.read_release(folder / "out.json")
+    release = ah.read(folder / "out.json")
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
     assert expected.items() <= release.mechanism.parameters.items()
     assert abs(release.profile.num_labels - 3) < 3
@@ -81,7 +81,7 @@ def test_every_mechanism_is_tried() -> None:
 @pytest.mark.slow
 def test_thirds_above_one_spend_two_of_them_and_say_so(cli: Cli, folder: Path) -> None:
     done = cli(*_GOOD, "--mechanism", "privhist", "--shares", "thirds", "-o", "out.json")
-    guarantee = ah.read_release(folder / "out.json").guarantee
+    guarantee = ah.read(folder / "out.json").guarantee
     assert guarantee.epsilon == Fraction(40, 3)
     assert [spent for _, spent in guarantee.spending] == [Fraction(20, 3)] * 2
     assert "Promise: 40/3-differentially private" in done.stdout
@@ -89,12 +89,12 @@ def test_thirds_above_one_spend_two_of_them_and_say_so(cli: Cli, folder: Path) -
         "release", "events.csv", "--epsilon", "0.9", "--mechanism", "privhist", "--shares", "thirds", "-o", "b.json"
     )
     assert low.returncode == 0
-    assert [spent for _, spent in ah.read_release(folder / "b.json").guarantee.spending] == [Fraction(3, 10)] * 3
+    assert [spent for _, spent in ah.read(folder / "b.json").guarantee.spending] == [Fraction(3, 10)] * 3
 
 
 def test_the_number_of_items_is_shown_where_it_was_released_on_its_own(cli: Cli, folder: Path) -> None:
     shown = cli(*_GOOD, "--mechanism", "privhist", "-o", "out.json").stdout
-    assert f"The number of items, released on its own: {ah.read_release(folder / 'out.json').n}." in shown
+    assert f"The number of items, released on its own: {ah.read(folder / 'out.json').n}." in shown
     assert "on its own" not in cli(*_GOOD, "--mechanism", "frobenius", "-o", "other.json").stdout
 
 
@@ -103,7 +103,7 @@ def test_users_get_the_noise_of_all_their_items(cli: Cli, folder: Path) -> None:
     given = ("release", "log.csv", "--label", "label", "--user", "user", "--max-per-user", "2", "--epsilon", "8")
     done = cli(*given, "--mechanism", "cumulative", "--public-cap", "80", "--relation", "substitute", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
-    mechanism = ah.read_release(folder / "out.json").mechanism
+    mechanism = ah.read(folder / "out.json").mechanism
     assert isinstance(mechanism, mechanism_class("cumulative"))
     assert mechanism.epsilon_per_cell == 2
 

@@ -40,7 +40,7 @@ def test_the_ending_chooses_the_format(name: str, cli: Cli, folder: Path) -> Non
 @pytest.mark.parametrize("name", ["out.json", "out.parquet"])
 def test_what_is_written_is_what_is_said(name: str, cli: Cli, folder: Path) -> None:
     said = cli(*_GOOD, "-o", name).stdout
-    release = ah.read_release(folder / name)
+    release = ah.read(folder / name)
     assert f"Promise: {release.guarantee}\n" in said
     assert f"Released: {release.profile.n:,} item" in said
     assert f"Mechanism: {release.mechanism.name}. {release.reason}\n" in said

@@ -58,7 +58,7 @@ def test_the_worst_shape_is_worse(cli: Cli) -> None:
 def test_a_released_file_gives_size_shape_and_unit(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n")
     assert cli("release", "x.csv", "--epsilon", "1", "-o", "r.json").returncode == 0
-    released = ah.read_release(folder / "r.json").profile
+    released = ah.read(folder / "r.json").profile
     done = cli("plan", "--like", "r.json", "--epsilon", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert int(_rows(done.stdout)[0]["items"]) == released.n
@@ -90,7 +90,7 @@ def test_a_plan_like_a_release_protects_whom_it_protected(cli: Cli, folder: Path
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n")
     made = ("release", "x.csv", "--unit", "label", "--max-count", "9", "--epsilon", "1", "-o", "r.json")
     assert cli(*made).returncode == 0
-    assert "one label with all its items" in str(ah.read_release(folder / "r.json").guarantee)
+    assert "one label with all its items" in str(ah.read(folder / "r.json").guarantee)
     like = ("plan", "--like", "r.json", "--items", "1000", "--epsilon", "1")
     assert _rows(cli(*like).stdout)[0]["mechanism"] == "prevalence"
     assert _rows(cli(*like, "--unit", "item").stdout)[0]["mechanism"] == "frobenius"

@@ -106,10 +106,9 @@ def test_files_that_are_there_are_named_as_they_are(tmp_path: Path) -> None:
 def test_errors_of_the_library_hold_no_secret(source: str) -> None:
     for ask in (
         lambda: ah.read_profile(source, label="label"),
-        lambda: ah.read_release(source),
-        lambda: ah.read_release(source + ".json"),
-        lambda: ah.read_sketch(source + ".sketch"),
-        lambda: ah.read_survey(source + ".json"),
+        lambda: ah.read(source),
+        lambda: ah.read(source + ".json"),
+        lambda: ah.read(source + ".sketch"),
     ):
         with pytest.raises(AnonhistError) as caught:
             ask()

@@ -50,7 +50,7 @@ def test_everything_is_written_without_a_simulation(
         assert made_up not in page
     error = json.loads((inputs / "out.json").read_text())["error"]
     assert (error["simulations"], error["sorted_l1"], error["levels"]) == (0, None, [])
-    read = ah.read_release("out.json")
+    read = ah.read("out.json")
     assert (read.simulations, read.error.sorted_l1) == (0, None)
     table = cli(*COMMANDS[name], "--simulations", "0", "-o", "-").stdout
     assert "nan" not in table

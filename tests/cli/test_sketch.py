@@ -19,8 +19,9 @@ import pytest
 
 from anonhist.cli.sketch import update as sketch_update
 from anonhist.cli.sketch.commands import DECODER_NAMES
-from anonhist.formats import read_release, write
+from anonhist.formats.reading import read_release
 from anonhist.formats.sketches import read_sketch
+from anonhist.formats.writing import write
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import DomainSketch, HashedSketch, recommendation
 from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses

@@ -29,7 +29,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     (folder / "x.csv").write_text("count,prevalence\n" + "".join(f"{r},{5000 // r**2 + 1}\n" for r in range(1, 200)))
     done = terminal("release", "x.csv", "--epsilon", "1", width=width)
     assert done.returncode == 0
-    release = ah.read_release(folder / "release.json")
+    release = ah.read(folder / "release.json")
     screen = _shown(done.stdout)
     flat = " ".join(screen.split())
     assert str(release.guarantee) in flat

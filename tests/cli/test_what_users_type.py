@@ -30,7 +30,7 @@ def _near(counts: list[int]) -> list[int]:
 
 
 def _released(folder: Path, name: str = "out.json") -> list[int]:
-    return ah.read_release(folder / name).profile.counts.tolist()
+    return ah.read(folder / name).profile.counts.tolist()
 
 
 def test_who_counts_how_often_users_were_seen_is_told_of_the_unit_with_less_noise(cli: Cli, folder: Path) -> None:
@@ -42,7 +42,7 @@ def test_who_counts_how_often_users_were_seen_is_told_of_the_unit_with_less_nois
     assert (instead.returncode, instead.stderr) == (0, "")
 
     def width(name: str) -> float:
-        low, high = ah.read_release(folder / name).k_plus(1).interval
+        low, high = ah.read(folder / name).k_plus(1).interval
         return high - low
 
     # Of ε = 1, one of five items gets a fifth, and a label all.
@@ -100,12 +100,12 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     )
     done = cli(*shlex.split(typed))
     assert (done.returncode, done.stderr) == (0, "")
-    guarantee = ah.read_release(sources / "r.json").guarantee
+    guarantee = ah.read(sources / "r.json").guarantee
     assert str(guarantee).startswith(
         "0.5-differentially private (δ = 0) when one user with at most 1 item is added or removed"
     )
     assert str(guarantee) in done.stdout
-    key = ah.read_release(sources / "r.json").order_key
+    key = ah.read(sources / "r.json").order_key
     assert key is not None
     # What the bound left out is in no interval, which is said wherever intervals are.
     told = (
@@ -120,7 +120,7 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     )
     assert told + how_to_ask in (sources / "out.html").read_text(encoding="utf-8")
     again = cli(*shlex.split(typed), "--force", "--order-key", key, "--excess-share", "0.2", "--excess-cap", "5")
-    found = ah.read_release(sources / "r.json")
+    found = ah.read(sources / "r.json")
     assert found.excess is not None
     assert (found.excess.bound, found.excess.cap, found.excess.epsilon) == (1, 5, Fraction(1, 10))
     assert found.guarantee.epsilon == Fraction(1, 2)
@@ -133,7 +133,7 @@ def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
     done = cli("release", _DATA / "pw_phpbb.csv", "--epsilon", "1", "--simulations", "2", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     truth = ah.read_profile(str(_DATA / "pw_phpbb.csv"))
-    assert ah.sorted_l1(truth, ah.read_release(folder / "out.json").profile) < truth.n / 100
+    assert ah.properties.sorted_l1(truth, ah.read(folder / "out.json").profile) < truth.n / 100
     assert "when one item is added or removed" in done.stdout
 
 
@@ -155,7 +155,7 @@ def test_the_promise_is_the_one_asked_for(
     given = ("release", "events.parquet", "--label", "query", "--epsilon", "18", "--simulations", "2", *options)
     done = cli(*given, "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
-    release = ah.read_release(sources / "out.json")
+    release = ah.read(sources / "out.json")
     assert sentence in str(release.guarantee)
     assert release.mechanism.name == mechanism
     assert release.simulations == 2

@@ -12,13 +12,14 @@ FORKS = """
 import os, pickle
 import anonhist as ah
 from anonhist import local, sketches
+from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, PrevalenceMechanism
 from anonhist.randomness import SystemSource
 
 profile = ah.Profile.from_prevalences({1: 900, 2: 400, 3: 200, 7: 100, 400: 10})
 labels = [str(number) for number in range(200)]
-ring = ah.as_graph([(node, (node + 1) % 100) for node in range(100)])
+ring = ah.graphs.as_graph([(node, (node + 1) % 100) for node in range(100)])
 source = SystemSource()
-mechanisms = [ah.FrobeniusMechanism("0.2"), ah.PartitionMechanism("0.05"), ah.PrevalenceMechanism(1, public_cap=400)]
+mechanisms = [FrobeniusMechanism("0.2"), PartitionMechanism("0.05"), PrevalenceMechanism(1, public_cap=400)]
 surveys = [kind(alphabet=labels, epsilon=1) for kind in (local.KRR, local.OptimizedUnary, local.HadamardResponse)]
 rappor = local.RAPPOR(buckets=32, cohorts=8, permanent="1/2", zero="1/2", one="3/4")
 memory = rappor.remember(labels)
@@ -45,9 +46,9 @@ def drawn():
     for survey in surveys:
         found[survey.name] = columns(survey.randomize(labels * 5))
     found["rappor"] = columns(rappor.randomize_again(memory))
-    found["estimates"] = [ah.private_entropy(profile, epsilon=1, method="plug-in").value for _ in range(9)]
+    found["estimates"] = [ah.private.entropy(profile, epsilon=1, method="plug-in").value for _ in range(9)]
     bounded = ah.graphs.BoundedDegrees(max_degree=8, method="histogram")
-    for privacy, how in ((ah.EdgePrivacy(), "auto"), (ah.NodePrivacy(), bounded)):
+    for privacy, how in ((ah.graphs.EdgePrivacy(), "auto"), (ah.graphs.NodePrivacy(), bounded)):
         found[repr(privacy)] = [
             ah.release_degrees(ring, privacy=privacy, mechanism=how, epsilon="0.2").profile.partition().tolist()
             for _ in range(4)

@@ -98,7 +98,7 @@ def _read_rappor(path: Path) -> object:
     for name, content in RAPPOR.items():
         if path.name != name:
             files[name].write_bytes(content)
-    counts, candidates = ah.read_rappor(*files.values())
+    counts, candidates = ah.formats.read_rappor(*files.values())
     return counts.estimate(candidates).raw
 
 
@@ -114,12 +114,12 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
     }
     for name, option in options.items():
         given = {"mechanism": name, "epsilon": 2, "simulations": 2, "source": source, **option}
-        yield f"{name}.json", ah.release(profile, **given), ah.read_release
+        yield f"{name}.json", ah.release(profile, **given), ah.read
     users = BoundedUsers(2, Profile.from_counts([1, 2, 9]))
     bounded = Profile([1, 3], [2, 1], unit=PrivacyUnit.user(max_items=2), users=users)
     given = {"epsilon": 2, "excess_share": "1/4", "simulations": 2, "source": source}
-    yield "excess.json", ah.release(bounded, **given), ah.read_release
-    yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read_release
+    yield "excess.json", ah.release(bounded, **given), ah.read
+    yield "release.parquet", ah.release(profile, epsilon=2, simulations=2, source=source), ah.read
     graph = as_graph([(f"n{i}", f"n{i * i % 7}") for i in range(9)], nodes=[f"n{i}" for i in range(9)])
     asked: dict[str, dict[str, Any]] = {
         "edge": {"privacy": EdgePrivacy(9)},
@@ -128,17 +128,17 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
     }
     for name, how in asked.items():
         degrees = release_degrees(graph, **how, epsilon=5, simulations=2, source=source)
-        yield f"degrees-{name}.json", degrees, ah.read_release
+        yield f"degrees-{name}.json", degrees, ah.read
     hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2), sample_share="1/3")
     domain = DomainSketch(alphabet=["a", "b", "cc"], epsilon=2)
     for name, sketch in (("hashed", hashed), ("domain", domain)):
-        yield f"{name}.sketch", sketch, ah.read_sketch
-        yield f"{name}.json", sketch.reconstruct("three-tap", simulations=2), ah.read_release
+        yield f"{name}.sketch", sketch, ah.read
+        yield f"{name}.json", sketch.reconstruct("three-tap", simulations=2), ah.read
     for survey in _surveys():
         tally = survey.tally(survey.randomize([0, 1, 2, 0], source=source))
-        yield f"survey-{survey.name}.json", survey, ah.read_survey
-        yield f"tally-{survey.name}.json", tally, ah.read_tally
-        yield f"tally-{survey.name}.parquet", tally, ah.read_tally
+        yield f"survey-{survey.name}.json", survey, ah.read
+        yield f"tally-{survey.name}.json", tally, ah.read
+        yield f"tally-{survey.name}.parquet", tally, ah.read
         reports = survey.randomize([0, 1, 2, 0], source=source)
         for ending in ("csv", "jsonl", "parquet"):
             yield f"reports-{survey.name}.{ending}", reports, partial(ah.tally_reports, survey)

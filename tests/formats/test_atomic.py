@@ -9,7 +9,7 @@ from typing import Never
 import pytest
 
 from anonhist.errors import OutputError, UsageError
-from anonhist.formats import check_free, write_whole
+from anonhist.formats.atomic import check_free, write_whole
 from anonhist.testing.cases import each_of
 
 

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import to_arrow
+from anonhist.formats.writing import write
 from anonhist.mechanisms import release
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release

@@ -12,8 +12,8 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import read_release
 from anonhist.formats.document import to_document
+from anonhist.formats.reading import read_release
 from anonhist.mechanisms import (
     CentralMechanism,
     FrobeniusMechanism,
@@ -42,9 +42,9 @@ resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 told = {path: [] for path in paths}
 for path in paths:
-    for ask in (ah.entropy, ah.rarefaction_curve, lambda release: ah.write_report(release, path + ".html")):
+    for ask in (ah.entropy, ah.properties.rarefaction_curve, lambda release: ah.write_report(release, path + ".html")):
         try:
-            ask(ah.read_release(path))
+            ask(ah.read(path))
             told[path].append("done")
         except ah.AnonhistError as error:
             told[path].append(str(error))

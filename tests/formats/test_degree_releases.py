@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import to_document
 from anonhist.formats.kinds import RECORDS
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import csv_text, to_arrow
+from anonhist.formats.writing import write
 from anonhist.graphs import BoundedDegrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy, as_graph, release_degrees
 from anonhist.graphs.node.bounded_degrees import METHODS
 from anonhist.graphs.policy import Direction

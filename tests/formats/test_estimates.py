@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats import write
+from anonhist.formats.writing import write
 from anonhist.local import FrequencyEstimate
 from anonhist.local.surveys.limits import NormalLimits
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.formats import read_release, write
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.reading import read_release
+from anonhist.formats.writing import write
 from anonhist.mechanisms import CentralMechanism, FrobeniusMechanism, PrivHistMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -35,7 +35,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
 told = {}
 for path in paths:
     try:
-        (ah.read_sketch if path.endswith(".sketch") else ah.read_release)(path)
+        ah.read(path)
         told[path] = "read"
     except ah.AnonhistError as error:
         told[path] = str(error)

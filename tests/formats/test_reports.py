@@ -10,8 +10,8 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.formats import reports as module
-from anonhist.formats import write
 from anonhist.formats.reports import reports_writer
+from anonhist.formats.writing import write
 from anonhist.local import Reports
 from anonhist.testing.cases import each_of
 

@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.formats import csv_text, read_release, to_arrow, write
 from anonhist.formats.document import from_document, to_document
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import csv_text, to_arrow
+from anonhist.formats.writing import write
 from anonhist.mechanisms import MECHANISM_NAMES, FrobeniusMechanism, PartitionMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError, OutputError, UsageError
-from anonhist.formats import write
 from anonhist.formats.sketch_in_place import sketch_in_place
 from anonhist.formats.sketches import read_sketch
+from anonhist.formats.writing import write
 from anonhist.sketches import DomainSketch
 
 LABELS = ("cat", "dog", "emu")

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import read_release, write
 from anonhist.formats.kinds import RECORDS, Recorded
+from anonhist.formats.reading import read_release
+from anonhist.formats.writing import write
 from anonhist.mechanisms import release
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import write
 from anonhist.formats.sketches import read_sketch
+from anonhist.formats.writing import write
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, HashedSketch, NoiseShare, Sketch, UsersIn
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import write
 from anonhist.formats.surveys import read_survey, survey_document
+from anonhist.formats.writing import write
 from anonhist.local import KRAPPOR, KRR, Alphabet, OptimizedUnary, SubsetSelection, Survey, WarnerRR
 from anonhist.testing.cases import each_of
 

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import write
 from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
+from anonhist.formats.writing import write
 from anonhist.local import KRR, Tally
 from anonhist.testing.cases import each_of
 

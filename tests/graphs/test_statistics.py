@@ -42,7 +42,7 @@ from anonhist.graphs.statistics.power_law import PowerLaw, log_zeta
 from anonhist.mechanisms import PartitionMechanism, release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening
 from anonhist.releases import Release
 from anonhist.testing.sources import SeededSource

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats import write
+from anonhist.formats.writing import write
 from anonhist.ingest import reports as module
 from anonhist.ingest.report_columns import reports_of
 from anonhist.ingest.reports import report_files, tally_reports

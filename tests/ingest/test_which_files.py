@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.formats import write
+from anonhist.formats.writing import write
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.files import input_files

@@ -46,14 +46,14 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
 @pytest.mark.parametrize(
     ("module", "function", "mechanism"),
     [
-        (frobenius, "noisy_rows", ah.FrobeniusMechanism(1)),
-        (privhist, "cut", ah.PrivHistMechanism(1)),
-        (cumulative, "added", ah.CumulativeMechanism(1, public_cap=9)),
-        (bounded_partition, "hyperbola", ah.BoundedPartitionMechanism(1, public_items=9)),
+        (frobenius, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
+        (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
+        (cumulative, "added", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
+        (bounded_partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
     ],
 )
 def test_a_lack_of_memory_is_told_without_sizes(
-    module: object, function: str, mechanism: ah.FrobeniusMechanism, monkeypatch: pytest.MonkeyPatch
+    module: object, function: str, mechanism: ah.mechanisms.FrobeniusMechanism, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 16.0 GiB for an array with shape (2147471303,)")
@@ -66,12 +66,12 @@ def test_a_lack_of_memory_is_told_without_sizes(
 
 def test_options_of_single_mechanisms_reach_them() -> None:
     profile = Profile.from_counts([3, 1])
-    member = ah.calibrate(parse_epsilon("0.5"), 0.1)
+    member = ah.mechanisms.calibrate(parse_epsilon("0.5"), 0.1)
     assert ah.release(profile, epsilon="0.5", mechanism="partition", member=member).mechanism.family == member
     relaxed = ah.release(profile, epsilon=1, mechanism="relaxed-partition", public_items=9, delta="1e-12")
     assert relaxed.guarantee.delta == parse_epsilon("1e-12")
     thirds = ah.release(profile, epsilon=1, mechanism="privhist", shares="thirds")
-    assert thirds.mechanism.shares == ah.BudgetShares.thirds()
+    assert thirds.mechanism.shares == ah.mechanisms.BudgetShares.thirds()
     for options in ({"member": member}, {"delta": "1e-12"}, {"shares": "thirds"}):
         with pytest.raises(UsageError, match="does not belong to mechanism='frobenius'"):
             ah.release(profile, epsilon=1, mechanism="frobenius", **options)
@@ -80,13 +80,13 @@ def test_options_of_single_mechanisms_reach_them() -> None:
 def test_shares_too_small_for_a_step_are_refused_before_anything_is_drawn() -> None:
     for shares in ("1e-9,0.5,0.499999999", "0.5,1e-9,0.499999999", "0.5,0.499999999,1e-9"):
         with pytest.raises(UsageError, match="leaves less than 1e-05 per cell for a step"):
-            ah.PrivHistMechanism(1, shares=shares)
-    assert ah.PrivHistMechanism(2, shares="0.5,0.5,0.0").shares.blocks == 0
+            ah.mechanisms.PrivHistMechanism(1, shares=shares)
+    assert ah.mechanisms.PrivHistMechanism(2, shares="0.5,0.5,0.0").shares.blocks == 0
 
 
 def test_a_member_whose_band_would_fill_memory_is_refused() -> None:
     with pytest.raises(UsageError, match=r"c must be at least 0\.00049"):
-        ah.PartitionMechanism(1, member=ah.FamilyParameters(0.00048, 0.0))
+        ah.mechanisms.PartitionMechanism(1, member=ah.mechanisms.FamilyParameters(0.00048, 0.0))
 
 
 def test_a_unit_of_several_sketches_is_for_sketches() -> None:

@@ -189,7 +189,9 @@ def test_draws_keep_their_distance(epsilon: str) -> None:
     below, above = (DiagonalChain(coordinates, FamilyParameters(at, 0.0)).log_normalizer for at in (c - step, c + step))
     expected = (below - above) / (2 * step)
     drawn = DiagonalChain(coordinates, FamilyParameters(c, 0.0)).draw(30, SimulatedChoices(np.random.default_rng(9)))
-    distances = np.array([ah.sorted_l1(coordinates.profile(), one.profile()) for one in drawn], dtype=np.float64)
+    distances = np.array(
+        [ah.properties.sorted_l1(coordinates.profile(), one.profile()) for one in drawn], dtype=np.float64
+    )
     standard_error = distances.std() / math.sqrt(30)
     assert standard_error < 0.02 * expected
     assert abs(distances.mean() - expected) < 4 * standard_error

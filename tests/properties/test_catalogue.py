@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from anonhist.errors import UsageError
 from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.properties.catalogue import PROPERTIES, estimate_all
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds
 from anonhist.testing.cases import each_of
 from anonhist.testing.properties import answered, asked

@@ -169,7 +169,7 @@ def test_intervals_from_releases_hold_what_the_data_say() -> None:
 def test_a_release_of_mostly_noise_says_so() -> None:
     little = Profile.from_counts([2, 1, 1])
     loud = ah.release(little, epsilon="0.1", simulations=8, source=SeededSource(1))
-    for estimate in (ah.entropy(loud), ah.support_size(loud), ah.sample_coverage(loud)):
+    for estimate in (ah.entropy(loud), ah.support_size(loud), ah.properties.sample_coverage(loud)):
         assert any("mostly noise" in warning for warning in estimate.warnings)
     assert not any("mostly noise" in warning for warning in ah.entropy(released("2")).warnings)
 
@@ -188,5 +188,5 @@ def test_all_from_a_release_are_told_once() -> None:
 def test_the_series_of_good_and_toulmin_is_not_the_default_of_a_release() -> None:
     release = released("2")
     more = 2 * release.profile.n
-    assert ah.support_coverage(release, draws=more).method == "smoothed-binomial-b, from a release"
-    assert ah.support_coverage(release.profile, draws=more).method == "good-toulmin"
+    assert ah.properties.support_coverage(release, draws=more).method == "smoothed-binomial-b, from a release"
+    assert ah.properties.support_coverage(release.profile, draws=more).method == "good-toulmin"

@@ -50,7 +50,7 @@ def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(c
 
 
 def test_curves_of_capped_counts_have_no_band(capped: ah.Release) -> None:
-    for draw in (ah.rarefaction_curve, ah.guessing_curve, ah.hill_curve):
+    for draw in (ah.properties.rarefaction_curve, ah.guessing_curve, ah.properties.hill_curve):
         curve = draw(capped, bootstraps=3)
         assert "counts of 10 or more were taken together" in curve.why_unknown
         # Chance has no part in it, and no side is known.

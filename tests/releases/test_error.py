@@ -14,7 +14,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonhist.formats import csv_text, read_release, write
+from anonhist.formats.reading import read_release
+from anonhist.formats.tables import csv_text
+from anonhist.formats.writing import write
 from anonhist.graphs.edge.mechanism import EdgeMechanism
 from anonhist.graphs.graph import Degrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees

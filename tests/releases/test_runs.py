@@ -39,7 +39,7 @@ def test_errors_and_properties_rest_on_the_same_runs(make_release: Any) -> None:
     assert recorded.resimulate()[0] is runs[0]
     ah.entropy(recorded)
     ah.support_size(recorded)
-    ah.rarefaction_curve(recorded)
+    ah.properties.rarefaction_curve(recorded)
     # Four runs on what was released; the script does not count those on no data.
     assert made.mechanism.sizes == [4]
 
@@ -106,7 +106,7 @@ def test_without_simulations_nothing_is_run_and_nothing_made_up(make_release: An
     assert entropy.statement.holds is Holds.NONE
     assert "not simulated (0 simulations)" in str(entropy)
     assert [cause for cause, _ in entropy.parts] == ["sampling"]
-    curve = ah.rarefaction_curve(made)
+    curve = ah.properties.rarefaction_curve(made)
     assert "not simulated (0 simulations)" in curve.why_unknown
 
 
@@ -134,7 +134,7 @@ def test_intervals_of_a_sketch_need_no_simulation() -> None:
 def test_tables_of_errors_and_their_runs_belong_together() -> None:
     none, one = np.zeros(0), np.ones(1)
     for expected, runs, table in ((None, 32, one), (None, 0, one)):
-        with pytest.raises(ah.errors.DataError, match="where no run was made"):
+        with pytest.raises(ah.DataError, match="where no run was made"):
             ReleaseError(expected, runs, table.astype(np.int64), table, table)
     assert ReleaseError(None, 0, none.astype(np.int64), none, none).expected_range is None
 

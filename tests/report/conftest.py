@@ -27,9 +27,9 @@ from anonhist.mechanisms import (
 )
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.properties.curve import Curve
 from anonhist.properties.diversity.hill_curve import hill_curve
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError

@@ -13,7 +13,7 @@ from anonhist.graphs.statistics import degree_statistics
 from anonhist.mechanisms import FrobeniusMechanism, release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.releases import Release
 from anonhist.report import write_report
 from anonhist.report.degree.wording import NOT_PRIVATE, ends_text, number_text

@@ -9,7 +9,8 @@ import pytest
 
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile, sorted_l1
-from anonhist.properties import Estimate, covered_share
+from anonhist.properties.estimate import Estimate
+from anonhist.properties.guessing.covered import covered_share
 from anonhist.properties.levels import widening
 from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.whole_interval import NORMAL_95

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from anonhist import __version__
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.catalogue.mechanisms import OPTIONS as MECHANISM_OPTIONS
 from anonhist.catalogue.properties import OPTIONS as PROPERTY_OPTIONS
@@ -31,6 +30,7 @@ from anonhist.cli.options import (
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.sketch.commands import sketch
 from anonhist.errors import UsageError, spelled
+from anonhist.version import __version__
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -382,6 +382,6 @@ def show(path: str) -> None:
     import sys
 
     from anonhist.cli.central.display import show_summary
-    from anonhist.formats import read_release
+    from anonhist.formats.reading import read_release
 
     show_summary(read_release(path), sys.stdout)

@@ -63,7 +63,7 @@ def released_source(source: str) -> Release | None:
     if not source.lower().endswith((".json", ".parquet")):
         return None
     from anonhist.errors import DataError
-    from anonhist.formats import read_release
+    from anonhist.formats.reading import read_release
 
     try:
         return read_release(source)

@@ -26,7 +26,7 @@ def csv_target(source: str, output: str | None, *, what: str, force: bool) -> st
 
 def check_target(source: str, target: str, *, force: bool) -> None:
     """Refuse a file that could not be written, that exists already, or that is the input."""
-    from anonhist.formats import check_free
+    from anonhist.formats.atomic import check_free
 
     check_free(target, overwrite=force)
     _check_not_input(source, target)

@@ -1,17 +1,8 @@
-"""Versioned files: written whole or not at all, validated on reading."""
+"""Tables and files, for other programs as well: written whole or not at all, checked when they are read.
 
-from anonhist.formats.atomic import check_free, write_whole, written_whole
-from anonhist.formats.reading import read_release
-from anonhist.formats.tables import csv_text, to_arrow
-from anonhist.formats.writing import ENDINGS, write
+``ah.write`` and ``ah.read`` are for files of our own. Modules in this package import each other, not from here.
+"""
 
-__all__ = [
-    "ENDINGS",
-    "check_free",
-    "csv_text",
-    "read_release",
-    "to_arrow",
-    "write",
-    "write_whole",
-    "written_whole",
-]
+from anonhist.lazy import load_lazily
+
+load_lazily(__name__)

@@ -28,7 +28,7 @@ from anonhist.releases.error import expected_distance
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 _UNSIMULATED = "not simulated"
 FORMAT, VERSION = "anonhist.release", max(each.since for each in OPTIONAL_FIELDS.values())

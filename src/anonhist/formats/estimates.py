@@ -48,7 +48,7 @@ def estimate_csv(estimate: FrequencyEstimate) -> str:
 
 def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
     """Return everything an estimate says, as JSON values; lists are aligned with ``labels``."""
-    from anonhist import __version__
+    from anonhist.version import __version__
 
     return {
         "format": FORMAT,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError, masked
+from anonhist.errors import DataError
 from anonhist.formats.document import from_document
-from anonhist.formats.json_text import content_of, parsed
+from anonhist.formats.file_kind import FileKind
+from anonhist.formats.json_text import parsed
 from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
@@ -54,17 +56,7 @@ def read_release(path: str | Path) -> Release:
     ...     read_release(f"{folder}/release.json").profile == released.profile
     True
     """
-    source = Path(path)
-    ending = source.suffix.lower()
-    if ending not in (".json", ".parquet"):
-        message = f"A release is read from a .json or .parquet file; {masked(str(path))!r} is neither."
-        raise UsageError(message)
-    content = content_of(source)
-    try:
-        return from_document(parsed(content)) if ending == ".json" else _from_parquet(content)
-    except DataError as error:
-        message = f"{str(path)!r} is not a release that can be read: {str(error).removesuffix('.')}."
-        raise DataError(message) from None
+    return FILES.read(path)
 
 
 def _from_parquet(content: bytes) -> Release:
@@ -100,3 +92,6 @@ def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool
                 return False
         seen = end
     return True
+
+
+FILES = FileKind("release", {".json": from_document, ".parquet": _from_parquet})

@@ -56,7 +56,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     Examples
     --------
     >>> import tempfile
-    >>> from anonhist.formats import write
+    >>> from anonhist.formats.writing import write
     >>> from anonhist.sketches import HashedSketch
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(HashedSketch(buckets=1000, epsilon=1, key=b"week 47"), f"{folder}/a.sketch")

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, OutputError, UsageError, masked
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
+from anonhist.formats.file_kind import refused_unless
 from anonhist.formats.json_text import parsed
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
@@ -149,7 +150,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
 
 def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
     """Read a sketch from a file that is open already; the path is for the sentences of errors."""
-    try:
+    with refused_unless("sketch", path):
         try:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
@@ -158,9 +159,6 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
             raise DataError("it is not a plain file") from None
         _check_whole(content)
         return _decoded(content)
-    except (DataError, UsageError) as error:
-        message = f"{str(path)!r} is not a sketch that can be read: {str(error).removesuffix('.')}."
-        raise DataError(message) from None
 
 
 class _Sink:
@@ -204,7 +202,7 @@ def _schema(*names: str) -> pa.Schema:
 
 
 def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
-    from anonhist import __version__
+    from anonhist.version import __version__
 
     addresses = sketch.addresses
     is_listed = isinstance(addresses, DomainAddresses)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError, masked
+from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, mapping, text
-from anonhist.formats.json_text import content_of, document_text, parsed
+from anonhist.formats.file_kind import FileKind
+from anonhist.formats.json_text import document_text
 from anonhist.local.catalogue import survey_from
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from anonhist.local.surveys.survey import Survey
 
 FORMAT, VERSION = "anonhist.survey", 1
@@ -22,7 +24,7 @@ def survey_document(survey: Survey) -> dict[str, Any]:
 
     The digest stands for the rest: whoever changes a survey has another one. The guarantee is a sentence for people.
     """
-    from anonhist import __version__
+    from anonhist.version import __version__
 
     return {
         "format": FORMAT,
@@ -84,16 +86,7 @@ def read_survey(path: str | Path) -> Survey:
     ...     read_survey(f"{folder}/survey.json") == survey
     True
     """
-    source = Path(path)
-    if source.suffix.lower() != ".json":
-        message = f"A survey is read from a .json file; {masked(str(path))!r} is none."
-        raise UsageError(message)
-    content = content_of(source)
-    try:
-        return survey_from_document(parsed(content))
-    except (DataError, UsageError) as error:
-        message = f"{str(path)!r} is not a survey that can be read: {str(error).removesuffix('.')}."
-        raise DataError(message) from None
+    return FILES.read(path)
 
 
 def survey_from_document(document: object) -> Survey:
@@ -118,3 +111,6 @@ def survey_from_document(document: object) -> Survey:
     if top["guarantee"] != survey.guarantee.sentence:
         raise DataError("the guarantee is not what such a survey promises")
     return survey
+
+
+FILES = FileKind("survey", {".json": survey_from_document})

@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, UsageError
+from anonhist.errors import DataError
 from anonhist.formats.fields import check_version, mapping, text, whole
-from anonhist.formats.json_text import content_of, document_text, parsed
+from anonhist.formats.file_kind import FileKind
+from anonhist.formats.json_text import document_text, parsed
 from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
 from anonhist.local.surveys.tally import Tally
 
@@ -81,17 +82,7 @@ def read_tally(path: str | Path) -> Tally:
     ...     read_tally(f"{folder}/tally.json") == tally
     True
     """
-    source = Path(path)
-    ending = source.suffix.lower()
-    if ending not in (".json", ".parquet"):
-        message = f"A tally is read from a .json or .parquet file; {str(path)!r} is neither."
-        raise UsageError(message)
-    content = content_of(source)
-    try:
-        return tally_from_document(parsed(content)) if ending == ".json" else _from_parquet(content)
-    except (DataError, UsageError) as error:
-        message = f"{str(path)!r} is not a tally that can be read: {str(error).removesuffix('.')}."
-        raise DataError(message) from None
+    return FILES.read(path)
 
 
 def is_tally_file(path: str | Path) -> bool:
@@ -151,3 +142,6 @@ def _from_parquet(content: bytes) -> Tally:
         raise DataError(wrong)
     cells, counts = (table.column(name).to_numpy() for name in ("cell", "count"))
     return _tally(mapping(head, _FIELDS, "a tally"), cells, counts)
+
+
+FILES = FileKind("tally", {".json": tally_from_document, ".parquet": _from_parquet})

@@ -51,15 +51,14 @@ def write(
         A release, whose error is computed first if it has not been yet; a sketch; or, of local privacy, a survey,
         reports, a tally or an estimate of frequencies.
     path
-        A release: ``.json``: everything, read back by :func:`read_release`. ``.parquet``: the table, with everything
-        in the schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it
-        does not carry the guarantee and is not read back.
+        A release: ``.json``: everything, read back by :func:`read`. ``.parquet``: the table, with everything in the
+        schema's metadata, read back too. ``.csv``: the table alone, for other programs (:func:`csv_text`); it does not
+        carry the guarantee and is not read back.
 
-        A sketch: ``.sketch``, read by :func:`read_sketch`.
+        A sketch: ``.sketch``. A survey: ``.json``. A tally: ``.json`` or ``.parquet``. All are read by :func:`read`.
 
-        A survey: ``.json``, read by :func:`read_survey`. A tally: ``.json`` or ``.parquet``, read by
-        :func:`read_tally`. Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by
-        :func:`tally_reports`. An estimate: ``.csv`` or ``.json``, for other programs.
+        Reports: ``.parquet``, ``.csv`` or ``.ndjson`` (``.jsonl``), read by :func:`tally_reports`. An estimate:
+        ``.csv`` or ``.json``, for other programs.
     overwrite
         Replace an existing file.
 

@@ -26,7 +26,7 @@ _NO_EDGES = (
 _MISSING = "An id is missing: leave out edges without two ends."
 
 
-def as_graph(source: Any, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
+def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
     """Make a graph of edges that are in memory.
 
     Parameters

@@ -35,6 +35,7 @@ _ROWS = 1 << 20
 
 def read_edges(
     source: Any,
+    /,
     *,
     origin: str | None = None,
     target: str | None = None,
@@ -113,6 +114,7 @@ def read_edges(
 
 def read_degrees(
     source: Any,
+    /,
     *,
     origin: str | None = None,
     target: str | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import UsageError, masked
 from anonhist.ingest.delimited import (
@@ -86,28 +86,28 @@ def file_relation(
     return delimited_relation(connection, patterns, lines, delimiter, header=header)
 
 
-def stdin_format(format: str | None, label: str | None) -> str:  # noqa: A002
-    """Return what standard input holds: what was said, or CSV with a header where a column of labels is named.
+def stdin_format(label: str | None) -> Literal["events"]:
+    """Return what standard input holds where that is not said: CSV with a header, if a column of labels is named.
 
     Its first line may be a row of data, so nothing is guessed from it.
 
     Raises
     ------
     UsageError
-        If neither was said.
+        If none is.
 
     Examples
     --------
-    >>> stdin_format("labels", None), stdin_format(None, "query")
-    ('labels', 'events')
+    >>> stdin_format("query")
+    'events'
     """
-    if format is None and label is None:
+    if label is None:
         message = (
             "Say what standard input holds: one label per line (`format='labels'`), or CSV with a header line, of "
             "which name the column of labels (`label`)."
         )
         raise UsageError(message)
-    return format or "events"
+    return "events"
 
 
 def names_are_a_line(source: Any, *, format: str | None, header: bool) -> bool:  # noqa: A002

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column, require, required_key
@@ -41,6 +41,7 @@ _COUNTED = {"counts": ("label", "count"), "prevalences": ("count", "prevalence")
 
 def read_profile(
     source: Any,
+    /,
     *,
     label: str | None = None,
     user: str | None = None,
@@ -49,7 +50,7 @@ def read_profile(
     order_key: str | None = None,
     count_users: bool = False,
     table: str | None = None,
-    format: str | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts", "prevalences"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     keep_null: bool = False,
@@ -141,7 +142,7 @@ def read_profile(
     unit = _protected(unit, max_per_user)
     source = as_path(source)
     if isinstance(source, str) and source == "-":
-        format = stdin_format(format, label)  # noqa: A001
+        format = format or stdin_format(label)  # noqa: A001
     source = counted_table(source, format)
     check_no_structures(source)
     labels = plain_labels(source)

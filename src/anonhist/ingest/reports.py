@@ -74,7 +74,7 @@ def tally_reports(
     Examples
     --------
     >>> import tempfile
-    >>> from anonhist.formats import write
+    >>> from anonhist.formats.writing import write
     >>> from anonhist.local import KRR
     >>> survey = KRR(alphabet=3, epsilon=1)
     >>> reports = survey.randomize([0, 2, 2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -34,13 +34,14 @@ _ROWS = 1 << 17
 def update_sketch(
     sketch: Sketch,
     source: Any,
+    /,
     *,
     label: str | None = None,
     count: str | None = None,
     user: str | None = None,
     order_key: str | None = None,
     table: str | None = None,
-    format: str | None = None,  # noqa: A002  # the name users know
+    format: Literal["events", "labels", "counts"] | None = None,  # noqa: A002  # the name users know
     delimiter: str | None = None,
     header: bool = True,
     ignore_unknown: bool = False,
@@ -105,7 +106,7 @@ def update_sketch(
     counting = _Counting(sketch, counted, ignore_unknown=ignore_unknown)
     is_stdin = isinstance(source, str) and source == "-"
     if is_stdin:
-        format = stdin_format(format, label)  # noqa: A001
+        format = format or stdin_format(label)  # noqa: A001
     _check_format(format, label, count, user, no_columns=table is None and delimiter is None)
     source = counted_table(source, format)
     if is_stdin and format == "labels":

@@ -55,7 +55,7 @@ def opened_values(
     import narwhals as nw
 
     if source == "-":
-        format = stdin_format(format, label)  # noqa: A001
+        format = format or stdin_format(label)  # noqa: A001
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
     follow = followed(progress)

@@ -24,6 +24,7 @@ from anonhist.mechanisms.names import (
 )
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist.privhist import BudgetShares, PrivHistMechanism
+from anonhist.privacy import NeighboringRelation
 
 __all__ = [
     "MECHANISM_NAMES",
@@ -40,6 +41,7 @@ __all__ = [
     "FrobeniusMechanism",
     "IsotonicMechanism",
     "Metric",
+    "NeighboringRelation",
     "PartitionMechanism",
     "PlanRow",
     "PrevalenceMechanism",

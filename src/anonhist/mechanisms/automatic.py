@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
@@ -35,6 +35,17 @@ if TYPE_CHECKING:
 
 # Just above ln 3 = 1.0986…: from here on the partition mechanism passes the whole budget on.
 _WHOLE_BUDGET = Fraction(11, 10)
+MechanismName = Literal[
+    "auto",
+    "partition",
+    "frobenius",
+    "privhist",
+    "isotonic",
+    "cumulative",
+    "prevalence",
+    "bounded-partition",
+    "relaxed-partition",
+]
 
 
 def choose(
@@ -99,7 +110,7 @@ def release(
     epsilon: EpsilonLike | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
-    mechanism: str | CentralMechanism = "auto",
+    mechanism: MechanismName | CentralMechanism = "auto",
     expected_items: int | None = None,
     public_items: int | None = None,
     public_labels: int | None = None,
@@ -127,7 +138,8 @@ def release(
         Neighbours differ by a unit added or removed (default) or exchanged for another (twice the noise); as epsilon
         and unit, for a mechanism's name only.
     mechanism
-        ``"auto"``, a name of ``MECHANISM_NAMES``, or a mechanism.
+        ``"auto"``, ``"partition"``, ``"frobenius"``, ``"privhist"``, ``"isotonic"``, ``"cumulative"``,
+        ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``, or a mechanism.
     expected_items
         A public guess of n, used by ``"auto"`` only; see :func:`choose`.
     public_items, public_labels, public_cap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from anonhist.releases import simulate_error
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
+Shape = Literal["zipf", "worst"]
 _SIMULATIONS = 8
 LARGEST_PLAN = 10**15
 
@@ -55,7 +56,7 @@ def plan(
     *,
     epsilons: Iterable[EpsilonLike],
     items: int | None = None,
-    shape: str | Profile = "zipf",
+    shape: Shape | Profile = "zipf",
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     simulations: int = _SIMULATIONS,

@@ -20,7 +20,7 @@ from anonhist.numeric.read_only import read_only
 from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit

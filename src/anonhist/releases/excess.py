@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds, Statement
 from anonhist.randomness import discrete_laplace_variance
 from anonhist.randomness.arguments import SMALLEST_GAMMA

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases.evidence import Evidence
     from anonhist.releases.excess import Excess
     from anonhist.releases.kind import Words

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from anonhist.errors import UsageError
-from anonhist.formats import check_free, write_whole
+from anonhist.formats.atomic import check_free, write_whole
 
 # What a page says of the command that made it, where that draws noise.
 DRAWN_AGAIN = "The same command draws new noise, and spends the budget once more."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, evenly_spread
 from anonhist.properties.levels import widening
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts

@@ -37,7 +37,7 @@ def reconstruct(
     simulations: int | None,
 ) -> Release:
     """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
-    from anonhist import __version__
+    from anonhist.version import __version__
 
     setting = Setting(law, is_hashed=isinstance(addresses, HashedAddresses))
     used = _decoder(decoder, setting)

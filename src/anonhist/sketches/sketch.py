@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
-    from anonhist.sketches.decoding.decoder import Decoder
+    from anonhist.sketches.decoding.decoder import Decoder, DecoderName
     from anonhist.sketches.shares import NoiseShare
 
 
@@ -436,16 +436,16 @@ class Sketch:
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
         self.counters, self.clipped = unfolded(self.counters, self.clipped, gamma, source=entropy), None
 
-    def reconstruct(self, decoder: str | Decoder | None = None, *, simulations: int | None = None) -> Release:
+    def reconstruct(self, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None) -> Release:
         """Return the profile of what was counted, as a release: post-processing, as often as one likes.
 
         Parameters
         ----------
         decoder
-            A decoder or its name, such as ``"wu-pagh"``; by default the best that is known for this kind of sketch.
+            A decoder or its name: ``"empirical-bayes"``, ``"decompounding"``, ``"maximum-likelihood"``, ``"isotonic"``,
+            ``"three-tap"``, ``"wu-pagh"`` or ``"fourier"``; by default the best that is known for this kind of sketch.
         simulations
-            How often it is run again for the expected error, from 2 to 1,000; see
-            :attr:`~anonhist.releases.Release.simulations`.
+            How often it is run again for the expected error: :attr:`~anonhist.releases.Release.simulations`.
 
         Raises
         ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

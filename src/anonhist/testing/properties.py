@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
 
 _ALPHABET_SIZE = 2**62

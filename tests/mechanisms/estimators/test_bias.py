@@ -66,9 +66,9 @@ Private = Callable[[Profile, RandomSource], ah.Estimate]
 @each_of(
     ("estimate", "holds"),
     [
-        (lambda p, s: ah.private_entropy(p, epsilon=1, source=s), Holds.AT_LEAST),
-        (lambda p, s: ah.private_entropy(p, epsilon=1, alphabet_size=LABELS, source=s), Holds.BOTH),
-        (lambda p, s: ah.private_support_size(p, epsilon=1, source=s), Holds.AT_LEAST),
+        (lambda p, s: ah.private.entropy(p, epsilon=1, source=s), Holds.AT_LEAST),
+        (lambda p, s: ah.private.entropy(p, epsilon=1, alphabet_size=LABELS, source=s), Holds.BOTH),
+        (lambda p, s: ah.private.support_size(p, epsilon=1, source=s), Holds.AT_LEAST),
     ],
 )
 def test_private_estimates_say_what_holds(estimate: Private, holds: Holds) -> None:
@@ -87,6 +87,6 @@ def test_private_estimates_say_what_holds(estimate: Private, holds: Holds) -> No
 def test_the_labels_seen_need_no_room_for_sampling() -> None:
     # 225 labels of 21,457 items, one exchanged for another: the noise alone, e^(−|x|) at its quantile of 95 %.
     profile = Profile.from_prevalences({1: 25, 107: 199, 139: 1})
-    substitute = ah.NeighboringRelation.SUBSTITUTE
-    found = ah.private_support_size(profile, epsilon=1, relation=substitute, source=SeededSource(3))
+    substitute = ah.mechanisms.NeighboringRelation.SUBSTITUTE
+    found = ah.private.support_size(profile, epsilon=1, relation=substitute, source=SeededSource(3))
     assert found.value - found.interval[0] == pytest.approx(-math.log(0.05), rel=1e-6)

@@ -22,7 +22,7 @@ from anonhist.mechanisms.estimators import (
 )
 from anonhist.mechanisms.estimators.whole_weights import WholeWeights
 from anonhist.profiles import Profile
-from anonhist.properties import LinearStatistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.testing.cases import each_of
 

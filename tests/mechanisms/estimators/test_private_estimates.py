@@ -64,11 +64,11 @@ def test_without_noise_to_speak_of_they_are_the_estimates_themselves(name: str, 
 
 
 def test_methods_with_an_alphabet_are_their_statistics() -> None:
-    size = ah.private_support_size(PROFILE, epsilon=CERTAIN, alphabet_size=5000, relation=SUBSTITUTE)
+    size = ah.private.support_size(PROFILE, epsilon=CERTAIN, alphabet_size=5000, relation=SUBSTITUTE)
     assert size.value == pytest.approx(ah.support_size(PROFILE, alphabet_size=5000).value, rel=1e-6)
     covered = SupportSizeMechanism(CERTAIN, relation=SUBSTITUTE, method="coverage", alphabet_size=2000)
     draws = math.ceil(2000 * math.log(30))
-    recommended = ah.private_support_coverage(PROFILE, epsilon=CERTAIN, draws=draws, relation=SUBSTITUTE)
+    recommended = ah.private.support_coverage(PROFILE, epsilon=CERTAIN, draws=draws, relation=SUBSTITUTE)
     assert covered.estimate(PROFILE).value == pytest.approx(recommended.value, rel=1e-6)
     parameters = PolynomialParameters(7, 20.0, 9)
     entropy = EntropyMechanism(CERTAIN, relation=SUBSTITUTE, alphabet_size=5000, polynomial=parameters)
@@ -145,7 +145,7 @@ def test_intervals_hold_the_truth() -> None:
     held = 0
     for seed in range(300):
         profile = Profile.from_counts(rng.multinomial(2000, p))
-        estimate = ah.private_entropy(profile, epsilon=1, alphabet_size=200, source=SeededSource(seed))
+        estimate = ah.private.entropy(profile, epsilon=1, alphabet_size=200, source=SeededSource(seed))
         held += estimate.interval[0] <= truth <= estimate.interval[1]
     assert held >= 265
 
@@ -189,29 +189,29 @@ def test_labels_are_not_protected_this_way(make: Callable[..., StatisticMechanis
 
 def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
     users = PROFILE.with_unit(PrivacyUnit.user(max_items=3))
-    assert ah.private_entropy(users, epsilon=1).guarantee.unit == PrivacyUnit.user(max_items=3)
-    more = ah.private_entropy(users, epsilon=1, unit=PrivacyUnit.user(max_items=7))
+    assert ah.private.entropy(users, epsilon=1).guarantee.unit == PrivacyUnit.user(max_items=3)
+    more = ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.user(max_items=7))
     assert more.guarantee.unit == PrivacyUnit.user(max_items=7)
     with pytest.raises(UsageError, match="is less"):
-        ah.private_entropy(users, epsilon=1, unit=PrivacyUnit.item())
+        ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.item())
 
 
 @each_of(
     ("call", "said"),
     [
-        (lambda: ah.private_entropy(PROFILE, epsilon=0), "greater than zero"),
-        (lambda: ah.private_entropy(PROFILE, epsilon=1, method="chao-shen"), "no method 'chao-shen'"),
-        (lambda: ah.private_entropy(PROFILE, epsilon=1, method="polynomial"), "needs alphabet_size"),
-        (lambda: ah.private_entropy(PROFILE, epsilon=1, level=1), "between 0 and 1"),
-        (lambda: ah.private_entropy(PROFILE, epsilon=1, base=1), "base must be"),
-        (lambda: ah.private_support_size(PROFILE, epsilon=1, method="chebyshev"), "needs alphabet_size"),
-        (lambda: ah.private_support_coverage(PROFILE, epsilon=1, draws=0), "draws must be"),
-        (lambda: ah.private_renyi_entropy(PROFILE, epsilon=1, order=1), "order must be"),
-        (lambda: ah.private_power_sum(PROFILE, epsilon=1, order=2.5), "order must be"),
-        (lambda: ah.private_distance_to_uniformity(PROFILE, epsilon=1, alphabet_size=0), "alphabet_size must be"),
-        (lambda: ah.private_sample_coverage(PROFILE, epsilon=1, public_items=0), "public_items must be"),
-        (lambda: ah.private_entropy([3, 1], epsilon=1), "A profile is needed"),
-        (lambda: ah.private_entropy(ah.release(PROFILE, epsilon=1), epsilon=1), "a release already"),
+        (lambda: ah.private.entropy(PROFILE, epsilon=0), "greater than zero"),
+        (lambda: ah.private.entropy(PROFILE, epsilon=1, method="chao-shen"), "no method 'chao-shen'"),
+        (lambda: ah.private.entropy(PROFILE, epsilon=1, method="polynomial"), "needs alphabet_size"),
+        (lambda: ah.private.entropy(PROFILE, epsilon=1, level=1), "between 0 and 1"),
+        (lambda: ah.private.entropy(PROFILE, epsilon=1, base=1), "base must be"),
+        (lambda: ah.private.support_size(PROFILE, epsilon=1, method="chebyshev"), "needs alphabet_size"),
+        (lambda: ah.private.support_coverage(PROFILE, epsilon=1, draws=0), "draws must be"),
+        (lambda: ah.private.renyi_entropy(PROFILE, epsilon=1, order=1), "order must be"),
+        (lambda: ah.private.power_sum(PROFILE, epsilon=1, order=2.5), "order must be"),
+        (lambda: ah.private.distance_to_uniformity(PROFILE, epsilon=1, alphabet_size=0), "alphabet_size must be"),
+        (lambda: ah.private.sample_coverage(PROFILE, epsilon=1, public_items=0), "public_items must be"),
+        (lambda: ah.private.entropy([3, 1], epsilon=1), "A profile is needed"),
+        (lambda: ah.private.entropy(ah.release(PROFILE, epsilon=1), epsilon=1), "a release already"),
     ],
 )
 def test_what_is_impossible_is_refused(call: Callable[[], object], said: str) -> None:
@@ -276,23 +276,23 @@ def test_sampling_of_power_sums_is_bounded_by_what_was_released(order: int, expo
 
 def test_the_interval_of_a_private_collision_entropy_is_of_use() -> None:
     profile = Profile.from_prevalences({1: 10**6, 100: 10**4, 10**5: 20})
-    found = ah.private_renyi_entropy(profile, epsilon=1)
+    found = ah.private.renyi_entropy(profile, epsilon=1)
     assert found.interval[1] - found.interval[0] < 0.1
 
 
 @pytest.mark.slow
 def test_what_is_cut_keeps_its_interval_and_says_why() -> None:
     # 500 singletons cannot come from two labels.
-    found = ah.private_entropy(Profile([1], [500]), epsilon=1, alphabet_size=2, relation=SUBSTITUTE)
+    found = ah.private.entropy(Profile([1], [500]), epsilon=1, alphabet_size=2, relation=SUBSTITUTE)
     low, high = found.interval
     assert found.value == high == pytest.approx(math.log(2))
     assert low < 0.6
     assert any("far beyond what there can be" in warning for warning in found.warnings)
-    assert ah.private_entropy(Profile([1], [500]), epsilon=1, alphabet_size=10**4).warnings == ()
+    assert ah.private.entropy(Profile([1], [500]), epsilon=1, alphabet_size=10**4).warnings == ()
 
 
 def test_rarefaction_beyond_the_items_says_what_was_taken_instead() -> None:
-    found = ah.private_support_coverage(PROFILE, epsilon=1, draws=5000, method="rarefaction", relation=SUBSTITUTE)
+    found = ah.private.support_coverage(PROFILE, epsilon=1, draws=5000, method="rarefaction", relation=SUBSTITUTE)
     assert found.warnings
     assert found.warnings[0].endswith(f"{found.method.removeprefix('private ')} was taken.")
-    assert ah.private_support_coverage(PROFILE, epsilon=1, draws=50, method="rarefaction").warnings == ()
+    assert ah.private.support_coverage(PROFILE, epsilon=1, draws=50, method="rarefaction").warnings == ()

@@ -15,8 +15,8 @@ from anonhist.mechanisms.estimators import (
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties import LinearStatistic
 from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sampling import SampleLaw
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE

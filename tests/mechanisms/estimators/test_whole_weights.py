@@ -12,8 +12,8 @@ from anonhist.mechanisms.estimators import EntropyMechanism
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
-from anonhist.properties import LinearStatistic
 from anonhist.properties.entropy.plug_in import plug_in_statistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.support_coverage.smoothed_poisson import smoothed_poisson
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import larger_neighbors, partitions, partitions_up_to

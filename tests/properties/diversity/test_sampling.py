@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.properties.diversity import (
     distance_to_uniformity,
     gini_simpson,
@@ -18,6 +17,7 @@ from anonhist.properties.diversity import (
     renyi_entropy,
     tsallis_entropy,
 )
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds
 
 RUNS = 300

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom, chi2
 
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
 from anonhist.properties.entropy import ENTROPY_METHODS, entropy
 from anonhist.properties.entropy.entropy import entropy_estimator
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import Estimator, error_of, value_of
 from anonhist.properties.levels import quantile
 

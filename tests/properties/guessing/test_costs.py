@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.guessing.guesswork import guesswork
 from anonhist.properties.guessing.success import guessing_success
 from anonhist.properties.guessing.work_factor import work_factor

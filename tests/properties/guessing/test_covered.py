@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
-from anonhist.properties import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, evenly_spread
 
 
 @pytest.mark.slow

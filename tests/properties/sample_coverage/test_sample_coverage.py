@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skbio.diversity.alpha import esty_ci, goods_coverage
 
-from anonhist import UsageError
+from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS, sample_coverage
 from anonhist.properties.sample_coverage.good_turing import good_turing_statistic

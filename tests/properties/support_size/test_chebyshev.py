@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist import UsageError
+from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.support_size import support_size
 from anonhist.properties.support_size.chebyshev import Chebyshev

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, poisson
 
-from anonhist import UsageError
+from anonhist.errors import UsageError
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import value_of
 from anonhist.properties.sample import Sample

@@ -107,7 +107,7 @@ def _write(comparison: Comparison, target: str | None, report: str | None, *, fo
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     told = sys.stderr if target == STDOUT else sys.stdout
     if target not in (None, STDOUT):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(target, _csv(comparison).encode(), overwrite=force)
     if report is not None:

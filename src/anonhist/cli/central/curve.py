@@ -147,7 +147,7 @@ def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve
 def _write(curve: Curve, target: str | None, report: str | None, *, force: bool, quiet: bool) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target not in (None, STDOUT):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(target, _csv(curve).encode(), overwrite=force)
     if report is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.central.estimate_display import Named
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases import Release
 
     Question = Callable[[Profile | Release, Callable[[float], None] | None], Sequence[Named]]

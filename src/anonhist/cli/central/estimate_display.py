@@ -44,7 +44,7 @@ def write_estimates(found: Sequence[Named], target: str | None, *, force: bool, 
         print_whole(_csv(found))
         return
     if target is not None:
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(target, _csv(found).encode(), overwrite=force)
     if not quiet:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.mechanisms import PlanRow
+    from anonhist.mechanisms.planning import Shape
     from anonhist.profiles import Profile
 
 
@@ -26,7 +27,7 @@ def run_plan(
     *,
     items: str | None,
     epsilon: str,
-    shape: str | None,
+    shape: Shape | None,
     like: str | None,
     unit: str | None,
     max_per_user: int | None,
@@ -55,7 +56,7 @@ def run_plan(
 
     rows = _planned(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
     if output not in (None, "-"):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(output, _csv(rows).encode(), overwrite=force)
         click.echo(f"Wrote {output}.")
@@ -70,7 +71,7 @@ def run_plan(
 def _planned(
     epsilons: Sequence[str],
     items: int | None,
-    shape: str,
+    shape: Shape,
     like: str | None,
     unit: PrivacyUnit | None,
     relation: NeighboringRelation,
@@ -79,10 +80,10 @@ def _planned(
     from anonhist.mechanisms import plan
     from anonhist.numeric.pulse import share_told
 
-    model: str | Profile = shape
+    model: Shape | Profile = shape
     protected = unit or PrivacyUnit.item()
     if like is not None:
-        from anonhist.formats import read_release
+        from anonhist.formats.reading import read_release
 
         profile = read_release(like).profile
         protected = unit or profile.unit

@@ -17,6 +17,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 
 if TYPE_CHECKING:
+    from anonhist.mechanisms.automatic import MechanismName
     from anonhist.profiles import Profile
     from anonhist.releases import Release
 
@@ -37,7 +38,7 @@ def run_release(
     force: bool,
     quiet: bool,
     simulations: int | None,
-    mechanism: str,
+    mechanism: MechanismName,
     expected_items: str | None,
     relation: str,
     unit: str | None,
@@ -102,7 +103,7 @@ def write_outputs(
     """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
     if target == STDOUT:
         from anonhist.cli.output import print_whole
-        from anonhist.formats import csv_text
+        from anonhist.formats.tables import csv_text
 
         is_watched = sys.stderr.isatty() and not quiet
         _write_report(released, report, not_private_truth, force=force, told=sys.stderr if is_watched else None)
@@ -115,7 +116,7 @@ def write_outputs(
             tell_of_excess(released)
         print_whole(csv_text(released))
         return
-    from anonhist.formats import write
+    from anonhist.formats.writing import write
 
     write(released, target, overwrite=force)
     if not quiet:

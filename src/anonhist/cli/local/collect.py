@@ -84,7 +84,7 @@ def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
             copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    from anonhist.formats import written_whole
+    from anonhist.formats.atomic import written_whole
 
     with written_whole(target, overwrite=force) as file:
         yield file
@@ -97,10 +97,9 @@ def run_tally(
     allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
     target = output if output is not None else (DEFAULT_TALLY if sys.stdout.isatty() else STDOUT)
     from anonhist.cli.progress import progress_bar
-    from anonhist.formats import write
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.writing import check_ending, write
     from anonhist.ingest.reports import report_files, tally_reports
 
     files = report_files(sources)

@@ -102,7 +102,7 @@ def _write(
 ) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target not in (None, STDOUT):
-        from anonhist.formats import write
+        from anonhist.formats.writing import write
 
         write(estimate, target, overwrite=force)
     if report is not None:

@@ -36,9 +36,9 @@ def run_new(
 ) -> None:
     """Check everything that can be checked, then make the survey and write it."""
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    from anonhist.formats import check_free, write
+    from anonhist.formats.atomic import check_free
     from anonhist.formats.surveys import survey_text
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.writing import check_ending, write
     from anonhist.local.catalogue import needed_names, parameter_names, survey_class, takes_epsilon
 
     if target != STDOUT:

@@ -39,7 +39,7 @@ def run_recommend(
     assert size is not None and people is not None  # noqa: S101, PT018  # their options are required
     found = recommend(alphabet_size=size, epsilon=epsilon, users=people, max_bytes=most)
     if target not in (None, STDOUT):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(target, _csv(found.rows).encode(), overwrite=force)
     if target == STDOUT:

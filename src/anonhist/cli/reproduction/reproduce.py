@@ -59,7 +59,7 @@ def _experiment(name: str, *, full: bool) -> Experiment:
 
 def _check(folder: Path, targets: Sequence[Path], *, force: bool) -> None:
     """Refuse what could not be written before anything is run."""
-    from anonhist.formats import check_free
+    from anonhist.formats.atomic import check_free
 
     if folder.exists() and not folder.is_dir():
         message = f"{str(folder)!r} is a file: name a folder to write to (-o)."
@@ -70,7 +70,7 @@ def _check(folder: Path, targets: Sequence[Path], *, force: bool) -> None:
 
 
 def _write(chosen: Experiment, targets: Sequence[Path], rows: Sequence[Any], *, force: bool) -> None:
-    from anonhist.formats import write_whole
+    from anonhist.formats.atomic import write_whole
 
     names = [field.name for field in fields(rows[0])]
     written = ([f"{each:.6g}" if isinstance(each, float) else each for each in astuple(row)] for row in rows)

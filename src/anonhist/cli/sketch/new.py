@@ -45,8 +45,7 @@ def run_new(
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
         raise UsageError("Say what to count: one of --buckets B, --alphabet FILE and --like SKETCH.")
     from anonhist.cli.targets import check_target
-    from anonhist.formats import write
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.writing import check_ending, write
     from anonhist.privacy import NeighboringRelation
     from anonhist.sketches import Sketch, UsersIn
 

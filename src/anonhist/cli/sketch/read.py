@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from anonhist.cli.targets import STDOUT
 from anonhist.privacy import parse_simulations
+
+if TYPE_CHECKING:
+    from anonhist.sketches.decoding.decoder import DecoderName
 
 
 def run_profile(
     *,
     path: str,
-    decoder: str | None,
+    decoder: DecoderName | None,
     simulations: int | None,
     output: str | None,
     report: str | None,

@@ -48,7 +48,7 @@ def run_recommend(
             progress=bars.working,
         )
     if target not in (None, STDOUT):
-        from anonhist.formats import write_whole
+        from anonhist.formats.atomic import write_whole
 
         write_whole(target, _csv(found).encode(), overwrite=force)
     if target == STDOUT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from typing import Literal
 
 import click
 
@@ -22,7 +23,7 @@ def run_update(
     user: str | None,
     ignore_unknown: bool,
     table: str | None,
-    format_: str | None,
+    format_: Literal["events", "labels", "counts"] | None,
     delimiter: str | None,
     no_header: bool,
     quiet: bool,
@@ -67,9 +68,8 @@ def run_merge(*, sources: tuple[str, ...], output: str, force: bool, quiet: bool
     if len(sources) < 2:
         raise UsageError("Name two sketches at least, to merge them.")
     from anonhist.cli.targets import check_target
-    from anonhist.formats import write
     from anonhist.formats.sketches import read_sketch
-    from anonhist.formats.writing import check_ending
+    from anonhist.formats.writing import check_ending, write
 
     check_ending(output, endings=(".sketch",), what="A sketch is")
     for source in sources:

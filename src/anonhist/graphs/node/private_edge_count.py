@@ -14,7 +14,7 @@ from anonhist.graphs.node.mechanism import NAMES_STAY, SMALLEST_RATE
 from anonhist.mechanisms.basis.noise import added, exact_noise
 from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.randomness import discrete_laplace_variance
 
 if TYPE_CHECKING:

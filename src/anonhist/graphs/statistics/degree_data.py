@@ -13,7 +13,7 @@ from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release

@@ -10,7 +10,7 @@ from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 
 def gini(data: DegreeSource) -> Estimate:

@@ -12,7 +12,7 @@ from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 # Floats hold all that profiles may lead to: C(2^63, 16) < 10^291.
 LARGEST_K = 16

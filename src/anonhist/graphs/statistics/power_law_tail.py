@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.graphs.statistics.power_law import LEAST, MOST, PowerLaw
 from anonhist.privacy import parse_whole_number
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import PLUS_MINUS
 from anonhist.releases.whole_interval import NORMAL_95
 

@@ -9,7 +9,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 
 if TYPE_CHECKING:
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 
 def nodes_with_edges(data: DegreeSource) -> Estimate:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.graphs.statistics.power_law_tail import PowerLawTail
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from anonhist import __version__
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Checked, Converted, converted, frozen
 from anonhist.privacy import (
@@ -24,6 +23,7 @@ from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases import Release
 from anonhist.releases.kind import CENTRAL
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

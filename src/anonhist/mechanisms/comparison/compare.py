@@ -64,7 +64,7 @@ def compare(
     epsilons
         Budgets.
     mechanisms
-        Names of ``MECHANISM_NAMES``; all by default.
+        Names as for :func:`~anonhist.mechanisms.automatic.release`; all by default.
     repeats
         Releases per mechanism and budget, ≥ 2.
     unit, relation

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
 
 _Made = TypeVar("_Made", bound="StatisticMechanism")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.properties import LinearStatistic
+    from anonhist.properties.linear import LinearStatistic
 
 _POINTS = 400
 # Labels of smaller mean counts than this share of the mean are as good as none.

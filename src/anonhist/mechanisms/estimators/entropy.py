@@ -6,7 +6,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -26,7 +26,8 @@ from anonhist.properties.sampling import SampleLaw
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 _STATISTICS = {
@@ -34,7 +35,8 @@ _STATISTICS = {
     MillerMadow.name: (miller_madow_statistic, MillerMadow.assumes),
     PlugIn.name: (plug_in_statistic, PlugIn.assumes),
 }
-PRIVATE_ENTROPY_METHODS = (Polynomial.name, *_STATISTICS)
+PrivateEntropyMethod = Literal["polynomial", "jackknife", "miller-madow", "plug-in"]
+PRIVATE_ENTROPY_METHODS: tuple[str, ...] = get_args(PrivateEntropyMethod)
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def private_entropy(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
-    method: str | None = None,
+    method: PrivateEntropyMethod | None = None,
     alphabet_size: int | None = None,
     base: float = math.e,
     unit: PrivacyUnit | None = None,
@@ -209,7 +211,8 @@ def private_entropy(
     epsilon
         The whole budget, > 0; a float means its shortest decimal. There is no default.
     method
-        One of ``PRIVATE_ENTROPY_METHODS``; by default ``"polynomial"`` with an alphabet size, else ``"jackknife"``.
+        ``"polynomial"`` (default with an alphabet size), ``"jackknife"`` (default without), ``"miller-madow"`` or
+        ``"plug-in"``.
     alphabet_size
         k, how many labels there can be: public.
     base

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
-    from anonhist.properties import LinearStatistic
+    from anonhist.properties.linear import LinearStatistic
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 ENTROPY_LABELS, ENTROPY_ITEMS = 1000, (100, 300, 500, 1000)

@@ -17,7 +17,7 @@ from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.whole_weights import FINEST, WholeWeights
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.properties import Estimate
+from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import check_level, quantile
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.randomness.arguments import SMALLEST_GAMMA
@@ -25,7 +25,7 @@ from anonhist.randomness.arguments import SMALLEST_GAMMA
 if TYPE_CHECKING:
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
-    from anonhist.properties import LinearStatistic
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 # Names of the parts of an error.

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 LARGEST_ORDER = 12

@@ -15,7 +15,7 @@ from anonhist.properties.assemblage import Assemblage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anonhist.properties import LinearStatistic
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.properties.sampling import SampleLaw
 
 _GROUPS = 48

@@ -10,7 +10,7 @@ from anonhist.frozen import frozen
 from anonhist.mechanisms.estimators.asking import made
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
-from anonhist.properties import LinearStatistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.randomness import RandomSource
 
 

@@ -32,7 +32,9 @@ from anonhist.properties.support_coverage.support_coverage import MAX_DRAWS
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
+    from anonhist.properties.support_coverage.support_coverage import SupportCoverageMethod
     from anonhist.randomness import RandomSource
 
 # Where the number of labels is not known, samples of so many times fewer and more labels than items are tried.
@@ -85,9 +87,10 @@ class SupportCoverageMechanism(StatisticMechanism):
     draws
         m, from 1 to 2^64: public.
     method
-        One of ``SUPPORT_COVERAGE_METHODS``, with its usual parameter; by default the smoothing with the least error
-        predicted from n, m and the noise (:func:`recommended_smoothing`). Up to n draws every method is rarefaction:
-        one item changes it by m/n at most, as it does the mean over batches of m items, than which it errs no more.
+        ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
+        ``"smoothed-binomial-b"``, with its usual parameter; by default the smoothing with the least error predicted
+        from n, m and the noise (:func:`recommended_smoothing`). Up to n draws every method is rarefaction: one item
+        changes it by m/n at most, as it does the mean over batches of m items, than which it errs no more.
     alphabet_size
         k, how many labels there can be, if that is public: the recommendation then is for so many.
     epsilon, unit, relation, public_items
@@ -193,7 +196,7 @@ def private_support_coverage(
     *,
     epsilon: EpsilonLike,
     draws: int,
-    method: str | None = None,
+    method: SupportCoverageMethod | None = None,
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
@@ -210,7 +213,8 @@ def private_support_coverage(
     draws
         m, from 1 to 2^64: public.
     method
-        One of ``SUPPORT_COVERAGE_METHODS``; by default the smoothing that promises the least error.
+        ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
+        ``"smoothed-binomial-b"``; by default the smoothing that promises the least error.
     alphabet_size
         k, how many labels there can be, if that is public; it makes the prediction better.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation
-from anonhist.properties import LinearStatistic
+from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.options import check_method
 from anonhist.properties.support_size.chebyshev import Chebyshev
 from anonhist.properties.support_size.observed import Observed
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.estimators.whole_weights import WholeWeights
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.randomness import RandomSource
 
-PRIVATE_SUPPORT_SIZE_METHODS = ("chebyshev", "coverage", "observed")
+PrivateSupportSizeMethod = Literal["chebyshev", "coverage", "observed"]
+PRIVATE_SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(PrivateSupportSizeMethod)
 # What the coverage of so many draws may miss: k·e^(−m/k) = k/30 labels.
 _DRAWS_PER_LABEL = math.log(30)
 
@@ -121,7 +122,7 @@ def private_support_size(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
-    method: str | None = None,
+    method: PrivateSupportSizeMethod | None = None,
     alphabet_size: int | None = None,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
@@ -136,8 +137,8 @@ def private_support_size(
     profile, epsilon, unit, relation, public_items, level, source
         As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
     method
-        One of ``PRIVATE_SUPPORT_SIZE_METHODS``; by default ``"chebyshev"`` with an alphabet size, else ``"observed"``.
-        Ratios such as Chao1 have no bounded sensitivity: make a release, and estimate from it.
+        ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
+        as Chao1 have no bounded sensitivity: make a release, and estimate from it.
     alphabet_size
         k: no label has a probability below 1/k. Public.
 

@@ -15,7 +15,8 @@ from anonhist.properties.diversity.uniformity import DistanceToUniformity, dista
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
     from anonhist.profiles import Profile
-    from anonhist.properties import Estimate, LinearStatistic
+    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.linear import LinearStatistic
     from anonhist.randomness import RandomSource
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
+    from anonhist.properties.diversity.methods import DiversityMethod
     from anonhist.properties.estimator import Resimulated
 
 _WITHOUT_BIAS = 2
@@ -31,7 +32,7 @@ def hill_curve(
     data: Profile | Resimulated,
     *,
     orders: Iterable[float] = _ORDERS,
-    method: str | None = None,
+    method: DiversityMethod | None = None,
     level: float = 0.95,
     bootstraps: int = 50,
     rng: np.random.Generator | None = None,
@@ -46,7 +47,7 @@ def hill_curve(
     orders
         q, numbers from 0 to 12, ascending; 0, 0.1, …, 3 by default.
     method
-        As of :func:`~anonhist.properties.hill_number`: ``"chao-jost"`` by default.
+        ``"chao-jost"`` (default), ``"plug-in"`` or ``"unbiased"``, as of :func:`~anonhist.properties.hill_number`.
     level
         Probability with which each interval is meant to hold the truth.
     bootstraps

@@ -12,12 +12,13 @@ from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
+    from anonhist.properties.diversity.methods import DiversityMethod
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
 
 
 def hill_number(
-    data: Profile | Resimulated, *, order: float, method: str | None = None, level: float = 0.95
+    data: Profile | Resimulated, *, order: float, method: DiversityMethod | None = None, level: float = 0.95
 ) -> Estimate:
     """Estimate the Hill number ``D_q = (Σ_x p_x^q)^(1/(1−q))``, at q = 1 ``exp(−Σ_x p_x·ln p_x)``.
 

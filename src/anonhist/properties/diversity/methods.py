@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.properties.diversity.chao_jost import ChaoJostSum
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from anonhist.properties.diversity.order_sum import OrderSum, SumEstimator
     from anonhist.properties.estimator import Point
 
-DIVERSITY_METHODS = ("chao-jost", "plug-in", "unbiased")
+DiversityMethod = Literal["chao-jost", "plug-in", "unbiased"]
+DIVERSITY_METHODS: tuple[str, ...] = get_args(DiversityMethod)
 
 
 def sum_estimator(order: object, method: str | None, scale: Callable[[OrderSum], Point], *, of: str) -> SumEstimator:

@@ -14,6 +14,7 @@ from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
+    from anonhist.properties.diversity.methods import DiversityMethod
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
 
@@ -22,7 +23,7 @@ def renyi_entropy(
     data: Profile | Resimulated,
     *,
     order: float = 2,
-    method: str | None = None,
+    method: DiversityMethod | None = None,
     base: float = math.e,
     level: float = 0.95,
 ) -> Estimate:

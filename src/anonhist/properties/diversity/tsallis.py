@@ -13,12 +13,13 @@ from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
+    from anonhist.properties.diversity.methods import DiversityMethod
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
 
 
 def tsallis_entropy(
-    data: Profile | Resimulated, *, order: float = 2, method: str | None = None, level: float = 0.95
+    data: Profile | Resimulated, *, order: float = 2, method: DiversityMethod | None = None, level: float = 0.95
 ) -> Estimate:
     """Estimate the Tsallis entropy ``T_q = (1 − Σ_x p_x^q)/(q − 1)``, at q = 1 the Shannon entropy in nats.
 

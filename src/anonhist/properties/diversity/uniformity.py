@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -163,11 +163,12 @@ def distance_bias(n: int, alphabet_size: int) -> float:
     return math.sqrt(alphabet_size / n)
 
 
-UNIFORMITY_METHODS = (DistanceToUniformity.name, PmlDistanceToUniformity.name)
+UniformityMethod = Literal["plug-in", "pml"]
+UNIFORMITY_METHODS: tuple[str, ...] = get_args(UniformityMethod)
 
 
 def distance_to_uniformity(
-    data: Profile | Resimulated, *, alphabet_size: int, method: str | None = None, level: float = 0.95
+    data: Profile | Resimulated, *, alphabet_size: int, method: UniformityMethod | None = None, level: float = 0.95
 ) -> Estimate:
     """Estimate ``Σ_x |p_x − 1/k|`` over all k labels: 0 if all are alike, below 2; twice the total variation distance.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.properties.entropy.chao_shen import ChaoShen
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Estimator, Resimulated
 
+EntropyMethod = Literal["plug-in", "miller-madow", "jackknife", "grassberger", "chao-shen", "polynomial", "pml"]
+ENTROPY_METHODS: tuple[str, ...] = get_args(EntropyMethod)
 # Each is made from the size of the alphabet, which most do without.
 _ESTIMATORS: dict[str, Callable[[int | None], Estimator]] = {
     "plug-in": lambda _: PlugIn(),
@@ -34,13 +36,12 @@ _ESTIMATORS: dict[str, Callable[[int | None], Estimator]] = {
     "polynomial": Polynomial,
     "pml": PmlEntropy,
 }
-ENTROPY_METHODS = tuple(_ESTIMATORS)
 
 
 def entropy(
     data: Profile | Resimulated,
     *,
-    method: str | None = None,
+    method: EntropyMethod | None = None,
     alphabet_size: int | None = None,
     base: float = math.e,
     level: float = 0.95,
@@ -56,8 +57,9 @@ def entropy(
     data
         A profile, or a release: then the interval holds the privacy noise as well.
     method
-        One of ``ENTROPY_METHODS``. By default ``polynomial`` if the size of the alphabet is given, whose errors are
-        half those of all others but ``pml``; else ``grassberger``, which errs about as little as ``chao-shen``
+        ``"plug-in"``, ``"miller-madow"``, ``"jackknife"``, ``"grassberger"``, ``"chao-shen"``, ``"polynomial"`` or
+        ``"pml"``. By default ``"polynomial"`` if the size of the alphabet is given, whose errors are half those of all
+        others but ``"pml"``; else ``"grassberger"``, which errs about as little as ``"chao-shen"``
         (docs/benchmarks.md), but always to one side where labels are missing, and hardly at all where none are.
     alphabet_size
         k, how many labels there can be, known without looking.

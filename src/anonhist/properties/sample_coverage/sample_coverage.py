@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.properties.estimated import estimated
 from anonhist.properties.options import check_method
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator, Resimulated
 
 _ESTIMATORS: dict[str, Estimator] = {estimator.name: estimator for estimator in (GoodTuring(), ChaoJost())}
-SAMPLE_COVERAGE_METHODS = (*_ESTIMATORS,)
+SampleCoverageMethod = Literal["good-turing", "chao-jost"]
+SAMPLE_COVERAGE_METHODS: tuple[str, ...] = get_args(SampleCoverageMethod)
 
 
-def sample_coverage(data: Profile | Resimulated, *, method: str | None = None, level: float = 0.95) -> Estimate:
+def sample_coverage(
+    data: Profile | Resimulated, *, method: SampleCoverageMethod | None = None, level: float = 0.95
+) -> Estimate:
     """Estimate the probability ``Σ_{x seen} p_x`` that one more item has a label seen already.
 
     Parameters
@@ -27,7 +30,7 @@ def sample_coverage(data: Profile | Resimulated, *, method: str | None = None, l
     data
         A profile, or a release: then the interval holds the privacy noise as well.
     method
-        One of ``SAMPLE_COVERAGE_METHODS``; ``"good-turing"`` by default.
+        ``"good-turing"`` (default) or ``"chao-jost"``.
     level
         Probability with which the interval is meant to hold the truth.
 

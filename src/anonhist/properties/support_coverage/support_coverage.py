@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator, Resimulated
 
 _ESTIMATORS = (Rarefaction, GoodToulmin, SmoothedPoisson, SmoothedBinomialA, SmoothedBinomialB)
-SUPPORT_COVERAGE_METHODS = tuple(estimator.name for estimator in _ESTIMATORS)
+SupportCoverageMethod = Literal[
+    "rarefaction", "good-toulmin", "smoothed-poisson", "smoothed-binomial-a", "smoothed-binomial-b"
+]
+SUPPORT_COVERAGE_METHODS: tuple[str, ...] = get_args(SupportCoverageMethod)
 # Twice as many as there can be items: as far as the series of Good and Toulmin goes.
 MAX_DRAWS = 2**64
 
 
 def support_coverage(
-    data: Profile | Resimulated, *, draws: int, method: str | None = None, level: float = 0.95
+    data: Profile | Resimulated, *, draws: int, method: SupportCoverageMethod | None = None, level: float = 0.95
 ) -> Estimate:
     """Estimate the expected number of distinct labels in m draws, ``S_m = Σ_x (1 − (1 − p_x)^m)``.
 
@@ -40,9 +43,10 @@ def support_coverage(
     draws
         m, from 1 to 2^64. Beyond about n·(1 + ln n) no estimate is reliable.
     method
-        One of ``SUPPORT_COVERAGE_METHODS``. By default rarefaction up to n draws, the series of Good and Toulmin up to
-        2n, and beyond the smoothing that errs least; of a release, whose noise moves n and may push the series beyond
-        its reach, that smoothing from n draws on. All are rarefaction up to n draws.
+        ``"rarefaction"``, ``"good-toulmin"``, ``"smoothed-poisson"``, ``"smoothed-binomial-a"`` or
+        ``"smoothed-binomial-b"``. By default rarefaction up to n draws, the series of Good and Toulmin up to 2n, and
+        beyond the smoothing that errs least; of a release, whose noise moves n and may push the series beyond its
+        reach, that smoothing from n draws on. All are rarefaction up to n draws.
     level
         Probability with which the interval is meant to hold the truth.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
 from anonhist.properties.estimated import estimated
@@ -26,18 +26,21 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator, Resimulated
     from anonhist.properties.intervals import Interval
 
+SupportSizeMethod = Literal[
+    "observed", "chao1", "chao1-inext", "ace", "jackknife-1", "jackknife-2", "chao-lee", "chebyshev", "pml"
+]
+SUPPORT_SIZE_METHODS: tuple[str, ...] = get_args(SupportSizeMethod)
 # Those that have nothing to be told; what takes the alphabet size is made in support_size_estimator.
 _PLAIN: dict[str, Estimator] = {
     estimator.name: estimator
     for estimator in (Observed(), Chao1(), Chao1Inext(), Ace(), Jackknife1(), Jackknife2(), ChaoLee())
 }
-SUPPORT_SIZE_METHODS = (*_PLAIN, Chebyshev.name, PmlSupportSize.name)
 
 
 def support_size(
     data: Profile | Resimulated,
     *,
-    method: str | None = None,
+    method: SupportSizeMethod | None = None,
     alphabet_size: int | None = None,
     level: float = 0.95,
 ) -> Estimate:
@@ -52,7 +55,8 @@ def support_size(
     data
         A profile, or a release: then the lower end holds the privacy noise as well.
     method
-        One of ``SUPPORT_SIZE_METHODS``; by default ``"chebyshev"`` with an ``alphabet_size`` and ``"chao1"`` without.
+        ``"observed"``, ``"chao1"``, ``"chao1-inext"``, ``"ace"``, ``"jackknife-1"``, ``"jackknife-2"``, ``"chao-lee"``,
+        ``"chebyshev"`` or ``"pml"``; by default ``"chebyshev"`` with an ``alphabet_size`` and ``"chao1"`` without.
     alphabet_size
         k, known without looking: there are at most k labels, and for ``"chebyshev"``, which needs it, none with a
         probability below 1/k.

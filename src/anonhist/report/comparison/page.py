@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist import __version__
 from anonhist.errors import spelled
 from anonhist.mechanisms import METRICS, NOT_PRIVATE
 from anonhist.privacy import short_decimal
@@ -13,6 +12,7 @@ from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.wording import HOW_TO_READ, MARK, cell, change, notes, units
 from anonhist.report.frame import check_page, reproduce, template, write_page
 from anonhist.report.svg import inline_svg
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist import __version__
 from anonhist.privacy import warning
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.wording import (
@@ -26,6 +25,7 @@ from anonhist.report.curve.wording import (
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import PROMISE_NAMES, not_covered, promise
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

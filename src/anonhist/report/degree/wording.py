@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anonhist.graphs.statistics import DegreeStatistics
-    from anonhist.properties import Estimate
+    from anonhist.properties.estimate import Estimate
     from anonhist.releases import Release
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"

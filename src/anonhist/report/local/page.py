@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist import __version__
 from anonhist.privacy import short_decimal, warning
 from anonhist.report.frame import check_page, reproduce, template, warned, write_page
 from anonhist.report.local.figures import MOST, frequencies_figure
@@ -21,6 +20,7 @@ from anonhist.report.local.wording import (
 )
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import PROMISE_NAMES
+from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

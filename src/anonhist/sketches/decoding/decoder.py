@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from anonhist.sketches.noise import NoiseLaw
     from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
+
+DecoderName = Literal[
+    "empirical-bayes", "decompounding", "maximum-likelihood", "isotonic", "three-tap", "wu-pagh", "fourier"
+]
 
 
 @dataclass(frozen=True)

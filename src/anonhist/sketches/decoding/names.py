@@ -42,7 +42,7 @@ def decoder_from(name: str, parameters: Mapping[str, str | int]) -> Decoder:
     Parameters
     ----------
     name
-        One of :data:`DECODERS`.
+        Its name, as for :meth:`Sketch.reconstruct`.
     parameters
         What :attr:`Decoder.parameters` of that decoder was: all of them, and no others.
 

@@ -1,0 +1,53 @@
+"""Packages that load a name when it is first asked for; the stub beside them, which type checkers read, lists it once.
+
+The stub has one line a name, ``from place import name as name``. This is SPEC 1 of Scientific Python, with a lock.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from threading import RLock
+from types import ModuleType
+
+# Python locks modules one by one: of two threads that load a package, one from its front and one from a module in it,
+# each could hold what the other waits for, and one would fail.
+_LOADING = RLock()
+
+
+class LazyPackage(ModuleType):
+    """A package whose public names are those of its stub."""
+
+    _places: dict[str, str]
+
+    def __getattr__(self, name: str) -> object:
+        """Load a name from where the stub has it; what comes from the package itself is a module in it."""
+        place = self._places.get(name)
+        if place is None:
+            message = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+        with _LOADING:
+            if place == self.__name__:
+                return import_module(f"{place}.{name}")
+            self.__dict__[name] = value = getattr(import_module(place), name)
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Keep a function from being hidden by the module of the same name, which Python sets when that is loaded."""
+        if not isinstance(value, ModuleType) or self._places.get(name, self.__name__) == self.__name__:
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        """List the public names."""
+        return sorted(self._places)
+
+
+def load_lazily(name: str) -> None:
+    """Let a package, which is just being loaded, load what its stub lists when that is first asked for."""
+    package = sys.modules[name]
+    # To load pathlib would take longer than all this.
+    with open(f"{package.__path__[0]}/__init__.pyi", encoding="utf-8") as stub:  # noqa: PTH123
+        imports = [line.split() for line in stub if line.startswith("from ")]
+    places = {words[-1]: words[1] for words in imports}
+    package.__dict__.update(_places=places, __all__=sorted(name for name in places if name[0] != "_"))
+    package.__class__ = LazyPackage

@@ -1,0 +1,25 @@
+# The public names of the room, each listed here alone: see lazy.py.
+from anonhist.profiles import sorted_l1 as sorted_l1
+from anonhist.profiles import sorted_l2 as sorted_l2
+from anonhist.profiles import sorted_linf as sorted_linf
+from anonhist.properties.catalogue import estimate_all as estimate_all
+from anonhist.properties.curve import Curve as Curve
+from anonhist.properties.diversity import distance_to_uniformity as distance_to_uniformity
+from anonhist.properties.diversity import gini_simpson as gini_simpson
+from anonhist.properties.diversity import hill_number as hill_number
+from anonhist.properties.diversity import min_entropy as min_entropy
+from anonhist.properties.diversity import power_sum as power_sum
+from anonhist.properties.diversity import renyi_entropy as renyi_entropy
+from anonhist.properties.diversity import simpson as simpson
+from anonhist.properties.diversity import tsallis_entropy as tsallis_entropy
+from anonhist.properties.diversity.hill_curve import hill_curve as hill_curve
+from anonhist.properties.entropy import entropy as entropy
+from anonhist.properties.estimate import Estimate as Estimate
+from anonhist.properties.guessing.guessing_curve import guessing_curve as guessing_curve
+from anonhist.properties.guessing.guesswork import guesswork as guesswork
+from anonhist.properties.guessing.success import guessing_success as guessing_success
+from anonhist.properties.guessing.work_factor import work_factor as work_factor
+from anonhist.properties.rarefaction import rarefaction_curve as rarefaction_curve
+from anonhist.properties.sample_coverage import sample_coverage as sample_coverage
+from anonhist.properties.support_coverage import support_coverage as support_coverage
+from anonhist.properties.support_size import support_size as support_size
