@@ -30,12 +30,12 @@ class Option:
 
 
 def load(home: str) -> Any:
-    """Return what lives at ``module:name``.
+    """Return what lives at ``module:name``; modules of this package begin with a dot.
 
     Examples
     --------
-    >>> load("anonhist.catalogue:Option").__name__
+    >>> load(".catalogue:Option").__name__
     'Option'
     """
     module, _, name = home.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(import_module(module, "anonhist"), name)
