@@ -121,13 +121,14 @@ OPTIONS = {
         "For support-coverage: how many draws to count labels in, such as 200000.",
         "whole",
         "how many draws to count labels in",
+        "{:,} draws",
     ),
     "order": Option(
-        "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2"
+        "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2", "q = {}"
     ),
-    "guesses": Option("B", "For guessing-success: how many guesses.", "whole", "how many guesses"),
-    "share": Option("A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5"),
+    "guesses": Option("B", "For guessing-success: how many guesses.", "whole", "how many guesses", "{:,} guesses"),
+    "share": Option(
+        "A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5", "share {}"
+    ),
     "base": Option("B", "Base of logarithms: 2 for bits, e for nats.  [default: e]"),
 }
-# How the table of all says what a row was asked with.
-TITLES = {"order": "q = {}", "draws": "{:,} draws", "guesses": "{:,} guesses", "share": "share {}"}
