@@ -21,21 +21,24 @@ class Option:
         Whether it is a whole number such as 1e6, a number, or text that its owner reads.
     meaning
         What it is in a few words, for whoever left it out.
+    title
+        How a table says what it was, such as ``q = {}``; empty if it does not.
     """
 
     metavar: str
     help: str
     kind: Literal["text", "whole", "number"] = "text"
     meaning: str = ""
+    title: str = ""
 
 
 def load(home: str) -> Any:
-    """Return what lives at ``module:name``.
+    """Return what lives at ``module:name``; modules of this package begin with a dot.
 
     Examples
     --------
-    >>> load("anonhist.catalogue:Option").__name__
+    >>> load(".catalogue:Option").__name__
     'Option'
     """
     module, _, name = home.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(import_module(module, "anonhist"), name)

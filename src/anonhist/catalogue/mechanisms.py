@@ -25,17 +25,17 @@ class MechanismEntry:
 
 # In the order in which they are listed and drawn.
 MECHANISMS = {
-    "partition": MechanismEntry("anonhist.mechanisms.exponential.partition:PartitionMechanism"),
-    "frobenius": MechanismEntry("anonhist.mechanisms.frobenius.frobenius:FrobeniusMechanism"),
-    "privhist": MechanismEntry("anonhist.mechanisms.privhist.privhist:PrivHistMechanism", ("shares",)),
-    "isotonic": MechanismEntry("anonhist.mechanisms.additive.isotonic:IsotonicMechanism", ("public_labels",)),
-    "cumulative": MechanismEntry("anonhist.mechanisms.additive.cumulative:CumulativeMechanism", ("public_cap",)),
-    "prevalence": MechanismEntry("anonhist.mechanisms.additive.prevalence:PrevalenceMechanism", ("public_cap",)),
+    "partition": MechanismEntry(".mechanisms.exponential.partition:PartitionMechanism"),
+    "frobenius": MechanismEntry(".mechanisms.frobenius.frobenius:FrobeniusMechanism"),
+    "privhist": MechanismEntry(".mechanisms.privhist.privhist:PrivHistMechanism", ("shares",)),
+    "isotonic": MechanismEntry(".mechanisms.additive.isotonic:IsotonicMechanism", ("public_labels",)),
+    "cumulative": MechanismEntry(".mechanisms.additive.cumulative:CumulativeMechanism", ("public_cap",)),
+    "prevalence": MechanismEntry(".mechanisms.additive.prevalence:PrevalenceMechanism", ("public_cap",)),
     "bounded-partition": MechanismEntry(
-        "anonhist.mechanisms.exponential.bounded_partition:BoundedPartitionMechanism", ("public_items",)
+        ".mechanisms.exponential.bounded_partition:BoundedPartitionMechanism", ("public_items",)
     ),
     "relaxed-partition": MechanismEntry(
-        "anonhist.mechanisms.exponential.relaxed_partition:RelaxedPartitionMechanism", ("public_items", "delta")
+        ".mechanisms.exponential.relaxed_partition:RelaxedPartitionMechanism", ("public_items", "delta")
     ),
 }
 # The help says of each first which mechanisms take it.

@@ -43,85 +43,70 @@ class PropertyEntry:
 
 
 _ONCE: tuple[Mapping[str, object], ...] = ({},)
-_PLACE = "anonhist.properties"
+_DIVERSITY = ".properties.diversity.methods:DIVERSITY_METHODS"
 PROPERTIES = {
     "entropy": PropertyEntry(
-        f"{_PLACE}.entropy.entropy:entropy",
-        "Shannon's",
-        methods=f"{_PLACE}.entropy:ENTROPY_METHODS",
-        asked=_ONCE,
-        each_method=True,
+        ".properties.entropy:entropy", "Shannon's", ".properties.entropy:ENTROPY_METHODS", _ONCE, each_method=True
     ),
     "support-size": PropertyEntry(
-        f"{_PLACE}.support_size:support_size",
+        ".properties.support_size:support_size",
         "how many labels there are, seen or not",
-        methods=f"{_PLACE}.support_size:SUPPORT_SIZE_METHODS",
-        asked=_ONCE,
+        ".properties.support_size:SUPPORT_SIZE_METHODS",
+        _ONCE,
         each_method=True,
         needs_alphabet=("chebyshev",),
     ),
     "support-coverage": PropertyEntry(
-        f"{_PLACE}.support_coverage:support_coverage",
+        ".properties.support_coverage:support_coverage",
         "how many labels so many draws would show (`draws`)",
-        methods=f"{_PLACE}.support_coverage:SUPPORT_COVERAGE_METHODS",
-        asked=_ONCE,
+        ".properties.support_coverage:SUPPORT_COVERAGE_METHODS",
+        _ONCE,
     ),
     "sample-coverage": PropertyEntry(
-        f"{_PLACE}.sample_coverage:sample_coverage",
+        ".properties.sample_coverage:sample_coverage",
         "which share of what comes next was seen before",
-        methods=f"{_PLACE}.sample_coverage:SAMPLE_COVERAGE_METHODS",
-        asked=_ONCE,
+        ".properties.sample_coverage:SAMPLE_COVERAGE_METHODS",
+        _ONCE,
         each_method=True,
     ),
     "hill-number": PropertyEntry(
-        f"{_PLACE}.diversity.hill_number:hill_number",
+        ".properties.diversity:hill_number",
         "the effective number of labels, of an `order`",
-        methods=f"{_PLACE}.diversity.methods:DIVERSITY_METHODS",
-        asked=({"order": 0}, {"order": 1}, {"order": 2}),
+        _DIVERSITY,
+        ({"order": 0}, {"order": 1}, {"order": 2}),
     ),
     "renyi-entropy": PropertyEntry(
-        f"{_PLACE}.diversity.renyi:renyi_entropy",
-        "of an `order`",
-        methods=f"{_PLACE}.diversity.methods:DIVERSITY_METHODS",
-        asked=({"order": 2},),
-        required=("order",),
+        ".properties.diversity:renyi_entropy", "of an `order`", _DIVERSITY, ({"order": 2},), required=("order",)
     ),
     "tsallis-entropy": PropertyEntry(
-        f"{_PLACE}.diversity.tsallis:tsallis_entropy",
-        "of an `order`",
-        methods=f"{_PLACE}.diversity.methods:DIVERSITY_METHODS",
-        required=("order",),
+        ".properties.diversity:tsallis_entropy", "of an `order`", _DIVERSITY, required=("order",)
     ),
-    "min-entropy": PropertyEntry(
-        f"{_PLACE}.diversity.min_entropy:min_entropy", "that of the most frequent label", asked=_ONCE
-    ),
+    "min-entropy": PropertyEntry(".properties.diversity:min_entropy", "that of the most frequent label", asked=_ONCE),
     "simpson": PropertyEntry(
-        f"{_PLACE}.diversity.simpson:simpson", "the chance that two items have the same label", asked=_ONCE
+        ".properties.diversity:simpson", "the chance that two items have the same label", asked=_ONCE
     ),
     "gini-simpson": PropertyEntry(
-        f"{_PLACE}.diversity.simpson:gini_simpson", "the chance that two items have different labels"
+        ".properties.diversity:gini_simpson", "the chance that two items have different labels"
     ),
-    "power-sum": PropertyEntry(
-        f"{_PLACE}.diversity.simpson:power_sum", "the chance that `order` items have the same label"
-    ),
+    "power-sum": PropertyEntry(".properties.diversity:power_sum", "the chance that `order` items have the same label"),
     "distance-to-uniformity": PropertyEntry(
-        f"{_PLACE}.diversity.uniformity:distance_to_uniformity",
+        ".properties.diversity:distance_to_uniformity",
         "from an alphabet of known size (`alphabet_size`)",
-        methods=f"{_PLACE}.diversity.uniformity:UNIFORMITY_METHODS",
-        asked=_ONCE,
+        ".properties.diversity:UNIFORMITY_METHODS",
+        _ONCE,
     ),
     "guessing-success": PropertyEntry(
-        f"{_PLACE}.guessing.success:guessing_success",
+        ".properties.guessing.success:guessing_success",
         "share of accounts that so many `guesses` break",
         asked=({"guesses": 10}, {"guesses": 1000}),
     ),
     "work-factor": PropertyEntry(
-        f"{_PLACE}.guessing.work_factor:work_factor",
+        ".properties.guessing.work_factor:work_factor",
         "guesses needed to break a `share` of accounts",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
     "guesswork": PropertyEntry(
-        f"{_PLACE}.guessing.guesswork:guesswork",
+        ".properties.guessing.guesswork:guesswork",
         "guesses an account on average, up to that `share`",
         asked=({"share": 0.25}, {"share": 0.5}),
     ),
@@ -136,13 +121,14 @@ OPTIONS = {
         "For support-coverage: how many draws to count labels in, such as 200000.",
         "whole",
         "how many draws to count labels in",
+        "{:,} draws",
     ),
     "order": Option(
-        "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2"
+        "Q", "Order of a Hill number, power sum, Rényi or Tsallis entropy.", "number", "a number such as 2", "q = {}"
     ),
-    "guesses": Option("B", "For guessing-success: how many guesses.", "whole", "how many guesses"),
-    "share": Option("A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5"),
+    "guesses": Option("B", "For guessing-success: how many guesses.", "whole", "how many guesses", "{:,} guesses"),
+    "share": Option(
+        "A", "For work-factor and guesswork: the share to break.", "number", "a share such as 0.5", "share {}"
+    ),
     "base": Option("B", "Base of logarithms: 2 for bits, e for nats.  [default: e]"),
 }
-# How the table of all says what a row was asked with.
-TITLES = {"order": "q = {}", "draws": "{:,} draws", "guesses": "{:,} guesses", "share": "share {}"}

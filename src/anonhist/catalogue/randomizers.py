@@ -6,19 +6,19 @@ from anonhist.catalogue import Option
 
 # A class, as ``module:class``; what else is to be known of it, the class says.
 RANDOMIZERS = {
-    "warner": "anonhist.local.randomizers.warner:WarnerRR",
-    "k-rr": "anonhist.local.randomizers.krr:KRR",
-    "k-rappor": "anonhist.local.randomizers.krappor:KRAPPOR",
-    "o-rr": "anonhist.local.randomizers.orr:ORR",
-    "o-rappor": "anonhist.local.randomizers.orappor:ORAPPOR",
-    "subset-selection": "anonhist.local.randomizers.subset_selection:SubsetSelection",
-    "optimized-unary": "anonhist.local.randomizers.optimized_unary:OptimizedUnary",
-    "local-hashing": "anonhist.local.randomizers.local_hashing:LocalHashing",
-    "hadamard-response": "anonhist.local.randomizers.hadamard_response:HadamardResponse",
-    "projective-geometry": "anonhist.local.randomizers.projective_geometry:ProjectiveGeometry",
-    "hybrid-projective-geometry": "anonhist.local.randomizers.hybrid_projective_geometry:HybridProjectiveGeometry",
-    "rappor": "anonhist.local.randomizers.rappor:RAPPOR",
-    "heavy-hitters": "anonhist.local.heavy_hitters:HeavyHitters",
+    "warner": ".local.randomizers.warner:WarnerRR",
+    "k-rr": ".local.randomizers.krr:KRR",
+    "k-rappor": ".local.randomizers.krappor:KRAPPOR",
+    "o-rr": ".local.randomizers.orr:ORR",
+    "o-rappor": ".local.randomizers.orappor:ORAPPOR",
+    "subset-selection": ".local.randomizers.subset_selection:SubsetSelection",
+    "optimized-unary": ".local.randomizers.optimized_unary:OptimizedUnary",
+    "local-hashing": ".local.randomizers.local_hashing:LocalHashing",
+    "hadamard-response": ".local.randomizers.hadamard_response:HadamardResponse",
+    "projective-geometry": ".local.randomizers.projective_geometry:ProjectiveGeometry",
+    "hybrid-projective-geometry": ".local.randomizers.hybrid_projective_geometry:HybridProjectiveGeometry",
+    "rappor": ".local.randomizers.rappor:RAPPOR",
+    "heavy-hitters": ".local.heavy_hitters:HeavyHitters",
 }
 # Of every parameter but the epsilon, the alphabet and the title, which all have.
 OPTIONS = {

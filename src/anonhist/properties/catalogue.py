@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue import load
-from anonhist.catalogue.properties import OPTIONS, TITLES
+from anonhist.catalogue.properties import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import share_told
@@ -151,4 +151,5 @@ def _planned(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]
 
 def _title(name: str, options: Mapping[str, object]) -> str:
     """Return the name of a property with the number it is asked with."""
-    return ", ".join([name, *(TITLES[option].format(value) for option, value in options.items() if option in TITLES)])
+    titles = (OPTIONS[option].title.format(value) for option, value in options.items())
+    return ", ".join([name, *filter(None, titles)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.properties.catalogue import PROPERTIES
 
@@ -28,7 +29,7 @@ _NEED_ALPHABET = ("chebyshev",)
 def asked() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every property by name, with options."""
     for name, known in PROPERTIES.items():
-        for numbers in _numbers(known.required):
+        for numbers in _numbers(name, known.required):
             order = numbers.get("order", 2)
             is_whole = order >= 2 and order == int(order)
             if name == "power-sum" and not is_whole:
@@ -40,10 +41,12 @@ def asked() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, numbers | alphabet | ({} if method is None else {"method": method})
 
 
-def _numbers(required: tuple[str, ...]) -> list[dict[str, Any]]:
+def _numbers(name: str, required: tuple[str, ...]) -> list[dict[str, Any]]:
     if not required:
         return [{}]
     (option,) = required
+    if option not in _GOOD:  # those of one property alone
+        return [dict(asked) for asked in ENTRIES[name].asked]
     return [{option: value} for value in _GOOD[option]]
 
 
