@@ -2,8 +2,8 @@
 
 python tools/check_examples.py
 
-Each example is a program of its own; tests/typed_calls.py has calls that must be refused. What mypy finds is said with the
-document and the line there.
+Each example is a program of its own; tests/typed_calls.py has calls that must be refused. What mypy finds is said with
+the document and the line there.
 """
 
 from __future__ import annotations

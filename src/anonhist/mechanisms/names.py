@@ -16,9 +16,8 @@ from anonhist.mechanisms.privhist.privhist import PrivHistMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 
 CentralMechanism = (
     BoundedPartitionMechanism
@@ -67,7 +66,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
 
 
 def named_mechanism(
-    name: str, epsilon: Fraction, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
+    name: str, epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
 ) -> CentralMechanism:
     """Make a mechanism of this name (not ``auto``) with the options it takes.
 

@@ -9,8 +9,6 @@ from anonhist.cli.arguments import whole_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
-
 
 def mechanism_options(
     bounds: Mapping[str, str | None], *, shares: str | None = None, delta: str | None = None
@@ -26,18 +24,3 @@ def mechanism_options(
     if delta is not None:
         options["delta"] = delta
     return options
-
-
-def check_mechanism(
-    name: str, epsilon: str, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
-) -> None:
-    """Refuse what no release could be made with."""
-    from anonhist.mechanisms import check_name, check_options, choose, named_mechanism
-    from anonhist.privacy import parse_epsilon
-
-    check_name(name)
-    check_options(name, options)
-    if name == "auto":
-        choose(epsilon=epsilon, unit=unit, relation=relation)
-    else:
-        named_mechanism(name, parse_epsilon(epsilon), unit, relation, options)
