@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NODES_SHARE = Fraction(3, 20)
 
 
-@dataclass(frozen=True)
+@frozen
 class CumulativeDegrees(NoisyBins):
     """Release the number n of nodes, and how many nodes have a degree of at most i, for i = 0..θ − 1.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.graphs.node.bounding import Projection
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence
 
 
-@dataclass(frozen=True)
+@frozen
 class HistogramDegrees(NoisyBins):
     """Release how many nodes have each degree, 1..θ, and 0 where nodes are listed.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.node.bounding import Bounding, Projection
 from anonhist.graphs.policy import Direction
 from anonhist.mechanisms.basis.noise import exact_noise, simulated_noise
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from anonhist.graphs.graph import Graph
     from anonhist.graphs.node.choice import DegreeChoice
     from anonhist.mechanisms.basis.noise import Noise
+    from anonhist.privacy import EpsilonLike
     from anonhist.profiles import Profile
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence, Release
@@ -57,7 +59,7 @@ NEEDS_NODES = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class NodeMechanism(ABC):
     """Degrees of a graph with node privacy: bounded first, then released.
 
@@ -89,20 +91,19 @@ class NodeMechanism(ABC):
 
     method: ClassVar[str]
 
-    epsilon: Fraction
-    max_degree: int
+    epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
+    max_degree: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
+    )
     direction: Direction = Direction.UNDIRECTED
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
     choice: DegreeChoice | None = None
-    bounding: Bounding = Projection()  # noqa: RUF009  # a frozen value
+    bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
-        bound = parse_whole_number(self.max_degree, name="max_degree", most=LARGEST_MAX_DEGREE)
-        object.__setattr__(self, "max_degree", bound)
         if not isinstance(self.direction, Direction) or not isinstance(self.relation, NeighboringRelation):
             raise UsageError("A mechanism for nodes needs a Direction and a NeighboringRelation.")
-        if self.choice is not None and bound not in self.choice.candidates:
+        if self.choice is not None and self.max_degree not in self.choice.candidates:
             raise UsageError("The largest degree must be one of the candidates it was chosen from.")
         if self.epsilon / self.unit.max_distance < SMALLEST_RATE:
             message = (
@@ -234,7 +235,7 @@ class NodeMechanism(ABC):
         """Do the same on public numbers, some times over."""
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 

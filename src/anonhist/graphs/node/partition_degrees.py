@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.basis.setting import capped
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence
 
 
-@dataclass(frozen=True)
+@frozen
 class PartitionDegrees(NodeMechanism):
     """Release the list of bounded degrees by a mechanism for profiles, the one that ``auto`` picks for its budget.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from anonhist.frozen import frozen
 from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Evidence
 
 
-@dataclass(frozen=True)
+@frozen
 class SurvivalDegrees(NoisyBins):
     """Release how many nodes have a degree of at least r, for r = 1..θ.
 
