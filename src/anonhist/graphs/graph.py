@@ -10,6 +10,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.normalise import edge_ends, edge_keys
 from anonhist.graphs.policy import Direction, EdgePolicy
+from anonhist.numeric.read_only import read_only
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -22,7 +23,7 @@ MAX_NODES = 2**31
 IDENTITY_KEY = b"anonhist edges 1"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Graph:
     """Edges between nodes: private data. Made by :func:`read_edges` or :func:`as_graph`.
 
@@ -68,21 +69,27 @@ class Graph:
     targets: NDArray[np.int64]
     identities: NDArray[np.uint64]
     policy: EdgePolicy
-    nodes_listed: bool = False
+    nodes_listed: bool
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.policy, EdgePolicy):
-            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
+    def __init__(
+        self,
+        sources: NDArray[np.int64],
+        targets: NDArray[np.int64],
+        identities: NDArray[np.uint64],
+        policy: EdgePolicy,
+        nodes_listed: bool = False,  # noqa: FBT001, FBT002  # a fact about the source
+    ) -> None:
+        if not isinstance(policy, EdgePolicy):
+            message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {policy!r:.80}."
             raise UsageError(message)
-        _check_array(self.identities, np.dtype(np.uint64), "The identities of nodes")
-        for ends in (self.sources, self.targets):
+        _check_array(identities, np.dtype(np.uint64), "The identities of nodes")
+        for ends in (sources, targets):
             _check_array(ends, np.dtype(np.int64), "The ends of edges")
-        sources, targets = _sorted_edges(self.sources, self.targets, self.identities.size)
-        _check_policy(sources, targets, self.policy)
-        for name, array in (("sources", sources), ("targets", targets), ("identities", self.identities)):
-            frozen = array.view()
-            frozen.setflags(write=False)
-            object.__setattr__(self, name, frozen)
+        sources, targets = _sorted_edges(sources, targets, identities.size)
+        _check_policy(sources, targets, policy)
+        fixed = (read_only(array.view()) for array in (sources, targets, identities))
+        vars(self).update(zip(("sources", "targets", "identities"), fixed, strict=True))
+        vars(self).update(policy=policy, nodes_listed=nodes_listed)
 
     @property
     def num_nodes(self) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.basis.setting import check_profile, check_unit, whole_items
+from anonhist.mechanisms.basis.setting import check_profile, check_relation, check_unit, whole_items
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
 from anonhist.mechanisms.exponential.calibration import LARGEST_EPSILON, MAX_DURFEE_SIZE
@@ -46,6 +46,7 @@ MechanismName = Literal[
     "bounded-partition",
     "relaxed-partition",
 ]
+_DIVIDES = "`excess_share` divides epsilon: give epsilon, and the mechanism by its name."
 
 
 def choose(
@@ -86,22 +87,21 @@ def choose(
     >>> mechanism.name
     'frobenius'
     """
-    budget = parse_epsilon(epsilon)
-    check_unit(unit)
+    budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).steps
     items = None if expected_items is None else whole_items(expected_items, name="expected_items")
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
-    frobenius = FrobeniusMechanism(budget, unit, relation)
-    per_cell = frobenius.epsilon_per_cell
+    per_cell = budget / cells
     if items is not None and items > MAX_DURFEE_SIZE**2:
-        return frobenius, "More than 2^40 items are expected, beyond the partition mechanism's public domain."
-    if per_cell >= _WHOLE_BUDGET and budget <= LARGEST_EPSILON:
+        reason = "More than 2^40 items are expected, beyond the partition mechanism's public domain."
+    elif per_cell < _WHOLE_BUDGET:
+        reason = f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism errs least on real data."
+    elif budget > LARGEST_EPSILON:
+        reason = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
+    else:
         reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least on real data."
         return PartitionMechanism(budget, unit, relation), reason
-    if per_cell >= _WHOLE_BUDGET:
-        return frobenius, f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
-    reason = f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism errs least on real data."
-    return frobenius, reason
+    return FrobeniusMechanism(budget, unit, relation), reason
 
 
 def release(
@@ -187,6 +187,102 @@ def release(
     Fraction(1, 2)
     """
     check_profile(profile)
+    prepared = prepare(
+        epsilon=epsilon,
+        unit=unit,
+        relation=relation,
+        mechanism=mechanism,
+        expected_items=expected_items,
+        options={
+            "public_items": public_items,
+            "public_labels": public_labels,
+            "public_cap": public_cap,
+            "shares": shares,
+            "member": member,
+            "delta": delta,
+        },
+        excess_share=excess_share,
+        excess_cap=excess_cap,
+        simulations=simulations,
+        read_for=profile.unit,
+        users_bound=None if profile.users is None else profile.users.bound,
+    )
+    return prepared.release(profile, source=source)
+
+
+@dataclass(frozen=True)
+class PreparedRelease:
+    """All of a release but the data, checked and made once; see :func:`prepare`.
+
+    Attributes
+    ----------
+    mechanism
+        What releases the profile.
+    reason
+        Why this one; None where it was asked for.
+    excess
+        What releases the excess of users, None where it was not asked for.
+    simulations
+        As of :func:`release`.
+    """
+
+    mechanism: CentralMechanism
+    reason: str | None
+    excess: ExcessMechanism | None
+    simulations: int | None
+
+    def release(self, profile: Profile, *, source: RandomSource | None = None) -> Release:
+        """Spend the budget once on a private profile."""
+        released = self.mechanism.release(profile, source=source, reason=self.reason)
+        if self.excess is not None and profile.users is not None:
+            excess = self.excess.release(profile.users, source=source)
+            released = replace(released, excess=excess, guarantee=excess.added_to(released.guarantee))
+        if profile.order_key is not None:
+            # Drawn independently of the data, so it may be told.
+            released = replace(released, order_key=profile.order_key)
+        return released if self.simulations is None else replace(released, simulations=self.simulations)
+
+
+def prepare(
+    *,
+    epsilon: EpsilonLike | None,
+    unit: PrivacyUnit | None,
+    relation: NeighboringRelation,
+    mechanism: str | CentralMechanism,
+    expected_items: int | None,
+    options: Mapping[str, object],
+    excess_share: EpsilonLike | None,
+    excess_cap: int | None,
+    simulations: int | None,
+    read_for: PrivacyUnit,
+    users_bound: int | None,
+) -> PreparedRelease:
+    """Check what can be checked of a release before the data are there, and make what it needs.
+
+    Parameters
+    ----------
+    epsilon, unit, relation, mechanism, expected_items, excess_share, excess_cap, simulations
+        As of :func:`release`.
+    options
+        What belongs to single mechanisms, None where it is not given.
+    read_for
+        Whom the data are read for: the unit where none is given.
+    users_bound
+        m, where it is known how many items each user has, of which m are kept.
+
+    Raises
+    ------
+    UsageError
+        As :func:`release` would, whatever the data are.
+
+    Examples
+    --------
+    >>> item, relation = PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE
+    >>> asked = dict(epsilon=1, unit=None, relation=relation, mechanism="auto", expected_items=None, options={})
+    >>> asked |= dict(excess_share=None, excess_cap=None, simulations=None, read_for=item, users_bound=None)
+    >>> prepare(**asked).mechanism.name
+    'frobenius'
+    """
     if expected_items is not None:
         whole_items(expected_items, name="expected_items")
     runs = None if simulations is None else parse_simulations(simulations)
@@ -195,64 +291,43 @@ def release(
         raise UsageError(
             "`excess_cap` belongs to `excess_share`: give a share of epsilon, such as 0.05, or leave it out."
         )
-    beyond = None
-    if share:
-        beyond, epsilon = _divided(
-            profile, epsilon, share, excess_cap, profile.unit if unit is None else unit, relation, mechanism
-        )
-    given: dict[str, object] = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    given |= {"shares": shares, "member": member, "delta": delta}
-    options = {name: option for name, option in given.items() if option is not None}
-    reason = None
+    given = {name: option for name, option in options.items() if option is not None}
+    protected = read_for if unit is None else unit
     if isinstance(mechanism, str):
-        chosen, reason = _named(
-            mechanism, epsilon, profile.unit if unit is None else unit, relation, expected_items, options
-        )
-    elif isinstance(mechanism, CentralMechanism):
-        chosen = mechanism
-        is_default = relation is NeighboringRelation.ADD_OR_REMOVE
-        if epsilon is not None or unit is not None or options or not (is_default or relation is chosen.relation):
-            raise UsageError(
-                "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
-            )
-    else:
+        excess = None
+        if share:
+            if epsilon is None:
+                raise UsageError(_DIVIDES)
+            whole = parse_epsilon(epsilon)
+            excess = ExcessMechanism(whole * share, _bound_of_users(protected, users_bound), excess_cap, relation)
+            epsilon = whole * (1 - share)
+        chosen, reason = _named(mechanism, epsilon, protected, relation, expected_items, given)
+        return PreparedRelease(chosen, reason, excess, runs)
+    if share:
+        raise UsageError(_DIVIDES)
+    if not isinstance(mechanism, CentralMechanism):
         message = f"`mechanism` must be a mechanism or one of {', '.join(MECHANISM_NAMES)}, not {mechanism!r}."
         raise UsageError(message)
-    released = chosen.release(profile, source=source, reason=reason)
-    if beyond is not None and profile.users is not None:
-        excess = beyond.release(profile.users, source=source)
-        released = replace(released, excess=excess, guarantee=excess.added_to(released.guarantee))
-    if profile.order_key is not None:
-        # Drawn independently of the data, so it may be told.
-        released = replace(released, order_key=profile.order_key)
-    return released if runs is None else replace(released, simulations=runs)
+    is_default = relation is NeighboringRelation.ADD_OR_REMOVE
+    if epsilon is not None or unit is not None or given or not (is_default or relation is mechanism.relation):
+        raise UsageError(
+            "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
+        )
+    return PreparedRelease(mechanism, None, None, runs)
 
 
-def _divided(
-    profile: Profile,
-    epsilon: EpsilonLike | None,
-    share: Fraction,
-    cap: int | None,
-    unit: PrivacyUnit,
-    relation: NeighboringRelation,
-    mechanism: object,
-) -> tuple[ExcessMechanism, Fraction]:
-    """Return what releases the excess of users, and what is left of epsilon for the profile."""
-    if epsilon is None or not isinstance(mechanism, str):
-        raise UsageError("`excess_share` divides epsilon: give epsilon, and the mechanism by its name.")
-    if profile.users is None:
+def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
+    """Return how many items of each user are kept, or refuse what says nothing of users' excess."""
+    if bound is None:
         raise UsageError(
             "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` "
             "and `count_users=True`."
         )
-    check_unit(unit)
-    if unit.max_items is None or unit.max_items < profile.users.bound:
-        message = (
-            f"`excess_share` belongs to releases for users with at least {profile.users.bound:,} items, not {unit}."
-        )
+    kept = check_unit(unit).max_items
+    if kept is None or kept < bound:
+        message = f"`excess_share` belongs to releases for users with at least {bound:,} items, not {unit}."
         raise UsageError(message)
-    whole = parse_epsilon(epsilon)
-    return ExcessMechanism(whole * share, profile.users.bound, cap, relation), whole * (1 - share)
+    return bound
 
 
 def _named(
@@ -271,4 +346,4 @@ def _named(
     if name == "auto":
         check_options(name, options)
         return choose(epsilon=epsilon, unit=unit, relation=relation, expected_items=expected_items)
-    return named_mechanism(name, parse_epsilon(epsilon), unit, relation, options), None
+    return named_mechanism(name, epsilon, unit, relation, options), None

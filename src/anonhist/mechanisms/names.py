@@ -10,10 +10,9 @@ from anonhist.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from anonhist.mechanisms.basis.skeletons import CentralMechanism
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
 
 MECHANISM_NAMES = ("auto", *MECHANISMS)
 
@@ -53,7 +52,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
 
 
 def named_mechanism(
-    name: str, epsilon: Fraction, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
+    name: str, epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
 ) -> CentralMechanism:
     """Make a mechanism of this name (not ``auto``) with the options it takes.
 

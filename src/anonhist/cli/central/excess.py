@@ -11,7 +11,6 @@ from anonhist.cli.options import all_options
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from anonhist.privacy import NeighboringRelation
     from anonhist.releases import Release
 
 EXCESS = ("excess_share", "excess_cap")
@@ -32,35 +31,13 @@ excess_share_options = all_options(
 )
 
 
-def excess_options(
-    epsilon: str, share: str | None, cap: str | None, max_per_user: int | None, relation: NeighboringRelation
-) -> dict[str, Any]:
-    """Return the options as a release takes them, none where none is asked for; refuse what cannot be."""
-    if share is None and cap is None:
-        return {}
-    from anonhist.mechanisms.excess import ExcessMechanism, parse_excess_share
-    from anonhist.privacy import PrivacyUnit, parse_epsilon
+def excess_options(share: str | None, cap: str | None, max_per_user: int | None) -> dict[str, Any]:
+    """Return the options as a release takes them, or refuse a share where nothing bounds users."""
+    from anonhist.mechanisms.excess import parse_excess_share
 
-    parsed = parse_excess_share(share)
-    number = whole_number(cap, name="--excess-cap")
-    if number is not None and not parsed:
-        raise UsageError(
-            "--excess-cap belongs to --excess-share: give a share of epsilon, such as 0.05, or leave it out."
-        )
-    if not parsed:
-        return {}
-    if max_per_user is None:
+    if max_per_user is None and parse_excess_share(share):
         raise UsageError("--excess-share estimates what a bound on the items of users left out: give --max-per-user.")
-    bound = PrivacyUnit.user(max_items=max_per_user).bound
-    ExcessMechanism(parse_epsilon(epsilon) * parsed, bound, number, relation)
-    return {"excess_share": parsed, "excess_cap": number}
-
-
-def left_of(epsilon: str, excess: dict[str, Any]) -> str:
-    """Return what is left of epsilon for the profile."""
-    from anonhist.privacy import parse_epsilon
-
-    return str(parse_epsilon(epsilon) * (1 - excess["excess_share"])) if excess else epsilon
+    return {"excess_share": share, "excess_cap": whole_number(cap, name="--excess-cap"), "users_bound": max_per_user}
 
 
 def tell_of_excess(released: Release) -> None:

@@ -8,9 +8,7 @@ from anonhist.catalogue.mechanisms import OPTIONS
 from anonhist.cli.arguments import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
-
-    from anonhist.privacy import NeighboringRelation, PrivacyUnit
+    from collections.abc import MutableMapping
 
 
 def own_options(values: MutableMapping[str, Any]) -> dict[str, Any]:
@@ -26,18 +24,3 @@ def own_options(values: MutableMapping[str, Any]) -> dict[str, Any]:
 
         options["shares"] = BudgetShares.parse(options["shares"])
     return options
-
-
-def check_mechanism(
-    name: str, epsilon: str, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
-) -> None:
-    """Refuse what no release could be made with."""
-    from anonhist.mechanisms import check_name, check_options, choose, named_mechanism
-    from anonhist.privacy import parse_epsilon
-
-    check_name(name)
-    check_options(name, options)
-    if name == "auto":
-        choose(epsilon=epsilon, unit=unit, relation=relation)
-    else:
-        named_mechanism(name, parse_epsilon(epsilon), unit, relation, options)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.central.excess import excess_options, left_of, tell_of_excess
-from anonhist.cli.central.mechanisms import check_mechanism, own_options
+from anonhist.cli.central.excess import excess_options, tell_of_excess
+from anonhist.cli.central.mechanisms import own_options
 from anonhist.cli.output import tell_of_epsilon
 from anonhist.cli.reading import profile_of_source, tell_operator
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
+from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
     from anonhist.mechanisms.automatic import MechanismName
@@ -48,43 +48,40 @@ def run_release(
     **others: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
-    parse_epsilon(epsilon)
     expected = whole_number(expected_items, name="--expected-items")
     options, reading = own_options(others), others
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
-    excess = excess_options(epsilon, excess_share, excess_cap, reading["max_per_user"], NeighboringRelation(relation))
-    reading["count_users"] = bool(excess)
-    if simulations is not None:
-        parse_simulations(simulations, name="--simulations")
+
+    from anonhist.mechanisms.automatic import prepare
+
+    prepared = prepare(
+        epsilon=epsilon,
+        unit=protected,
+        relation=NeighboringRelation(relation),
+        mechanism=mechanism,
+        expected_items=expected,
+        options=options,
+        simulations=simulations,
+        read_for=PrivacyUnit.item(),
+        **excess_options(excess_share, excess_cap, reading["max_per_user"]),
+    )
+    reading["count_users"] = prepared.excess is not None
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     check_outputs(source, target, report, force=force)
-    if excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
+    if prepared.excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
         raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
-    check_mechanism(
-        mechanism, left_of(epsilon, excess), protected or PrivacyUnit.item(), NeighboringRelation(relation), options
-    )
 
     if reading["user"] is not None and reading["user"] == reading["label"] and not quiet:
         click.echo(_LABELS_ARE_USERS.format(bound=reading["max_per_user"]), err=True)
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.mechanisms import release
 
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
         profile = profile_of_source(
             source, reading, unit=protected, notify=None if quiet else remarks.append, progress=bars.reading
         )
-        released = release(
-            profile,
-            epsilon=epsilon,
-            relation=NeighboringRelation(relation),
-            mechanism=mechanism,
-            expected_items=expected,
-            simulations=simulations,
-            **options,
-            **excess,
-        )
+        released = prepared.release(profile)
         del profile
         released = released.with_error(progress=bars.working)
     tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over

@@ -98,11 +98,10 @@ def _addresses(
     buckets: str | None, alphabet: str | None, key: str | None, sample_share: str | None
 ) -> HashedAddresses | DomainAddresses:
     """Return which counter a label has, as the options say."""
-    from anonhist.privacy import parse_epsilon
     from anonhist.randomness import SystemSource
     from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
 
-    share = parse_epsilon("1" if sample_share is None else sample_share, name="sample_share")
+    share = 1 if sample_share is None else sample_share
     size = whole_number(buckets, name="--buckets")
     given = None if key is None else key.encode()
     if alphabet is not None:

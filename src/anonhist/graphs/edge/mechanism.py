@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DEGREES
 from anonhist.mechanisms.basis.setting import capped, make_release, without_sizes
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 MOST_NODES = 2**31
 
 
-@dataclass(frozen=True)
+@frozen
 class EdgeMechanism:
     """Degrees of a graph with edge privacy: a public, frozen, printable value.
 
@@ -68,14 +70,13 @@ class EdgeMechanism:
 
     central: CentralMechanism
     policy: EdgePolicy
-    public_nodes: int | None = None
+    public_nodes: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(parse_whole_number, name="public_nodes", most=MOST_NODES)), default=None
+    )
 
     def __post_init__(self) -> None:
         if self.central.unit != PrivacyUnit.edge(degrees=self.policy.degrees_per_edge):
             raise UsageError("The mechanism's unit must be the edge of this policy.")
-        if self.public_nodes is not None:
-            number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
-            object.__setattr__(self, "public_nodes", number)
 
     @property
     def name(self) -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.parameters import text_of
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, bernoulli_exp, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from anonhist.privacy import NeighboringRelation
+    from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.randomness import RandomSource
 
 CHOICE_PARAMETERS = {"choice_epsilon", "choice_candidates"}
@@ -26,7 +26,27 @@ MOST_CANDIDATES = 64
 _CAUTION, _CAUTION_AT = 2, 64
 
 
-@dataclass(frozen=True)
+def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
+    """Return the list that a largest degree is chosen from.
+
+    Raises
+    ------
+    UsageError
+        If they are not ascending whole numbers from 1 to 2^20, at most 64 of them.
+
+    Examples
+    --------
+    >>> parse_candidates([1, 8, 64])
+    (1, 8, 64)
+    """
+    listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
+    if not 1 <= len(listed) <= MOST_CANDIDATES or any(second <= first for first, second in pairwise(listed)):
+        message = f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them."
+        raise UsageError(message)
+    return listed
+
+
+@frozen
 class DegreeChoice:
     """A private choice of θ, the largest degree that is kept, by what left out edges and what noise cost.
 
@@ -71,16 +91,8 @@ class DegreeChoice:
     8
     """
 
-    epsilon: Fraction
-    candidates: tuple[int, ...] = CANDIDATES
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parse_epsilon(self.epsilon))
-        listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in self.candidates)
-        if not 1 <= len(listed) <= MOST_CANDIDATES or any(second <= first for first, second in pairwise(listed)):
-            message = f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them."
-            raise UsageError(message)
-        object.__setattr__(self, "candidates", listed)
+    epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
+    candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
 
     @property
     def parameters(self) -> Mapping[str, str]:

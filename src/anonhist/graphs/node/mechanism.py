@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.frozen import frozen
+from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.node.bounding import Bounding, Projection, named_bounding
 from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
@@ -105,23 +106,24 @@ class NodeMechanism(Setting, ABC):
     # What counts is the budget per distance, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
-    unit: PrivacyUnit = field(init=False, repr=False, compare=False)
+    unit: Converted[Any, PrivacyUnit] = derived(
+        lambda self: PrivacyUnit.node(max_distance=self.bounding.list_distance(self.max_degree, self.direction))
+    )
     _: KW_ONLY
-    max_degree: int
+    max_degree: Converted[SupportsIndex, int] = converted(
+        partial(parse_whole_number, name="max_degree", most=LARGEST_MAX_DEGREE)
+    )
     direction: Direction = Direction.UNDIRECTED
     choice: DegreeChoice | None = None
     bounding: Bounding = Projection()  # a frozen value
 
     def __post_init__(self) -> None:
-        bound = parse_whole_number(self.max_degree, name="max_degree", most=LARGEST_MAX_DEGREE)
-        object.__setattr__(self, "max_degree", bound)
         if not isinstance(self.direction, Direction):
             message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
             raise UsageError(message)
-        distance = self.bounding.list_distance(self.max_degree, self.direction)
-        object.__setattr__(self, "unit", PrivacyUnit.node(max_distance=distance))
         super().__post_init__()
-        if self.choice is not None and bound not in self.choice.candidates:
+        distance = self.unit.max_distance
+        if self.choice is not None and self.max_degree not in self.choice.candidates:
             raise UsageError("The largest degree must be one of the candidates it was chosen from.")
         if self.epsilon / distance < SMALLEST_RATE:
             message = (

@@ -149,7 +149,7 @@ class Setting:
         if not isinstance(relation, str) or relation not in relations:
             message = f"the relation must be {' or '.join(relations)}."
             raise UsageError(message)
-        made = cls(parse_epsilon(epsilon), PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
+        made = cls(epsilon, PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
             raise UsageError("they are not all that such a mechanism has, and nothing else.")
         return made

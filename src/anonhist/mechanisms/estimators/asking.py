@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from anonhist.mechanisms.basis.setting import check_profile
-from anonhist.privacy import parse_epsilon, parse_whole_number
+from anonhist.privacy import parse_whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
-    from anonhist.privacy import PrivacyUnit
+    from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
+    from anonhist.randomness import RandomSource
 
-_Made = TypeVar("_Made", bound="StatisticMechanism")
 
+@dataclass(frozen=True)
+class Asked:
+    """What every private estimate is told, as it is told."""
 
-def made(mechanism: type[_Made], profile: Profile, *, unit: PrivacyUnit | None, **settings: Any) -> _Made:
-    """Make a mechanism for a profile: it protects whom the profile names, where nothing else is said."""
-    check_profile(profile)
-    epsilon, relation = settings.pop("epsilon"), settings.pop("relation")
-    return mechanism(parse_epsilon(epsilon), profile.unit if unit is None else unit, relation, **settings)
+    epsilon: EpsilonLike
+    unit: PrivacyUnit | None
+    relation: NeighboringRelation
+    public_items: int | None
+    level: float
+    source: RandomSource | None
+
+    def of(self, profile: Profile, mechanism: Callable[..., StatisticMechanism], **own: Any) -> Estimate:
+        """Make the estimate; it protects whom the profile names, where nothing else is said."""
+        check_profile(profile)
+        unit = profile.unit if self.unit is None else self.unit
+        made = mechanism(self.epsilon, unit, self.relation, public_items=self.public_items, **own)
+        return made.estimate(profile, level=self.level, source=self.source)
 
 
 def in_unit(estimate: Estimate, unit: str, scale: float) -> Estimate:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, get_args
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
+from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, surprise
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
@@ -251,14 +251,6 @@ def private_entropy(
     ('bits', '1')
     """
     name, scale = entropy_unit(base)
-    mechanism = made(
-        EntropyMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-        method=method or ("jackknife" if alphabet_size is None else "polynomial"),
-        alphabet_size=alphabet_size,
-    )
-    return in_unit(mechanism.estimate(profile, level=level, source=source), name, scale)
+    chosen = method or ("jackknife" if alphabet_size is None else "polynomial")
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return in_unit(asked.of(profile, EntropyMechanism, method=chosen, alphabet_size=alphabet_size), name, scale)

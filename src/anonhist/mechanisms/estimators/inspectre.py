@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.mechanisms.estimators.entropy import EntropyMechanism, PolynomialParameters
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
-from anonhist.privacy import NeighboringRelation, parse_epsilon
+from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.polynomial import Polynomial
 from anonhist.properties.support_coverage.smoothed_poisson import SmoothedPoisson, poisson_rate
@@ -210,12 +210,10 @@ def _coverage(
 ) -> None:
     errors.add("smoothed Good–Toulmin", SmoothedPoisson(draws).point(profile).value - truth)
     for epsilon in epsilons:
-        mechanism = SupportCoverageMechanism(
-            parse_epsilon(epsilon), relation=SUBSTITUTE, draws=draws, method="smoothed-poisson"
-        )
+        mechanism = SupportCoverageMechanism(epsilon, relation=SUBSTITUTE, draws=draws, method="smoothed-poisson")
         published = published_coverage_scale(profile.n, draws) / epsilon
         _private(errors, "private", mechanism, profile, truth, noise, published=published)
-        recommended = SupportCoverageMechanism(parse_epsilon(epsilon), relation=SUBSTITUTE, draws=draws)
+        recommended = SupportCoverageMechanism(epsilon, relation=SUBSTITUTE, draws=draws)
         _private(errors, "private, recommended", recommended, profile, truth, noise)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import in_unit, made, public_size
+from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.power_sum import PowerSum, power_sum_statistic
@@ -149,17 +149,8 @@ def private_renyi_entropy(
     'bits'
     """
     name, scale = entropy_unit(base)
-    mechanism = made(
-        RenyiEntropyMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-        order=order,
-        alphabet_size=alphabet_size,
-    )
-    return in_unit(mechanism.estimate(profile, level=level, source=source), name, scale)
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
 
 
 def private_power_sum(
@@ -196,14 +187,5 @@ def private_power_sum(
     >>> 0 < private_power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    mechanism = made(
-        PowerSumMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-        order=order,
-        alphabet_size=alphabet_size,
-    )
-    return mechanism.estimate(profile, level=level, source=source)
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return asked.of(profile, PowerSumMechanism, order=order, alphabet_size=alphabet_size)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.estimators.asking import made
+from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties.linear import LinearStatistic
@@ -98,12 +98,5 @@ def private_sample_coverage(
     >>> 0.5 < private_sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
-    mechanism = made(
-        SampleCoverageMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-    )
-    return mechanism.estimate(profile, level=level, source=source)
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return asked.of(profile, SampleCoverageMechanism)

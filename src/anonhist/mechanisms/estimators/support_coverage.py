@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
@@ -233,15 +233,5 @@ def private_support_coverage(
     >>> private_support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
     'labels'
     """
-    mechanism = made(
-        SupportCoverageMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-        draws=draws,
-        method=method,
-        alphabet_size=alphabet_size,
-    )
-    return mechanism.estimate(profile, level=level, source=source)
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return asked.of(profile, SupportCoverageMechanism, draws=draws, method=method, alphabet_size=alphabet_size)

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import made, public_size
+from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
@@ -153,14 +153,10 @@ def private_support_size(
     >>> private_support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
     'labels'
     """
-    mechanism = made(
-        SupportSizeMechanism,
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return asked.of(
         profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
+        SupportSizeMechanism,
         method=method or ("observed" if alphabet_size is None else "chebyshev"),
         alphabet_size=alphabet_size,
     )
-    return mechanism.estimate(profile, level=level, source=source)

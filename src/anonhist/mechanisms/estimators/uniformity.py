@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.estimators.asking import made
+from anonhist.mechanisms.estimators.asking import Asked
 from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias, uniformity_statistic
@@ -100,13 +100,5 @@ def private_distance_to_uniformity(
     >>> 0 <= found.value <= 1
     True
     """
-    mechanism = made(
-        UniformityMechanism,
-        profile,
-        epsilon=epsilon,
-        unit=unit,
-        relation=relation,
-        public_items=public_items,
-        alphabet_size=alphabet_size,
-    )
-    return mechanism.estimate(profile, level=level, source=source)
+    asked = Asked(epsilon, unit, relation, public_items, level, source)
+    return asked.of(profile, UniformityMechanism, alphabet_size=alphabet_size)
