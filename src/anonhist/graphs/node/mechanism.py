@@ -245,6 +245,11 @@ class NodeMechanism(Setting, ABC):
             (profile, zeros), evidence = self._released(bins, randomness)
         return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
 
+    def impossible(self, profile: Profile, items: int | None) -> str:
+        """Say so where a degree is above θ."""
+        is_above = bool(profile.k_plus(self.max_degree + 1))
+        return super().impossible(profile, items) or ("a degree is above the largest that was kept" if is_above else "")
+
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""
         return [run for run, _ in self.simulate_with_zeros(profile, 0, size=size, rng=rng)]
