@@ -45,8 +45,9 @@ Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
-# Conditions of the promise, which no program can check.
+# What a file records of every one.
 _PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
+# Conditions of the promise, which no program can check.
 NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
 LIST_STAYS = {
@@ -114,10 +115,8 @@ class NodeMechanism(Setting, ABC):
     def __post_init__(self) -> None:
         bound = parse_whole_number(self.max_degree, name="max_degree", most=LARGEST_MAX_DEGREE)
         object.__setattr__(self, "max_degree", bound)
-        if not isinstance(self.direction, Direction):
-            message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
-            raise UsageError(message)
-        distance = self.bounding.list_distance(self.max_degree, self.direction)
+        # The policy refuses what is no direction.
+        distance = self.bounding.list_distance(bound, self.policy.direction)
         object.__setattr__(self, "unit", PrivacyUnit.node(max_distance=distance))
         super().__post_init__()
         if self.choice is not None and bound not in self.choice.candidates:
