@@ -317,6 +317,14 @@ def test_what_no_sketch_released_in_version_1_is_refused(
         read_release(tmp_path / "bad.json")
 
 
+def test_what_a_sketch_of_edges_releases_is_read_back(tmp_path: Path) -> None:
+    edges = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.edge())
+    made = edges.reconstruct("three-tap", simulations=2).with_error()
+    write(made, tmp_path / "a.json")
+    assert read_release(tmp_path / "a.json").guarantee == made.guarantee
+    assert made.words.labels == "nodes"
+
+
 def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
     made = (_hashed("1/2", unit=USER) + _hashed("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
     parameters = made.mechanism.parameters

@@ -98,7 +98,7 @@ def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) ->
         middle = CumulativeDegrees if listed else SurvivalDegrees
         for bound, kind in ((1, HistogramDegrees), (16, middle), (1024, PartitionDegrees)):
             # Chosen without a release, which takes seconds for large bounds.
-            _, ready = BoundedDegrees(bound)._ready(EdgePolicy(), epsilon, relation, nodes_listed=listed)
+            _, ready = BoundedDegrees(bound).ready(EdgePolicy(), epsilon, relation, nodes_listed=listed)
             assert [type(mechanism) for mechanism in ready.values()] == [kind]
 
 

@@ -1,21 +1,34 @@
 """Each kind of release is registered in every room that treats kinds differently, under one name."""
 
+import io
+import re
+import sys
 from collections import Counter
+from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
 
 import pytest
 
+from anonhist.cli.central.display import say
 from anonhist.errors import DataError
-from anonhist.formats.kinds import RECORDS, records_with
+from anonhist.formats import read_release, write
+from anonhist.formats.kinds import RECORDS, Recorded, ReleaseRecords, Remade, records_with
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.privacy import PrivacyUnit
-from anonhist.releases.kind import CENTRAL, ReleaseKind
+from anonhist.profiles import Profile
+from anonhist.releases.kind import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
+from anonhist.report.page import VIEW
 from anonhist.sketches.mechanism import SKETCH, SketchMechanism
 from anonhist.testing.cases import each_of
+from anonhist.testing.sources import SeededSource
 
 KINDS = (CENTRAL, DEGREES, SKETCH)
 UNITS = {
@@ -61,3 +74,36 @@ def test_things_are_called_by_whom_a_kind_protects(kind: ReleaseKind, units: set
         assert (words.many_labels(2), words.many_items(1)) == (plural, item)
         assert words.many_labels(1) == f"1 {words.label}"
         assert words.many_items(0) == f"0 {words.items}"
+
+
+WORDS = Words("word", "words", "week", "weeks", "age", "words of age {}", "words of age {} or more")
+
+
+@dataclass(frozen=True)
+class Weekly(FrobeniusMechanism):
+    """A mechanism of a kind that nobody knew of."""
+
+    kind: ClassVar[ReleaseKind] = ReleaseKind("weeks", {"item": WORDS})
+    name: ClassVar[str] = "weekly"  # type: ignore[assignment]
+
+
+def test_a_kind_that_is_only_registered_is_written_read_and_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def remake(recorded: Recorded) -> Remade:
+        mechanism = Weekly.from_parameters(recorded.parameters)
+        return Remade(mechanism, mechanism.guarantee, lambda *_: None)
+
+    room = ModuleType("room_of_weeks")
+    vars(room).update(remake=remake, VIEW=replace(VIEW, facts=lambda _: [("Weeks", "All of them.")]))
+    monkeypatch.setitem(sys.modules, room.__name__, room)
+    monkeypatch.setitem(RECORDS, "weeks", ReleaseRecords({"weekly": 2}, room.__name__))
+    monkeypatch.setitem(VIEWS, "weeks", room.__name__)
+    made = replace(Weekly(9).release(Profile.from_counts([8, 8, 3]), source=SeededSource(7)), simulations=0)
+    write(made, tmp_path / "release.json")
+    read = read_release(tmp_path / "release.json")
+    assert (read.mechanism, read.profile, read.words) == (made.mechanism, made.profile, WORDS)
+    said = io.StringIO()
+    say(read, said)
+    assert re.search(r"Released: \d+ weeks of \d words", said.getvalue())
+    assert "Weeks: All of them." in said.getvalue()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.kinds import Remade
-from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism, from_parameters
+from anonhist.mechanisms import CentralMechanism, from_parameters
 
 if TYPE_CHECKING:
     from anonhist.formats.kinds import Recorded
@@ -45,22 +45,12 @@ def check_profile(mechanism: CentralMechanism, profile: Profile, items: int | No
     DataError
         With what is wrong in one clause.
     """
-    if isinstance(mechanism, PrivHistMechanism):
-        _check_items(mechanism, profile, items)
-    else:
-        check_no_items(items)
-    if isinstance(mechanism, PrevalenceMechanism) and profile.k_plus(mechanism.largest_count + 1):
-        raise DataError("a count is beyond the largest that the mechanism can release")
+    if reason := mechanism.impossible(profile, items):
+        raise DataError(reason)
     try:
         mechanism.admit(profile)
     except UsageError:
         raise DataError("the profile is beyond the public numbers of the mechanism") from None
-
-
-def check_no_items(items: int | None) -> None:
-    """Refuse a number of items where none is released on its own."""
-    if items is not None:
-        raise DataError("items belong to a release of PrivHist, which publishes their number, and no other")
 
 
 def check_no_excess(excess: Excess | None) -> None:
@@ -73,14 +63,6 @@ def check_no_zeros(zeros: int | None) -> None:
     """Refuse a number of labels that never occur where none is released."""
     if zeros is not None:
         raise DataError("zeros belong to a release of degrees that counts nodes without an edge, and no other")
-
-
-def _check_items(mechanism: PrivHistMechanism, profile: Profile, items: int | None) -> None:
-    if items is None:
-        raise DataError("items, their number as PrivHist publishes it, are missing")
-    reach = 2 * items if mechanism.epsilon_per_cell <= 1 else 2**63
-    if items >= 0 and ((not items and profile.n) or profile.k_plus(reach + 1)):
-        raise DataError("the profile is not one that PrivHist publishes with so few items")
 
 
 def _check_budget(guarantee: Guarantee, mechanism: CentralMechanism) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import check_no_excess, check_no_items, check_no_zeros, check_profile
+from anonhist.formats.central_releases import check_no_excess, check_no_zeros, check_profile
 from anonhist.formats.kinds import Remade
 from anonhist.graphs.edge.mechanism import EdgeMechanism
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
@@ -66,9 +66,8 @@ def _check_edges(mechanism: EdgeMechanism, profile: Profile, items: int | None, 
 
 
 def _check_nodes(mechanism: NodeMechanism, profile: Profile, items: int | None, zeros: int | None) -> None:
-    check_no_items(items)
-    if profile.k_plus(mechanism.max_degree + 1):
-        raise DataError("a degree is above the largest that was kept")
+    if reason := mechanism.impossible(profile, items):
+        raise DataError(reason)
     if mechanism.releases_zeros and zeros is None:
         raise DataError("zeros, how many nodes have no edge, are missing")
     if not mechanism.releases_zeros:

@@ -17,7 +17,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
-from anonhist.formats.kinds import Recorded, records_of, records_with
+from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.mechanisms.basis.skeletons import DrawnMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
@@ -89,7 +89,7 @@ def to_document(release: Release) -> dict[str, Any]:
 def _version(release: Release) -> int:
     by_error = 3 if release.error.band is not None or not release.error.simulations else 1
     fields = [each.since for name, each in OPTIONAL_FIELDS.items() if getattr(release, name) is not None]
-    return max(by_error, records_of(release).versions[release.mechanism.name], *fields)
+    return max(by_error, RECORDS[release.mechanism.kind.name].versions[release.mechanism.name], *fields)
 
 
 def _since_version_2(guarantee: Guarantee) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
-    from anonhist.releases import Excess, Mechanism, Release
+    from anonhist.releases import Excess, Mechanism
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,6 @@ RECORDS = {
     "degrees": ReleaseRecords(_EDGES | _NODES, "anonhist.formats.degree_releases"),
     "sketch": ReleaseRecords(dict.fromkeys(("hashed-sketch", "domain-sketch"), 2), "anonhist.formats.sketch_releases"),
 }
-
-
-def records_of(release: Release) -> ReleaseRecords:
-    """Return how a release of this kind is written."""
-    return RECORDS[release.mechanism.kind.name]
 
 
 def records_with(name: str) -> ReleaseRecords:

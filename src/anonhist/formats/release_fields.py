@@ -35,17 +35,15 @@ class OptionalField:
     write: Callable[[Any], Any] = lambda value: value
 
 
-def _text(value: object, guarantee: Guarantee) -> str:
-    del guarantee
-    return text(value, "the order key")
+def _text(what: str) -> Callable[[object, Guarantee], str]:
+    return lambda value, _: text(value, what)
 
 
-def _whole(name: str) -> Callable[[object, Guarantee], int]:
-    def read(value: object, guarantee: Guarantee) -> int:
-        del guarantee
+def _number(what: str) -> Callable[[object, Guarantee], int]:
+    def read(value: object, _: Guarantee) -> int:
         # Whether it is in range, the release checks.
         if type(value) is not int:
-            message = f"{name} must be a whole number"
+            message = f"{what} must be a whole number"
             raise DataError(message)
         return value
 
@@ -53,10 +51,10 @@ def _whole(name: str) -> Callable[[object, Guarantee], int]:
 
 
 OPTIONAL_FIELDS = {
-    "order_key": OptionalField(3, _text),
+    "order_key": OptionalField(3, _text("the order key")),
     "excess": OptionalField(4, excess_from, excess_document),
-    "items": OptionalField(1, _whole("items")),
-    "zeros": OptionalField(1, _whole("zeros")),
+    "items": OptionalField(1, _number("items")),
+    "zeros": OptionalField(1, _number("zeros")),
 }
 
 

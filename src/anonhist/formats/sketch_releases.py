@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.formats.central_releases import check_no_excess, check_no_items, check_no_zeros
+from anonhist.formats.central_releases import check_no_excess, check_no_zeros
 from anonhist.formats.kinds import Remade
 from anonhist.formats.sketch_promises import check_promise_of_version_1, promise_of_version_1
+from anonhist.mechanisms.basis.setting import NO_ITEMS
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
 from anonhist.sketches.decoding.decoder import Setting
@@ -83,7 +84,8 @@ def remake(recorded: Recorded) -> Remade:
 
 def _check(profile: Profile, items: int | None, zeros: int | None) -> None:
     del profile
-    check_no_items(items)
+    if items is not None:
+        raise DataError(NO_ITEMS)
     check_no_zeros(zeros)
 
 

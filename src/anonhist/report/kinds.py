@@ -28,11 +28,6 @@ class _WritesPage(Protocol):
     ) -> None: ...
 
 
-def _nothing(release: Release) -> list[tuple[str, str]]:
-    del release
-    return []
-
-
 @dataclass(frozen=True)
 class ReleaseView:
     """How releases of one kind are shown.
@@ -49,7 +44,7 @@ class ReleaseView:
 
     figure: Callable[[Release], Figure]
     write: _WritesPage
-    facts: Callable[[Release], list[tuple[str, str]]] = _nothing
+    facts: Callable[[Release], list[tuple[str, str]]] = lambda _: []
 
 
 def view_of(release: Release) -> ReleaseView:

@@ -95,18 +95,6 @@ class BoundedDegrees:
         DegreeChoice(Fraction(1), self.candidates)
         object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
 
-    def check(
-        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, relation: NeighboringRelation
-    ) -> None:
-        """Refuse what no graph of this policy could be released with, before one is read.
-
-        Raises
-        ------
-        UsageError
-            As :func:`release_degrees` would, whatever the edges are.
-        """
-        self._ready(policy, epsilon, relation, nodes_listed=nodes_listed)
-
     def release(
         self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
     ) -> Release:
@@ -115,7 +103,7 @@ class BoundedDegrees:
             raise UsageError(
                 "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
             )
-        choice, ready = self._ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
+        choice, ready = self.ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
         if choice is None:
             (mechanism,) = ready.values()
         else:
@@ -125,10 +113,16 @@ class BoundedDegrees:
             mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
         return mechanism.release(graph, source=source, reason=self._reason(mechanism))
 
-    def _ready(
+    def ready(
         self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
     ) -> tuple[DegreeChoice | None, dict[int, NodeMechanism]]:
-        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ."""
+        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ.
+
+        Raises
+        ------
+        UsageError
+            If no graph of this policy could be released so.
+        """
         if not policy.is_simple:
             raise UsageError(
                 "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "

@@ -47,8 +47,9 @@ Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
-# Conditions of the promise, which no program can check.
+# What a file records of every one.
 _PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
+# Conditions of the promise, which no program can check.
 NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
 LIST_STAYS = {
@@ -247,6 +248,11 @@ class NodeMechanism(Setting, ABC):
             bins = np.bincount(degrees, minlength=self.max_degree + 1).astype(np.int64)
             (profile, zeros), evidence = self._released(bins, randomness)
         return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
+
+    def impossible(self, profile: Profile, items: int | None) -> str:
+        """Say so where a degree is above θ."""
+        is_above = bool(profile.k_plus(self.max_degree + 1))
+        return super().impossible(profile, items) or ("a degree is above the largest that was kept" if is_above else "")
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""

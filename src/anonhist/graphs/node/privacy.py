@@ -50,7 +50,7 @@ class NodePrivacy:
         UsageError
             As :func:`release_degrees` would, whatever the edges are.
         """
-        _bounded(mechanism).check(policy, nodes_listed=nodes_listed, epsilon=epsilon, relation=self.relation)
+        _bounded(mechanism).ready(policy, epsilon, self.relation, nodes_listed=nodes_listed)
 
     def release(
         self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None

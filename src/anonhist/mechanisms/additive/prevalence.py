@@ -127,6 +127,12 @@ class PrevalenceMechanism(AdditiveMechanism):
         changes = 2 * self.cells if self.unit.max_count is None else self.relation.steps
         return self.epsilon / changes
 
+    def impossible(self, profile: Profile, items: int | None) -> str:
+        """Say so where a count is above C."""
+        if profile.k_plus(self.largest_count + 1):
+            return "a count is beyond the largest that the mechanism can release"
+        return super().impossible(profile, items)
+
     def exceeded(self, profile: Profile) -> str | None:
         """Name the public cap where a count is above it."""
         return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # What floating point costs where noise is drawn exactly.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
+NO_ITEMS = "items belong to a release of PrivHist, which publishes their number, and no other"
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
@@ -199,6 +200,14 @@ class Setting:
     def publishable(self, released: Profile) -> Profile:
         """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
         return released if self.unit.max_count is None else capped(released, self.unit.max_count)
+
+    def impossible(self, profile: Profile, items: int | None) -> str:
+        """Return, in a clause, why this mechanism never releases such a profile, with this number of items; or nothing.
+
+        It is asked of what a file says.
+        """
+        del profile
+        return "" if items is None else NO_ITEMS
 
     def exceeded(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""

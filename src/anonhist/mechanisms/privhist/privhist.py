@@ -233,6 +233,15 @@ class PrivHistMechanism(CentralMechanism):
         check_numbers(4 * public.k_plus(self._threshold(public.n) // 2))
         return list(pulsing(self.publishable(self._run(public, noise)[0]) for _ in range(size)))
 
+    def impossible(self, profile: Profile, items: int | None) -> str:
+        """Say what is wrong where the number of items is missing, or too small for the profile."""
+        if items is None:
+            return "items, their number as PrivHist publishes it, are missing"
+        reach = 2 * items if self.epsilon_per_cell <= 1 else 2**63
+        # Whether it is in range, the release checks.
+        is_too_small = items >= 0 and bool((not items and profile.n) or profile.k_plus(reach + 1))
+        return "the profile is not one that PrivHist publishes with so few items" if is_too_small else ""
+
     def _threshold(self, items: int) -> int:
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)
 
