@@ -20,13 +20,9 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     PrivHistMechanism,
     RelaxedPartitionMechanism,
-    check_name,
-    check_options,
-    from_parameters,
-    named_mechanism,
     release,
 )
-from anonhist.mechanisms.names import MECHANISMS
+from anonhist.mechanisms.names import MECHANISMS, check_name, check_options, from_parameters, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.testing.cases import each_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism, from_parameters
+from anonhist.mechanisms import CentralMechanism, PrevalenceMechanism, PrivHistMechanism
+from anonhist.mechanisms.names import from_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.mechanisms import from_parameters
+from anonhist.mechanisms.names import from_parameters
 from anonhist.privacy import NeighboringRelation, parse_epsilon
 from anonhist.profiles.whole import MAX_ITEMS
 

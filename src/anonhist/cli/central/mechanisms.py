@@ -32,7 +32,8 @@ def check_mechanism(
     name: str, epsilon: str, unit: PrivacyUnit, relation: NeighboringRelation, options: Mapping[str, Any]
 ) -> None:
     """Refuse what no release could be made with."""
-    from anonhist.mechanisms import check_name, check_options, choose, named_mechanism
+    from anonhist.mechanisms import choose
+    from anonhist.mechanisms.names import check_name, check_options, named_mechanism
     from anonhist.privacy import parse_epsilon
 
     check_name(name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.mechanisms import MECHANISM_NAMES, check_name, choose, named_mechanism
+from anonhist.mechanisms import MECHANISM_NAMES, choose
+from anonhist.mechanisms.names import check_name, named_mechanism
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
