@@ -12,12 +12,12 @@ from anonhist.mechanisms import (
     PartitionMechanism,
     PrevalenceMechanism,
     choose,
-    from_parameters,
     plan,
     release,
     staircase_profile,
     zipf_profile,
 )
+from anonhist.mechanisms.names import from_parameters
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of

@@ -22,13 +22,9 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     PrivHistMechanism,
     RelaxedPartitionMechanism,
-    check_name,
-    check_options,
-    from_parameters,
-    named_mechanism,
     release,
 )
-from anonhist.mechanisms.names import mechanism_class
+from anonhist.mechanisms.names import check_name, check_options, from_parameters, mechanism_class, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.testing.cases import each_of

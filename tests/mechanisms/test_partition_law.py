@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import PartitionMechanism, from_parameters
+from anonhist.mechanisms import PartitionMechanism
 from anonhist.mechanisms.basis.choices import ExactChoices, SimulatedChoices
 from anonhist.mechanisms.exponential import side_chain
 from anonhist.mechanisms.exponential.band import Band
@@ -25,6 +25,7 @@ from anonhist.mechanisms.exponential.calibration import (
 )
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain, _flag_weights
 from anonhist.mechanisms.exponential.side_chain import Segment
+from anonhist.mechanisms.names import from_parameters
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to

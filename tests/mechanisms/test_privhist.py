@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms import BudgetShares, PrivHistMechanism, from_parameters, zipf_profile
+from anonhist.mechanisms import BudgetShares, PrivHistMechanism, zipf_profile
 from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.names import from_parameters
 from anonhist.mechanisms.privhist import high as privhist_high
 from anonhist.mechanisms.privhist.cut import cut, top_labels
 from anonhist.mechanisms.privhist.high import block_sums, boundaries, high_privacy, noisy_blocks

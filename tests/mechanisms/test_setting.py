@@ -7,11 +7,11 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError, UsageError
-from anonhist.mechanisms import MECHANISM_NAMES, named_mechanism
+from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.additive import cumulative
 from anonhist.mechanisms.exponential import bounded_partition
 from anonhist.mechanisms.frobenius import frobenius
-from anonhist.mechanisms.names import mechanism_class
+from anonhist.mechanisms.names import mechanism_class, named_mechanism
 from anonhist.mechanisms.privhist import privhist
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.profiles import Profile

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import OutputError, UsageError, spelled
-from anonhist.mechanisms import MECHANISM_NAMES, METRICS, NOT_PRIVATE, Comparison, ComparisonRow, Skipped
+from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
+from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.report import write_comparison
 from anonhist.report.comparison import figures as comparison_figures

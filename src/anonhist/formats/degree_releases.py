@@ -17,7 +17,7 @@ from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.graphs.parameters import member_of
 from anonhist.graphs.policy import Direction, EdgePolicy
-from anonhist.mechanisms import from_parameters
+from anonhist.mechanisms.names import from_parameters
 from anonhist.profiles.whole import MAX_ITEMS
 
 if TYPE_CHECKING:

@@ -14,49 +14,12 @@ from anonhist.formats.parquet_content import batches, check_codecs, damage_refus
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
     from anonhist.releases import Release
 
 _COLUMNS = ("count", "prevalence")
-
-
-def read_release(path: str | Path) -> Release:
-    """Read a release from a ``.json`` or ``.parquet`` file and check everything it says.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write` made, of this or an older version of the format.
-
-    Returns
-    -------
-    Release
-        The same release, its error recorded.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or unreadable, of an unknown version, or describes something a release cannot be.
-    UsageError
-        If the ending is neither of the two. A CSV file has lost its guarantee, so it is no release.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from anonhist.formats.writing import write
-    >>> from anonhist.mechanisms import release
-    >>> from anonhist.profiles import Profile
-    >>> released = release(Profile.from_labels("abracadabra"), epsilon=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(released, f"{folder}/release.json")
-    ...     read_release(f"{folder}/release.json").profile == released.profile
-    True
-    """
-    return FILES.read(path)
 
 
 def _from_parquet(content: bytes) -> Release:
@@ -95,3 +58,4 @@ def _holds(file: pq.ParquetFile, expected: dict[str, NDArray[np.int64]]) -> bool
 
 
 FILES = FileKind("release", {".json": from_document, ".parquet": _from_parquet})
+read_release = FILES.read

@@ -11,8 +11,6 @@ from anonhist.formats.json_text import document_text
 from anonhist.local.catalogue import survey_from
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from anonhist.local.surveys.survey import Survey
 
 FORMAT, VERSION = "anonhist.survey", 1
@@ -55,40 +53,6 @@ def survey_text(survey: Survey) -> str:
     return written
 
 
-def read_survey(path: str | Path) -> Survey:
-    """Read a survey from a ``.json`` file and check everything it says.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write` made, of this or an older version of the format.
-
-    Returns
-    -------
-    Survey
-        The same survey, of the class of its mechanism.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or unreadable, of an unknown version, or was changed: its digest would differ.
-    UsageError
-        If it does not end in ``.json``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from anonhist.formats.writing import write
-    >>> from anonhist.local import KRR
-    >>> survey = KRR(alphabet=["no", "yes", "perhaps"], epsilon=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(survey, f"{folder}/survey.json")
-    ...     read_survey(f"{folder}/survey.json") == survey
-    True
-    """
-    return FILES.read(path)
-
-
 def survey_from_document(document: object) -> Survey:
     """Rebuild a survey, refusing whatever a survey cannot be.
 
@@ -114,3 +78,4 @@ def survey_from_document(document: object) -> Survey:
 
 
 FILES = FileKind("survey", {".json": survey_from_document})
+read_survey = FILES.read

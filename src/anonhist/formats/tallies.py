@@ -50,41 +50,6 @@ def _head(tally: Tally) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "survey": tally.survey, "users": tally.users}
 
 
-def read_tally(path: str | Path) -> Tally:
-    """Read a tally from a ``.json`` or ``.parquet`` file and check everything it says.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write` made, of this or an older version of the format.
-
-    Returns
-    -------
-    Tally
-        Whether it fits a survey, ``survey.estimate`` checks.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or unreadable, of an unknown version, or describes something a tally cannot be.
-    UsageError
-        If the ending is neither of the two.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from anonhist.formats.writing import write
-    >>> from anonhist.local import KRR
-    >>> survey = KRR(alphabet=3, epsilon=1)
-    >>> tally = survey.tally(survey.randomize([0, 2, 2]))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(tally, f"{folder}/tally.json")
-    ...     read_tally(f"{folder}/tally.json") == tally
-    True
-    """
-    return FILES.read(path)
-
-
 def is_tally_file(path: str | Path) -> bool:
     """Say whether a file is one of a tally rather than of reports, by its ending and, in Parquet, by its metadata."""
     ending = Path(path).suffix.lower()
@@ -145,3 +110,4 @@ def _from_parquet(content: bytes) -> Tally:
 
 
 FILES = FileKind("tally", {".json": tally_from_document, ".parquet": _from_parquet})
+read_tally = FILES.read

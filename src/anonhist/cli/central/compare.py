@@ -53,7 +53,10 @@ def run_compare(
     _check_outputs(source, target, report, force=force)
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.mechanisms import NOT_PRIVATE, check_compared, compare, known_numbers
+    from anonhist.mechanisms import compare
+    from anonhist.mechanisms.comparison.compare import check_compared
+    from anonhist.mechanisms.comparison.entrants import known_numbers
+    from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 
     budgets, names, _ = check_compared(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats

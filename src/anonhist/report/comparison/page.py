@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist.errors import spelled
-from anonhist.mechanisms import METRICS, NOT_PRIVATE
+from anonhist.mechanisms import METRICS
+from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import short_decimal
 from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.wording import HOW_TO_READ, MARK, cell, change, notes, units
