@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,10 @@ from anonhist.cli.options import (
     table_option,
 )
 from anonhist.cli.sections import SectionedCommand
+from anonhist.privacy import parse_epsilon
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _SECTIONS = {
     "What to read": ("origin", "target", "nodes", "table", "delimiter", "no_header"),
@@ -31,6 +35,10 @@ anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report d
 anonhist degrees edges.parquet --source from --target to --directed in --unit node --max-degree auto --epsilon 2
 anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --epsilon 1
 """
+
+
+def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
+    return parse_epsilon(epsilon)
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
@@ -76,6 +84,7 @@ anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --eps
     "--epsilon",
     required=True,
     metavar="E",
+    callback=_exact,
     help="How much privacy to spend in all, such as 1 or 0.5: less is more private and less accurate. No default.",
 )
 @relation_option
