@@ -30,15 +30,7 @@ COMMANDS = {
 def test_epsilon_is_parsed_once_and_one_mechanism_made(
     command: tuple[str, ...], made: str | None, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts: list[object] = []
-    mechanisms: list[str] = []
-    parsed = parse_epsilon.__globals__["_from_text"]
-
-    def parse(text: str) -> Any:
-        texts.append(text)
-        return parsed(text)
-
-    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", parse)
+    texts, mechanisms = _parsed(monkeypatch), list[str]()
     for kind in (Setting, Survey):
 
         def checked(self: object, own: Any = kind.__post_init__) -> None:
@@ -50,3 +42,25 @@ def test_epsilon_is_parsed_once_and_one_mechanism_made(
     assert texts == [command[command.index("--epsilon") + 1]]
     assert mechanisms == ([] if made is None else [made])
     assert any(path.name != "events.csv" for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("unit", ["edge", "node"])
+def test_epsilon_of_degrees_is_parsed_once(unit: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = _parsed(monkeypatch)
+    (folder / "edges.txt").write_text("1 2\n2 3\n3 1\n")
+    command = ("degrees", "edges.txt", "--unit", unit, "--epsilon", "0.7", "--simulations", "0")
+    assert cli(*command, "-o", "out.json").returncode == 0
+    assert texts == ["0.7"]
+
+
+def _parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which every text is added that is parsed from now on."""
+    texts: list[str] = []
+    parse = parse_epsilon.__globals__["_from_text"]
+
+    def noted(text: str) -> Any:
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", noted)
+    return texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from anonhist.cli.options import (
     table_option,
 )
 from anonhist.cli.sections import SectionedCommand
+from anonhist.privacy import parse_epsilon
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # What follows from how many nodes there are is known where that is.
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
@@ -36,6 +40,10 @@ anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report d
 anonhist degrees edges.parquet --source from --target to --directed in --unit node --max-degree auto --epsilon 2
 anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --epsilon 1
 """
+
+
+def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
+    return parse_epsilon(epsilon)
 
 
 @click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
@@ -81,6 +89,7 @@ anonhist degrees edges.csv --nodes members.txt --unit node --max-degree 32 --eps
     "--epsilon",
     required=True,
     metavar="E",
+    callback=_exact,
     help="How much privacy to spend in all, such as 1 or 0.5: less is more private and less accurate. No default.",
 )
 @relation_option

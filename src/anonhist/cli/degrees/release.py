@@ -16,6 +16,7 @@ from anonhist.privacy import NeighboringRelation, parse_simulations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from anonhist.cli.progress import Bars
     from anonhist.graphs import BoundedDegrees, Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
@@ -33,7 +34,7 @@ def run_degrees(
     self_loops: str,
     duplicates: str,
     unit: str,
-    epsilon: str,
+    epsilon: Fraction,
     relation: str,
     simulations: int | None,
     output: str | None,
