@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import added
 from anonhist.mechanisms.basis.published import profile_of_sorted
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
@@ -19,16 +21,12 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-@dataclass(frozen=True)
+@frozen
 class SortedCountsMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, sorted again."""
 
     _: KW_ONLY
-    public_labels: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "public_labels", whole_items(self.public_labels, name="public_labels", most=2**24))
+    public_labels: Converted[SupportsIndex, int] = converted(partial(whole_items, name="public_labels", most=2**24))
 
     @property
     def name(self) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.randomizers.unary import UnarySurvey
 from anonhist.privacy import parse_whole_number
 
@@ -13,17 +13,13 @@ if TYPE_CHECKING:
     from anonhist.numeric import ExponentialQuotient
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class SparseUnary(UnarySurvey):
     """Unary encoding with ``p = 1/(1 + w)`` and ``q = 1/(1 + w·e^ε)``."""
 
     name: ClassVar[str] = "sparse-unary"
     decode_cost: ClassVar[str] = "n·k"
-    weight: int = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "weight", parse_whole_number(self.weight, name="weight"))
+    weight: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="weight"), default=2)
 
     @property
     def parameters(self) -> dict[str, Any]:
