@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.policy import check_relation
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 
-@dataclass(frozen=True)
+@frozen
 class EdgePrivacy:
     """Protect every single edge; the nodes are not protected.
 
@@ -46,13 +47,12 @@ class EdgePrivacy:
     1
     """
 
-    public_nodes: int | None = None
+    public_nodes: Converted[SupportsIndex | None, int | None] = converted(
+        optional(partial(parse_whole_number, name="public_nodes", most=MOST_NODES)), default=None
+    )
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
 
     def __post_init__(self) -> None:
-        if self.public_nodes is not None:
-            number = parse_whole_number(self.public_nodes, name="public_nodes", most=MOST_NODES)
-            object.__setattr__(self, "public_nodes", number)
         check_relation(self.relation)
 
     def check(self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from anonhist.errors import UsageError
+from anonhist.frozen import Converted, converted, frozen
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.bounding import named_bounding
-from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice
+from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, parse_candidates
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.mechanism import NEEDS_NODES
@@ -21,7 +22,7 @@ from anonhist.mechanisms.basis.setting import without_sizes
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.graphs.policy import Direction, EdgePolicy
@@ -42,7 +43,23 @@ def check_method(method: object, *, name: str) -> None:
         raise UsageError(message)
 
 
-@dataclass(frozen=True)
+def _max_degree(given: SupportsIndex | str) -> int | str:
+    if isinstance(given, str):
+        if given != "auto":
+            message = f"`max_degree` must be a whole number or 'auto', not {given!r:.80}."
+            raise UsageError(message)
+        return given
+    return parse_whole_number(given, name="max_degree", most=2**20)
+
+
+def _choice_share(given: EpsilonLike) -> Fraction:
+    share = parse_epsilon(given, name="choice_share")
+    if share >= 1:
+        raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
+    return share
+
+
+@frozen
 class BoundedDegrees:
     """How to release degrees with node privacy: bound them first, then add noise to them.
 
@@ -73,27 +90,15 @@ class BoundedDegrees:
     'auto'
     """
 
-    max_degree: int | str = "auto"
+    max_degree: Converted[SupportsIndex | str, int | str] = converted(_max_degree, default="auto")
     method: str = "auto"
     bounding: str = "projection"
-    choice_share: Fraction = CHOICE_SHARE
-    candidates: tuple[int, ...] = CANDIDATES
+    choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
+    candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
 
     def __post_init__(self) -> None:
-        if self.max_degree != "auto":
-            if isinstance(self.max_degree, str):
-                message = f"`max_degree` must be a whole number or 'auto', not {self.max_degree!r:.80}."
-                raise UsageError(message)
-            bound = parse_whole_number(self.max_degree, name="max_degree", most=2**20)
-            object.__setattr__(self, "max_degree", bound)
         check_method(self.method, name="method")
         named_bounding(self.bounding)
-        share = parse_epsilon(self.choice_share, name="choice_share")
-        if share >= 1:
-            raise UsageError("`choice_share` must be below 1: the rest of the budget releases the degrees.")
-        object.__setattr__(self, "choice_share", share)
-        DegreeChoice(Fraction(1), self.candidates)
-        object.__setattr__(self, "candidates", tuple(int(each) for each in self.candidates))
 
     def release(
         self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
