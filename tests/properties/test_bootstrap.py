@@ -1,4 +1,4 @@
-"""Bootstrap samples: the law they should have, with labels one by one and taken together."""
+"""Bootstrap samples: the distribution they should have, with labels one by one and taken together."""
 
 import math
 

@@ -188,7 +188,7 @@ def test_labels_not_seen_are_log_normal() -> None:
     # Chao 1987: with T = 2 and error 2, K = exp(1.96·sqrt(ln 2)).
     ratio = math.exp(1.959963984540054 * math.sqrt(math.log(2)))
     assert (low, high) == pytest.approx((6 + 2 / ratio, 6 + 2 * ratio), rel=1e-12)
-    # Small errors are those of a normal law, to all digits.
+    # Small errors are those of a normal distribution, to all digits.
     low, high = labels_interval(8.0, 2e-9)
     assert (8 - low, high - 8) == (pytest.approx(3.92e-9, rel=1e-3), pytest.approx(3.92e-9, rel=1e-3))
 

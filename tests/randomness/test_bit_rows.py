@@ -1,4 +1,4 @@
-"""Rows of bits: the law of every byte, every slot, ties and ends."""
+"""Rows of bits: the distribution of every byte, every slot, ties and ends."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

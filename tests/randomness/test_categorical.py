@@ -69,7 +69,7 @@ def test_every_boundary_is_exact(weights: list[float]) -> None:
 
 @pytest.mark.slow
 def test_every_boundary_of_uneven_sums_is_exact() -> None:
-    # Sums of many random terms are off by many units in the last place: words right at the boundaries of the exact law.
+    # Sums of many random terms are off by many units in the last place: words at the boundaries of the exact cdf.
     weights = np.random.default_rng(3).random(700) ** 8
     boundaries = cumulated(weights)
     for i in range(0, 699, 7):

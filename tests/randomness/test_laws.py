@@ -1,6 +1,6 @@
 """Every sampler against its pmf in both directions.
 
-Each assertion fails by chance with probability at most 10^−9, and the sizes make the wrong laws be missed with
+Each assertion fails by chance with probability at most 10^−9, and the sizes make the wrong distributions be missed with
 probability at most 10^−9 as well; the seeds are fixed, so all this was decided once.
 """
 
@@ -62,7 +62,7 @@ def test_the_right_law_is_accepted_and_wrong_scales_are_not(
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 10**6), Fraction(1, 10**12)])
 def test_tiny_rates(gamma: Fraction) -> None:
-    """Quarters of the law and the lowest digits: the pmf itself has too many values."""
+    """Quarters of the distribution and the lowest digits: the pmf itself has too many values."""
     size = 60_000
     noise = discrete_laplace(gamma, size, source=SeededSource(5))
     scaled = np.exp(-np.abs(noise) * float(gamma))  # uniform on (0, 1) but for a grid of width gamma
@@ -77,7 +77,7 @@ def test_tiny_rates(gamma: Fraction) -> None:
 
 @pytest.mark.slow
 def test_neighbouring_draws_are_independent() -> None:
-    """Draws share words: pairs at distance 1 to 4 have the product law."""
+    """Draws share words: pairs at distance 1 to 4 have the product distribution."""
     gamma, size = Fraction(1, 2), 400_000
     noise = np.clip(discrete_laplace(gamma, size, source=SeededSource(6)), -3, 3)
     k = np.arange(-200, 201)

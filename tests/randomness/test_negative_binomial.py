@@ -1,7 +1,7 @@
 """Negative binomial numbers: the pmf against decimals, the sampler against the pmf, and every coin it tosses.
 
-Statistical assertions fail by chance with probability at most 10^−9 each, and miss the wrong law with at most that; the
-seeds are fixed, so this was decided once.
+Statistical assertions fail by chance with probability at most 10^−9 each, and miss the wrong distribution with at most
+that; the seeds are fixed, so this was decided once.
 """
 
 import importlib
@@ -55,7 +55,7 @@ def test_one_part_is_the_geometric_law() -> None:
     k = np.arange(-3, 200)
     assert negative_binomial_pmf(Fraction(1, 3), 1, k) == pytest.approx(geometric_pmf(Fraction(1, 3), k), rel=1e-12)
     drawn = negative_binomial(Fraction(1, 3), 1, 1000, source=SeededSource(1))
-    # As many are proposed as are asked for and some more, so the words are used in other groups, the law being one.
+    # As many are proposed as are asked for and some more: words are used in other groups, for one distribution.
     assert drawn.tolist() == geometric(Fraction(1, 3), 64 + 1050, source=SeededSource(1))[:1000].tolist()
 
 
@@ -64,7 +64,7 @@ def test_the_parts_add_up_to_a_geometric_and_their_differences_to_a_discrete_lap
     gamma, reach = Fraction(1, 2), 150
     one = negative_binomial_pmf(gamma, parts, np.arange(reach + 1))
     total = reduce(lambda left, right: np.convolve(left, right)[: reach + 1], [one] * parts)
-    # What is cut off of a law on 0, 1, 2 … does not reach the entries that are kept.
+    # What is cut off of a distribution on 0, 1, 2 … does not reach the entries that are kept.
     assert total == pytest.approx(geometric_pmf(gamma, np.arange(reach + 1)), rel=1e-12, abs=1e-15)
     share = np.convolve(one, one[::-1])
     noise = reduce(np.convolve, [share] * parts)

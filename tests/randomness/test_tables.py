@@ -1,4 +1,4 @@
-"""The look-up tables against the laws, at every slot and every threshold: no chance involved.
+"""The look-up tables against the distributions, at every slot and every threshold: no chance involved.
 
 The oracle sums the pmfs in decimals of 150 digits, in the order of the table, and shares no code with it.
 """

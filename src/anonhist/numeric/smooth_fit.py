@@ -1,10 +1,11 @@
 """Rates that are smooth where the data say little and free where they say much: a fit that learns its smoothness.
 
-What is fitted is the logarithm u of the rate in each cell. Its third differences are taken to follow a Student law of
-one degree of freedom, so that most are small and some may be of any size: a smooth curve, with jumps where the data ask
-for them. Such a law is a normal one whose precision every difference has for itself. Where to begin is chosen by the
-evidence, in Laplace's approximation, among normal laws of one precision: differences alike everywhere, or larger at
-small counts, as those of power laws are. From there on expectation and maximisation find the precisions.
+What is fitted is the logarithm u of the rate in each cell. Its third differences are taken to follow a Student t
+distribution of one degree of freedom, so that most are small and some may be of any size: a smooth curve, with jumps
+where the data ask for them. Such a distribution is a normal one whose precision every difference has for itself. Where
+to begin is chosen by the evidence, in Laplace's approximation, among normal distributions of one precision: differences
+alike everywhere, or larger at small counts, as those of power laws are. From there on expectation and maximisation find
+the precisions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _SLOPES, _LEVEL_FROM = (0.0, 0.75, 1.5), 16
 _PATIENCE = 2
 _REWEIGHTINGS, _STEPS = 15, 60
 _LONGEST_STEP, _SHORTEST_STEP = 5.0, 1e-4
-# Where the counters follow no such law at all, the search would go on for long; a common one takes up to half of this.
+# Where the counters follow no such distribution at all, the search would go on for long; a common one takes up to half
+# of this.
 _EVALUATIONS = 3000
 _TOLERANCE, _CHANGE = 1e-3, 1e-3
 # By how many nats a label more would have to raise the likelihood for a rate to be raised again that vanished, to how
@@ -99,8 +101,8 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
         What the data say.
     even, rough
         Logarithms of rates to begin with, shape (cells,): some that are smooth, and some that are about right. The
-        search goes from smooth laws to rough ones, and from these on to smooth ones: each way alone may end where one
-        peak is taken for sums of others.
+        search goes from smooth distributions to rough ones, and from these on to smooth ones: each way alone may end
+        where one peak is taken for sums of others.
     """
     size, likelihood = rough.size, _Counted(data)
     if size <= _ORDER:
@@ -141,7 +143,7 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Prior:
-    """A normal law of differences, and what is fitted with it."""
+    """A normal distribution of differences, and what is fitted with it."""
 
     evidence: float
     precision: float
@@ -155,7 +157,7 @@ def _best_precision(
 ) -> _Prior:
     """Try precisions one after the other, until the evidence has fallen some times."""
     flat = differences.T @ differences
-    # The norm of a normal law with these differences, up to what all laws have in common.
+    # The norm of a normal distribution with these differences, up to what all distributions have in common.
     sizes = float(np.log(np.abs(differences).max(axis=1)).sum())
     logs, worse, best = start, 0, _Prior(-np.inf, precisions[0], differences, start, np.zeros(flat.shape))
     for precision in precisions:

@@ -19,7 +19,7 @@ _SEVERAL = "the promise is for one {unit}, and for k {unit}s of one {owner} ε i
 class NeighboringRelation(Enum):
     """Which two data sets may not be told apart.
 
-    ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is exchanged for another; such data sets
+    ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is replaced by another; such data sets
     are two add-or-remove steps apart, so the same promise costs twice the noise. The number of units is the same in
     both. A row that was left out when the data were read, such as one without a label, is not a unit: exchanging it
     for one that counts adds a unit. Mechanisms whose noise covers two steps protect that too; private estimators of

@@ -28,8 +28,8 @@ def resampled(profile: Profile, *, size: int, rng: np.random.Generator) -> Itera
 
     Of up to 4,096 labels the counts are multinomial, so every sample has n items. Of more, each label of mean count λ
     has a Poisson(λ) count, so the number of items varies by about √n: of L labels of equal λ, the numbers that occur
-    j times are one multinomial draw over the width of that law, O(t·width) time in all, however many labels there are.
-    :func:`spread` takes that variation off again. Of more than 2^62 items, 2^62 are drawn.
+    j times are one multinomial draw over the width of that distribution, O(t·width) time in all, however many labels
+    there are. :func:`spread` takes that variation off again. Of more than 2^62 items, 2^62 are drawn.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def spread(
 
 
 def _poisson(mean: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the values of a Poisson law, and their probabilities."""
+    """Return the values of a Poisson distribution, and their probabilities."""
     width = _REACH * math.sqrt(mean) + 20
     values = np.arange(max(int(mean - width), 0), int(mean + width) + 1)
     logs = np.append(0.0, np.cumsum(math.log(mean) - np.log(values[1:])))

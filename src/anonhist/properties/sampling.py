@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# Up to here the law of a count is summed up value by value; beyond, weights are parabolas over its width.
+# Up to here the distribution of a count is summed up value by value; beyond, weights are parabolas over its width.
 _SUMMED = 200
 _REACH = 8.0
 # Floats of whole numbers inside int64.
@@ -142,7 +142,7 @@ class SampleLaw:
 def _variances(
     pmf: NDArray[np.float64], values: NDArray[np.float64], averages: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the variance of each row's law."""
+    """Return the variance of each row's distribution."""
     squares = np.subtract.outer(averages, values)
     squares *= squares
     return np.asarray(np.einsum("ij,ij->i", pmf, squares))

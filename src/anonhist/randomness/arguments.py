@@ -29,7 +29,7 @@ def checked_size(size: object, *, name: str = "size") -> int:
 
 
 def checked_rate(gamma: object) -> Fraction:
-    """Return the rate of a geometric law: an exact rational of at least 2^−40."""
+    """Return the rate of a geometric distribution: an exact rational of at least 2^−40."""
     exact = _exact(gamma, name="gamma")
     if exact < SMALLEST_GAMMA:
         message = f"`gamma` must be at least 2^-40 (about 9.1e-13), not {gamma}."
@@ -72,7 +72,7 @@ def checked_probability(probability: object) -> Fraction | ExponentialQuotient:
 
 @lru_cache(maxsize=256)
 def _is_inside(probability: ExponentialQuotient) -> bool:
-    """Say whether a number lies between 0 and 1; remembered, for samplers are asked for the same law in many parts."""
+    """Say whether a number lies between 0 and 1; cached, as samplers draw from one distribution in many parts."""
     return 0 < probability < 1
 
 

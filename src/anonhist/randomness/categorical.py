@@ -47,8 +47,8 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
 
     Guarantees
     ----------
-    The law is exact. Cumulative sums in floats locate the draw only where a proved bound of their error leaves no
-    doubt; else whole numbers of any length decide, and further random bits where those drawn do not. That slower way
+    The distribution is exact. Cumulative sums in floats locate the draw only where a proved bound of their error leaves
+    no doubt; else whole numbers of any length decide, and further random bits where those drawn do not. That slower way
     is taken with a probability of at most about k²·2^−50, and always if the sum of the weights is outside
     2^−900..2^1000: scale weights that may be so. Apart from this the time depends on k and the random words alone.
 

@@ -48,10 +48,10 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
 
     Guarantees
     ----------
-    The law is exact: no float takes part and no value is cut off. Added to every coordinate of a vector of whole
-    numbers, the noise has privacy loss at most γ·‖x − y‖₁ between x and y. How long it takes depends on γ, the size
-    and the random words, never on what the noise is added to. A draw outside int64 would wrap around; at the smallest
-    γ its probability is about e^(−2^23).
+    The distribution is exact: no float takes part and no value is cut off. Added to every coordinate of a vector of
+    whole numbers, the noise has privacy loss at most γ·‖x − y‖₁ between x and y. How long it takes depends on γ, the
+    size and the random words, never on what the noise is added to. A draw outside int64 would wrap around; at the
+    smallest γ its probability is about e^(−2^23).
 
     Notes
     -----
@@ -114,7 +114,7 @@ def _tables(gamma: Fraction) -> Sequence[InversionTable]:
 def _floors(gamma: Fraction, bits: int, *, digits: int, steps: int) -> list[int]:
     """Thresholds of (high digits, sign) in the order 0+, 0−, 1+, 1− and so on.
 
-    With p = e^(−γ), q = p^(2^digits) the law is P(k+) = (1 − q)q^k/(1 + p), P(k−) = (1 − q)q^k·p/(1 + p). So
+    With p = e^(−γ), q = p^(2^digits) the distribution is P(k+) = (1 − q)q^k/(1 + p), P(k−) = (1 − q)q^k·p/(1 + p). So
     1 − T_{2k+1} = q^k·(p + q)/(1 + p) and 1 − T_{2k+2} = q^(k+1).
     """
 

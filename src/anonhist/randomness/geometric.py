@@ -55,8 +55,8 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
 
     Guarantees
     ----------
-    The law is exact: no float takes part and no value is cut off. How long it takes depends on γ, the size and the
-    random words. A draw of 2^63 or more would wrap around; at the smallest γ its probability is about e^(−2^23).
+    The distribution is exact: no float takes part and no value is cut off. How long it takes depends on γ, the size and
+    the random words. A draw of 2^63 or more would wrap around; at the smallest γ its probability is about e^(−2^23).
 
     Notes
     -----

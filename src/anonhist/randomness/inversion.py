@@ -63,7 +63,7 @@ def extend_slots(slots: NDArray[np.uint16], *, source: RandomSource) -> NDArray[
 
 @dataclass(frozen=True, eq=False)
 class InversionTable:
-    """A law on whole numbers, ready for look-up.
+    """A distribution on whole numbers, ready for look-up.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class InversionTable:
         ``values[j]`` is drawn when exactly j thresholds are at or below U.
     tail_step
         0, or the step s > 0 of a memoryless tail: with all J thresholds at or below U, the draw is a new draw Z of the
-        same law moved outwards, Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must weigh less
-        than 2^−16, so that no slot is decided to be tail.
+        same distribution moved outwards, Z + s if Z ≥ 0, else Z − s; ``values[J]`` is then not used. The tail must
+        weigh less than 2^−16, so that no slot is decided to be tail.
     undecided
         What the look-up table holds where 16 bits leave the draw open. It may be one of the values, better a rare one:
         more bits, drawn where they are not needed, do not change the draw.

@@ -36,7 +36,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     gamma
         The rate γ, an exact rational (Fraction or int) of at least 2^−40; time grows like 1/γ where γ is small.
     parts
-        h, a whole number from 1 to 2^63; the shape is 1/h. For 1 the law is the geometric one.
+        h, a whole number from 1 to 2^63; the shape is 1/h. For 1 the distribution is the geometric one.
     size
         How many draws, ≥ 0.
     source
@@ -54,8 +54,8 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
 
     Guarantees
     ----------
-    The law is exact: no float takes part and no value is cut off. How long it takes depends on γ, h, the size and the
-    random words.
+    The distribution is exact: no float takes part and no value is cut off. How long it takes depends on γ, h, the size
+    and the random words.
 
     Notes
     -----

@@ -45,9 +45,9 @@ def random_subsets(population: int, chosen: int, size: int, *, source: RandomSou
 
     Guarantees
     ----------
-    The law is exact: ``chosen`` members are drawn with replacement, and as many as were repeated are drawn again, until
-    all differ; no member is treated unlike another. Of more than half of the population the complement is drawn so. How
-    long it takes depends on the numbers given and on the random words.
+    The distribution is exact: ``chosen`` members are drawn with replacement, and as many as were repeated are drawn
+    again, until all differ; no member is treated unlike another. Of more than half of the population the complement is
+    drawn so. How long it takes depends on the numbers given and on the random words.
 
     Examples
     --------

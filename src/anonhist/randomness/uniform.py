@@ -42,9 +42,10 @@ def uniform_integers(bound: int, size: int, *, source: RandomSource) -> NDArray[
 
     Guarantees
     ----------
-    The law is exact. A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X < bound·⌊2^b/bound⌋, and
-    the draw is then X mod bound; else a fresh slot is drawn. That happens with probability below 1/16 for bounds up to
-    2^28, below bound/2^64 for larger ones, and never for powers of two. No words are used for the bound 1.
+    The distribution is exact. A slot of b = 16, 32 or 64 random bits, X uniform below 2^b, is used if X <
+    bound·⌊2^b/bound⌋, and the draw is then X mod bound; else a fresh slot is drawn. That happens with probability below
+    1/16 for bounds up to 2^28, below bound/2^64 for larger ones, and never for powers of two. No words are used for the
+    bound 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exact output laws: run a randomised program on every sequence of decisions, the likeliest first.
+"""Exact output distributions: run a randomised program on every sequence of decisions, the likeliest first.
 
 No sampling and no flakiness: what comes out are probabilities of the program as it runs, floats of its own weights
 included, up to a stated mass of decisions that were not followed to their end.
@@ -188,7 +188,8 @@ def largest_log_ratio(first: OutputLaw, second: OutputLaw, *, at_least: float) -
 
     Examples
     --------
-    >>> largest_log_ratio(OutputLaw({0: 0.5, 1: 0.5}, 0.0), OutputLaw({0: 0.25, 1: 0.75}, 0.0), at_least=0.1)
+    >>> first, second = OutputLaw({0: 0.5, 1: 0.5}, 0.0), OutputLaw({0: 0.25, 1: 0.75}, 0.0)
+    >>> largest_log_ratio(first, second, at_least=0.1)
     0.6931471805599453
     """
     ratios = [0.0]

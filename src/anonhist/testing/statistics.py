@@ -3,8 +3,8 @@
 A test looks at events fixed before any data are seen: every value (or, where there are more than 1,000, every group of
 neighbouring values of about a thousandth of the mass), everything up to each of them, and everything farther out than
 all of them. The number of samples inside an event is binomial, so each event has an exact p-value on either side, and
-the sum of their error rates bounds that of the test whatever the law: no χ² approximation that is off in the far tail,
-hence no need for bins with five expected samples.
+the sum of their error rates bounds that of the test whatever the distribution: no χ² approximation that is off in the
+far tail, hence no need for bins with five expected samples.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def assert_pmf_equal(samples: Iterable[Hashable], pmf: Pmf, *, false_fail_rate: 
     pmf
         ``{value: probability}``, adding up to 1, or a function from an int64 array to probabilities.
     false_fail_rate
-        Upper bound of the probability to fail although the samples do follow the pmf. A law whose probability of one of
-        the events is off by d is missed with probability at most r if there are
+        Upper bound of the probability to fail although the samples do follow the pmf. A distribution whose probability
+        of one of the events is off by d is missed with probability at most r if there are
         ``min_samples_for(d, false_fail_rate=…, false_pass_rate=r)`` samples.
 
     Raises
@@ -103,7 +103,7 @@ def min_samples_for(discrepancy: float, *, false_fail_rate: float = 1e-9, false_
     false_fail_rate
         That of the assertion.
     false_pass_rate
-        Upper bound of the probability that the assertion passes although the law is off by so much.
+        Upper bound of the probability that the assertion passes although the distribution is off by so much.
 
     Raises
     ------

@@ -31,9 +31,9 @@ _MOST = 2**62
 def bootstrap_error(distribution: PmlDistribution, n: int, value_of: Callable[[Profile], float]) -> float:
     """Return the standard error of ``value_of`` over samples of n items from a distribution.
 
-    20 runs draw the count of each label from its Poisson law; n is fixed afterwards, by a line through the values as a
-    function of the items drawn: the error is the standard deviation about that line (18 degrees of freedom, so it is
-    itself off by a sixth). The same every time.
+    20 runs draw the count of each label from its Poisson distribution; n is fixed afterwards, by a line through the
+    values as a function of the items drawn: the error is the standard deviation about that line (18 degrees of freedom,
+    so it is itself off by a sixth). The same every time.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _block(mean: float, labels: int, generator: np.random.Generator) -> tuple[ND
         counts = generator.poisson(mean, size=labels)
         return counts, np.ones(labels, dtype=np.int64)
     counts = np.arange(low, high)
-    # From one value to the next the law changes by mean/count; starting at the likeliest nothing underflows.
+    # From one value to the next the distribution changes by mean/count; starting at the likeliest nothing underflows.
     logs = np.append(0.0, np.cumsum(math.log(mean) - np.log(counts[1:])))
     law = np.exp(logs - logs.max())
     law /= law.sum()

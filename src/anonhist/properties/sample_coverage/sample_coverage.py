@@ -23,7 +23,7 @@ SAMPLE_COVERAGE_METHODS: tuple[str, ...] = get_args(SampleCoverageMethod)
 def sample_coverage(
     data: Profile | Resimulated, *, method: SampleCoverageMethod | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate the probability ``Σ_{x seen} p_x`` that one more item has a label seen already.
+    """Estimate the probability ``Σ_{x seen} p_x`` that the next item has a label seen already.
 
     Parameters
     ----------

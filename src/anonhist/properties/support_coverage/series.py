@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A label seen more often is sure to be seen again: its term is left out, which matters to t between 0.99 and 1 alone
 # and shifts the value by less than 0.01 for each label whose count is near.
 LONGEST = 4096
-# Of a larger rate of a Poisson law, tails up to there would not hold all of it.
+# Of a larger rate of a Poisson distribution, tails up to there would not hold all of it.
 LARGEST_RATE = 1000.0
 # Terms are cut here, so that their squares stay finite; far beyond use already.
 _LARGEST_LOG = 230.0
