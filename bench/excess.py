@@ -60,7 +60,7 @@ def row(
     left_out, everyone = users.excess(2**62), users.above + users.within
     held, shown = [], []
     for _ in range(runs):
-        found = mechanism.noised(users, simulated_noise(rng))
+        found = mechanism.release_with(users, simulated_noise(rng))
         intervals = [
             (users.above, found.users.interval),
             (users.excess(found.cap), found.capped_items.interval),

@@ -16,7 +16,7 @@ import numpy as np
 
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.edge_order import stable_order
-from anonhist.graphs.node.projection import kept_edges, projected
+from anonhist.graphs.node.projection import kept_edges, project_each
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def rows(name: str, graph: Graph, repeats: int) -> Iterator[str]:
     order = in_order()
     jobs: dict[str, Callable[[], Any]] = {"order alone": in_order}
     jobs |= {f"θ = {cap}, order known": scan(order, cap) for cap in CAPS}
-    jobs |= {f"θ = {cap}": lambda cap=cap: projected(graph, [cap]) for cap in CAPS}
-    jobs[f"{len(MANY_CAPS)} caps, θ = 1 … {MANY_CAPS[-1]:,}"] = lambda: projected(graph, MANY_CAPS)
+    jobs |= {f"θ = {cap}": lambda cap=cap: project_each(graph, [cap]) for cap in CAPS}
+    jobs[f"{len(MANY_CAPS)} caps, θ = 1 … {MANY_CAPS[-1]:,}"] = lambda: project_each(graph, MANY_CAPS)
     jobs["θ = 8, edges scanned in the order of their nodes"] = scan(np.arange(size), 8)
     for what, job in jobs.items():
         took = statistics.median(seconds(job) for _ in range(repeats))

@@ -89,7 +89,7 @@ ABSOLUTE: dict[tuple[str, int], dict[str, tuple[tuple[float, ...], tuple[float, 
 }
 
 
-def law_of(data: str, k: int) -> NDArray[np.float64]:
+def distribution_of(data: str, k: int) -> NDArray[np.float64]:
     """Return a distribution on k labels."""
     ranks = np.arange(1, k + 1)
     weights = {
@@ -104,12 +104,12 @@ def law_of(data: str, k: int) -> NDArray[np.float64]:
 def closed_form(survey: Any, truth: NDArray[np.int64]) -> float:
     """Return the mean over the labels of the variance of the estimated number of people."""
     users = int(truth.sum())
-    law = truth / users
+    distribution = truth / users
     if not hasattr(survey, "block_design"):
-        return float(users * np.mean(survey.variance() + law * (survey.variance(1.0) - survey.variance())))
+        return float(users * np.mean(survey.variance() + distribution * (survey.variance(1.0) - survey.variance())))
     block = np.arange(truth.size) // survey.block_design.design.items
-    beside = np.bincount(block, weights=law)[block] - law
-    return float(users * np.mean([survey.variance(*both) for both in zip(law, beside, strict=True)]))
+    beside = np.bincount(block, weights=distribution)[block] - distribution
+    return float(users * np.mean([survey.variance(*both) for both in zip(distribution, beside, strict=True)]))
 
 
 def tallied(survey: Any, values: NDArray[np.int64]) -> Any:
@@ -131,7 +131,7 @@ def squared_errors(runs: int, *, is_tiny: bool) -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     rng = np.random.default_rng(1)
     for line in SQUARED[-1:] if is_tiny else SQUARED:
-        values = rng.choice(line.k, line.users, p=law_of(line.data, line.k))
+        values = rng.choice(line.k, line.users, p=distribution_of(line.data, line.k))
         truth = np.bincount(values, minlength=line.k)
         for name, published in line.errors.items():
             survey = MAKERS[name](line.k, line.epsilon)
@@ -155,7 +155,7 @@ def absolute_errors(runs: int, *, is_tiny: bool) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     rng = np.random.default_rng(2)
     for (data, k), rows in ABSOLUTE.items():
-        law = law_of(data, k)
+        distribution = distribution_of(data, k)
         for epsilon, both in rows.items():
             for users, published in zip((50_000, 1_000_000), both, strict=True):
                 if is_tiny and (data, epsilon, users) != ("zipf", "5", 50_000):
@@ -165,9 +165,9 @@ def absolute_errors(runs: int, *, is_tiny: bool) -> None:
                     found = []
                     # A million reports of so many bits take their time.
                     for _ in range(runs if users * k < 10**9 else max(3, runs // 3)):
-                        tally = tallied(survey, rng.choice(k, users, p=law))
+                        tally = tallied(survey, rng.choice(k, users, p=distribution))
                         found.append(
-                            float(np.abs(survey.estimate(tally, decoder="normalized").frequencies - law).sum())
+                            float(np.abs(survey.estimate(tally, decoder="normalized").frequencies - distribution).sum())
                         )
                     mean, spread = mean_and_error(found)
                     met = mean - 2 * spread <= (1 + CLOSE) * error
@@ -184,7 +184,7 @@ def real_data(runs: int, *, is_tiny: bool) -> None:
     for name in ("adult_occupations",) if is_tiny else ("adult_occupations", "kosarak_clicks"):
         counts = np.loadtxt(DATA / f"{name}.csv", delimiter=",", skiprows=1, usecols=-1, dtype=np.int64)
         k, users = counts.size, int(counts.sum())
-        values, law = np.repeat(np.arange(k), counts), counts / users
+        values, distribution = np.repeat(np.arange(k), counts), counts / users
         for epsilon in ("1",) if is_tiny else ("0.5", "1", "2", "4", "8"):
             best = recommend(alphabet_size=k, epsilon=epsilon, users=users).best
             for maker in MAKERS.values():
@@ -195,7 +195,7 @@ def real_data(runs: int, *, is_tiny: bool) -> None:
                 found = []
                 for _ in range(runs):
                     estimate = survey.estimate(tallied(survey, values))
-                    found.append(float(np.abs(estimate.frequencies - law).sum()))
+                    found.append(float(np.abs(estimate.frequencies - distribution).sum()))
                 mean, spread = mean_and_error(found)
                 mark = "yes" if survey.name == best else ""
                 print(

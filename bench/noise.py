@@ -50,9 +50,9 @@ class Line:
         return ", ".join(part for part in self.title.split(", ") if " = " not in part)
 
     def scales(self) -> tuple[float, float, float]:
-        """Return b for one item exchanged, for one added or removed, and for the latter with the noise on n."""
+        """Return b for one item replaced, for one added or removed, and for the latter with the noise on n."""
         exchanged = self.make(NeighboringRelation.SUBSTITUTE).scale(self.items)
-        noised = self.make(NeighboringRelation.ADD_OR_REMOVE).noised(ah.Profile([self.items], [1]), silence)
+        noised = self.make(NeighboringRelation.ADD_OR_REMOVE).release_with(ah.Profile([self.items], [1]), silence)
         total = math.hypot(math.sqrt(2) * noised.scale, noised.items_error) / math.sqrt(2)
         return exchanged, noised.scale, total
 
@@ -87,7 +87,7 @@ def lines() -> Iterator[Line]:
             "entropy, Miller–Madow", items, lambda r: EntropyMechanism(1, relation=r, method="miller-madow"), published
         )
     for labels, items in ((1000, 100), (1000, 1000), (1000, 10**4), (10**5, 10**4), (10**5, 10**6)):
-        public = PolynomialParameters.published(labels)
+        public = PolynomialParameters.of_inspectre(labels)
         published = polynomial_scale(public, items, labels)
         for title, parameters in (("published", public), ("recommended", None)):
             yield Line(

@@ -23,7 +23,7 @@ def main() -> None:
     people, settings = (50, SETTINGS[:1]) if quick else (PEOPLE, SETTINGS)
     print("bits  cohorts  " + "  ".join(f"{reports} a period" for reports in REPORTS))
     for bits, cohorts in settings:
-        survey = RAPPOR(buckets=bits, cohorts=cohorts, hashes=2, key="linking", permanent="1/2", zero="1/2", one="3/4")
+        survey = RAPPOR(buckets=bits, cohorts=cohorts, hashes=2, key="linking", f="1/2", p="1/2", q="3/4")
         memory = survey.remember(["the same answer"] * people)
         shares = (linked_share(survey, memory, reports, source=SystemSource()) for reports in REPORTS)
         print(f"{bits:4}  {cohorts:7}  " + "  ".join(f"{share:10.0%}" for share in shares))

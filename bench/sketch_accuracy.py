@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from bundled import DATA, bundled
@@ -81,11 +81,11 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], NDArray[np.int64]]] = {
 }
 
 
-def law_of(epsilon: str) -> NoiseLaw:
-    return NoiseLaw.of([(Fraction(epsilon), Fraction(1))])
+def distribution_of(epsilon: str) -> NoiseDistribution:
+    return NoiseDistribution.of([(Fraction(epsilon), Fraction(1))])
 
 
-def decoders(setting: Setting) -> tuple[dict[str, Decoder], str]:
+def decoders(setting: CounterSetting) -> tuple[dict[str, Decoder], str]:
     """Return all decoders by the name of their column, and which of them is the default."""
     found: dict[str, Decoder] = {
         name: make() for name, make in DECODERS.items() if name != "wu-pagh" and name not in OF_SHARED_COUNTERS
@@ -108,12 +108,12 @@ def error_of(found: Prevalences, counts: NDArray[np.int64]) -> list[float]:
 
 def errors_of(shape: str, size: int, epsilon: str, runs: int, rng: np.random.Generator) -> tuple[Errors, str]:
     """Return ℓ1, ℓ2, ℓ∞ of every run, shape (runs, 3), of each decoder; and which is the default."""
-    setting = Setting(law_of(epsilon), is_hashed=False)
+    setting = CounterSetting(distribution_of(epsilon), is_hashed=False)
     readers, default = decoders(setting)
     found: dict[str, list[list[float]]] = {name: [] for name in ["naive", *readers]}
     for _ in range(runs):
         counts = SHAPES[shape](size, rng)
-        counters = counts + setting.law.simulate(size, rng=rng)
+        counters = counts + setting.noise.simulate(size, rng=rng)
         seen = Observed.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
         found["naive"].append(error_of(Prevalences(seen.values, seen.numbers.astype(np.float64)), counts))
         observed = Observed.of(counters)
@@ -285,20 +285,20 @@ def real(runs: int, rng: np.random.Generator, *, largest: int, epsilons: Sequenc
         labels = profile.num_labels
         for buckets in (None, labels // 4, labels, 4 * labels) if len(epsilons) > 1 else (None, labels):
             for epsilon in epsilons:
-                setting = Setting(law_of(epsilon), is_hashed=buckets is not None)
+                setting = CounterSetting(distribution_of(epsilon), is_hashed=buckets is not None)
                 readers: list[Decoder] = [default_decoder(setting), WuPagh()]
                 found: list[list[list[float]]] = [[], []]
                 seconds = 0.0
                 for _ in range(runs):
                     counters = counters_of(counts, buckets, rng)
-                    observed = Observed.of(counters + setting.law.simulate(counters.size, rng=rng))
+                    observed = Observed.of(counters + setting.noise.simulate(counters.size, rng=rng))
                     for place, reader in enumerate(readers):
                         start = time.perf_counter()
                         read = reader.decode(observed, setting)
                         seconds += (time.perf_counter() - start) * (place == 0)
                         away = distance(profile, read)
                         found[place].append(
-                            [away / labels, ah.properties.sorted_l1(profile, read.rounded()) / profile.n]
+                            [away / labels, ah.properties.sorted_l1(profile, read.to_profile()) / profile.n]
                         )
                 cells = [
                     f"{mean:.3g} ± {standard_error(np.array(each)):.1g}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.sketches import HashedSketch
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.domain_sketch import DomainSketch
 from anonhist.sketches.observed import Observed
@@ -107,7 +107,7 @@ def reading(counters: int, repeats: int) -> list[str]:
         for method, make in DECODERS.items():
             if (method in OF_SHARED_COUNTERS) != is_hashed:
                 continue
-            setting = Setting(sketch.law, is_hashed=is_hashed)
+            setting = CounterSetting(sketch.noise_distribution, is_hashed=is_hashed)
 
             def read(sketch: HashedSketch = sketch, make: Any = make, setting: Any = setting) -> None:
                 make().decode(Observed.of(sketch.counters), setting)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.numeric.isotonic import decreasing_fit
@@ -64,8 +64,8 @@ class SplitMechanism(AdditiveMechanism):
             items, epsilon = max(1, profile.n + int(noise(spent, 1)[0])), epsilon - spent
         cut = math.isqrt(items - 1) + 1
         levels = np.arange(1, cut + 1)
-        columns = _fitted(added(profile.cumulative_prevalence(levels), noise(epsilon, cut)))
-        rows = _fitted(added(_beyond(profile, cut), noise(epsilon, cut)))
+        columns = _fitted(add_noise(profile.cumulative_prevalence(levels), noise(epsilon, cut)))
+        rows = _fitted(add_noise(_beyond(profile, cut), noise(epsilon, cut)))
         reaching = _agreed(columns, rows)
         columns, rows = np.maximum(columns, reaching), rows[:reaching]
         # Of the labels that reach the last column, the first have rows beyond it.

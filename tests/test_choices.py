@@ -11,8 +11,8 @@ import anonhist as ah
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.mechanisms import MECHANISM_NAMES
-from anonhist.mechanisms.automatic import MechanismName
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
+from anonhist.mechanisms.releasing import MechanismName
 from anonhist.properties.diversity import DIVERSITY_METHODS, UNIFORMITY_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS

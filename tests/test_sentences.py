@@ -12,7 +12,7 @@ import anonhist
 from anonhist.cli.commands import anonhist as commands
 from anonhist.cli.hints import commands_of
 from anonhist.cli.spelling import as_typed
-from anonhist.errors import DataError, OutputError, UsageError, spelled
+from anonhist.errors import DataError, OutputError, UsageError, spell_out
 from anonhist.testing.cases import each_of
 
 ROOT = Path(anonhist.__file__).parent
@@ -80,7 +80,7 @@ def test_the_sentence_travels_with_the_error() -> None:
 
 def test_parameters_without_an_option_stay_as_they_are() -> None:
     assert as_typed("`gamma` and `count_users=True`", commands) == "gamma and count_users=True"
-    assert spelled("`gamma`", lambda name, _: f"{name}!") == "gamma!"
+    assert spell_out("`gamma`", lambda name, _: f"{name}!") == "gamma!"
 
 
 def test_a_wrong_call_is_told_in_words_of_the_caller() -> None:

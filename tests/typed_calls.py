@@ -73,7 +73,7 @@ def local() -> None:
     assert_type(LocalHashing(epsilon=1).buckets, int)
     assert_type(SubsetSelection(alphabet=1000, epsilon=1).chosen, int)
     assert_type(HeavyHitters(epsilon=4, max_bytes=3).buckets, int)
-    assert_type(RAPPOR(buckets=32, cohorts=8, permanent="1/2", zero=0, one=0.75).epsilon, Fraction)
+    assert_type(RAPPOR(buckets=32, cohorts=8, f="1/2", p=0, q=0.75).epsilon, Fraction)
 
     KRR(alphabet=["no", "yes"])  # type: ignore[call-arg]
     KRR(epsilon=1)  # type: ignore[call-arg]
@@ -81,17 +81,17 @@ def local() -> None:
     KRR(alphabet=2.5, epsilon=1)  # type: ignore[arg-type]
     LocalHashing(epsilon=None)  # type: ignore[arg-type]
     LocalHashing(epsilon=1, buckets="4")  # type: ignore[arg-type]
-    RAPPOR(buckets=32, cohorts=8, epsilon=1, permanent="1/2", zero=0, one=1)  # type: ignore[call-arg]
-    RAPPOR(buckets=32, cohorts=8, permanent=None, zero=0, one=1)  # type: ignore[arg-type]
+    RAPPOR(buckets=32, cohorts=8, epsilon=1, f="1/2", p=0, q=1)  # type: ignore[call-arg]
+    RAPPOR(buckets=32, cohorts=8, f=None, p=0, q=1)  # type: ignore[arg-type]
 
 
 def sketches() -> None:
     share = NoiseShare(honest=np.int64(2), session="week 47")
-    HashedSketch(buckets=1000, epsilon="0.5", key=b"week 47", sample_share="1/2", noise_share=share)
+    HashedSketch(buckets=1000, epsilon="0.5", key=b"week 47", sampling_rate="1/2", noise_share=share)
     DomainSketch(alphabet=["cats", "dogs"], epsilon=0.5)
 
     HashedSketch(buckets=1000, epsilon=1)  # type: ignore[call-arg]
     HashedSketch(buckets=1000, epsilon=1, key="week 47")  # type: ignore[arg-type]
     HashedSketch(buckets="1000", epsilon=1, key=b"week 47")  # type: ignore[arg-type]
-    HashedSketch(buckets=1000, epsilon=1, key=b"week 47", sample_share=[1])  # type: ignore[arg-type]
+    HashedSketch(buckets=1000, epsilon=1, key=b"week 47", sampling_rate=[1])  # type: ignore[arg-type]
     NoiseShare(honest="2", session="week 47")  # type: ignore[arg-type]

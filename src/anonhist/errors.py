@@ -10,7 +10,7 @@
     └── OutputError              the result could not be written
 
 A message is one sentence that says what is wrong, names the *public* value that is wrong, and says what to do.
-It never carries a value taken from private data, and of a source only what :func:`masked` leaves.
+It never carries a value taken from private data, and of a source only what :func:`mask` leaves.
 
 Parameters stand in backticks in it, with the value they should have where there is one: ``"`relation='substitute'`
 needs `public_items`."`` Whoever shows the sentence spells them as its readers write them: as keywords in Python, as
@@ -45,7 +45,7 @@ class AnonhistError(Exception):
     """
 
     def __str__(self) -> str:
-        return spelled(self.sentence)
+        return spell_out(self.sentence)
 
     @property
     def sentence(self) -> str:
@@ -85,7 +85,7 @@ def as_keyword(name: str, value: str | None) -> str:
     return name if value is None else f"{name}={value}"
 
 
-def spelled(sentence: str, spell: Callable[[str, str | None], str] = as_keyword) -> str:
+def spell_out(sentence: str, spell: Callable[[str, str | None], str] = as_keyword) -> str:
     """Return a sentence with each parameter as its readers write it.
 
     Parameters
@@ -97,9 +97,9 @@ def spelled(sentence: str, spell: Callable[[str, str | None], str] = as_keyword)
 
     Examples
     --------
-    >>> spelled("Give `max_count`, or `unit='item'`.")
+    >>> spell_out("Give `max_count`, or `unit='item'`.")
     "Give max_count, or unit='item'."
-    >>> spelled("`epsilon` is missing.", lambda name, value: "--" + name)
+    >>> spell_out("`epsilon` is missing.", lambda name, value: "--" + name)
     '--epsilon is missing.'
     """
     return _PARAMETER.sub(lambda found: spell(found[1], found[2]), sentence)
@@ -116,7 +116,7 @@ def parameter(name: str) -> str:
     return f"`{name}`" if name.isidentifier() else name
 
 
-def masked(source: str) -> str:
+def mask(source: str) -> str:
     """Return a source as it may be named where others read it: in errors, logs and reports.
 
     An existing local file is named as it is. In anything else, whatever its scheme and however it is spelled, all that
@@ -127,9 +127,9 @@ def masked(source: str) -> str:
 
     Examples
     --------
-    >>> masked("postgresql://me:se@cret@db/shop"), masked("https//me:secret@host/a.csv")
+    >>> mask("postgresql://me:se@cret@db/shop"), mask("https//me:secret@host/a.csv")
     ('postgresql://***@db/shop', '***@host/a.csv')
-    >>> masked("https://host/a.csv#access_token=secret"), masked("host=db password=secret")
+    >>> mask("https://host/a.csv#access_token=secret"), mask("host=db password=secret")
     ('https://host/a.csv#***', 'host=***')
     """
     if _exists(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.guessing.success import GuessingSuccess, SuccessInterval
 
 if TYPE_CHECKING:
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
 
 def berger_parker(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     """Estimate ``max_x p_x``, the dominance index of Berger and Parker."""
-    return estimated(data, GuessingSuccess(1), SuccessInterval(1), level=level)
+    return apply(data, GuessingSuccess(1), SuccessInterval(1), level=level)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_sorted
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
@@ -43,12 +43,12 @@ class SortedCountsMechanism(AdditiveMechanism):
         """What floating point costs, and for which data the promise is made."""
         return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public number of labels where there are more."""
         return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
         counts = np.zeros(self.public_labels, dtype=np.int64)
         counts[: profile.num_labels] = profile.partition()
-        noisy = added(counts, noise(self.epsilon_per_cell, counts.size))
+        noisy = add_noise(counts, noise(self.epsilon_per_cell, counts.size))
         return profile_of_sorted(np.sort(noisy)[::-1].astype(np.float64))

@@ -60,7 +60,7 @@ def test_names_are_those_there_are() -> None:
 
 
 def test_a_survey_is_made_and_says_what_it_promises(files: Path, cli: Cli) -> None:
-    given = ("--mechanism", "subset-selection", "--alphabet", "words.txt", "--other", "else", "--chosen", "2")
+    given = ("--mechanism", "subset-selection", "--alphabet", "words.txt", "--other", "else", "--subset-size", "2")
     done = cli("local", "new", *given, "--epsilon", "1/2", "--title", "Pets", "-o", "survey.json")
     assert (done.returncode, done.stderr) == (0, "")
     survey = read_survey(files / "survey.json")
@@ -87,8 +87,8 @@ def test_invalid_rows_are_left_out_and_counted(survey: Path, cli: Cli) -> None:
 
 
 def test_whoever_chooses_memory_is_told_what_it_does_not_promise(files: Path, cli: Cli) -> None:
-    given = ("--mechanism", "rappor", "--buckets", "16", "--cohorts", "4", "--permanent", "1/2", "--zero", "1/2")
-    done = cli("local", "new", *given, "--one", "3/4", "-o", "survey.json")
+    given = ("--mechanism", "rappor", "--buckets", "16", "--cohorts", "4", "--f", "1/2", "--p", "1/2")
+    done = cli("local", "new", *given, "--q", "3/4", "-o", "survey.json")
     assert (done.returncode, done.stderr) == (0, "")
     cautions = [line for line in done.stdout.splitlines() if line.startswith("Caution: ")]
     assert len(cautions) == 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import anonhist as ah
 from anonhist.cli.arguments import command_to_publish, sentence_to_publish
-from anonhist.errors import AnonhistError, masked
+from anonhist.errors import AnonhistError, mask
 
 # Where a hidden may stand: S. Schemes that exist, misspelled ones, and none at all.
 _SCHEMES = ["postgresql://", "https://", "s3://", "htttps://", "postgres:/", "postgresql//", "https:", "jdbc:x:", ""]
@@ -47,7 +47,7 @@ def test_a_secret_reaches_neither_a_page_nor_standard_error(place: str, option: 
     assert hidden in typed
     value = typed.removeprefix("--nodes=").removeprefix("-o")
     told = [
-        masked(value),
+        mask(value),
         command_to_publish(("release", typed, "--table", "t")),
         sentence_to_publish(f"Invalid value: {typed!r} is wrong, and so is {value!r}.", ["release", typed]),
     ]
@@ -94,9 +94,9 @@ def test_what_holds_no_secret_is_published_as_it_is() -> None:
 
 def test_files_that_are_there_are_named_as_they_are(tmp_path: Path) -> None:
     for name in ("a:b@c.csv", "a;b.csv", "a#b?.csv"):
-        assert masked(str(tmp_path / name)) != str(tmp_path / name)
+        assert mask(str(tmp_path / name)) != str(tmp_path / name)
         (tmp_path / name).write_text("label\na\n")
-        assert masked(str(tmp_path / name)) == str(tmp_path / name)
+        assert mask(str(tmp_path / name)) == str(tmp_path / name)
 
 
 @pytest.mark.parametrize(

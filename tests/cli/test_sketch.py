@@ -69,14 +69,14 @@ def test_the_week_of_the_handbook(folder: Path, cli: Cli, process: Cli) -> None:
 
 
 def test_a_hashed_sketch_is_made_as_asked(folder: Path, cli: Cli) -> None:
-    given = ("--buckets", "1_000", "--epsilon", "0.3", "--key", "Woche 47 ü", "--sample-share", "1/10")
+    given = ("--buckets", "1_000", "--epsilon", "0.3", "--key", "Woche 47 ü", "--sampling-rate", "1/10")
     unit = ("--unit", "user", "--max-per-user", "5", "--relation", "substitute")
     done = cli("sketch", "new", *given, *unit, "-o", "a.sketch")
     assert (done.returncode, done.stderr) == (0, "")
     sketch = read_sketch(folder / "a.sketch")
     assert isinstance(sketch, HashedSketch)
     assert (sketch.addresses.size, sketch.addresses.key) == (1000, "Woche 47 ü".encode())
-    assert sketch.addresses.sample_share == Fraction(1, 10)
+    assert sketch.addresses.sampling_rate == Fraction(1, 10)
     assert (sketch.unit, sketch.relation) == (PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
     assert [part.gamma for part in sketch.noise] == [Fraction(3, 100)]
     assert done.stdout.splitlines() == [
@@ -106,15 +106,15 @@ def test_a_sketch_of_known_labels_is_made_as_asked(files: Path, cli: Cli) -> Non
     # Sketches of the same labels can be merged, whoever made them.
     assert sketch.addresses == DomainAddresses.of(WORDS)
     assert sketch.addresses.key == LISTED_KEY
-    given = ("--alphabet", "words.txt", "--epsilon", "2", "--key", "a", "--sample-share", "0.5")
+    given = ("--alphabet", "words.txt", "--epsilon", "2", "--key", "a", "--sampling-rate", "0.5")
     done = cli("sketch", "new", *given, "-o", "b.sketch")
-    assert read_sketch(files / "b.sketch").addresses == DomainAddresses.of(WORDS, key=b"a", sample_share="1/2")
+    assert read_sketch(files / "b.sketch").addresses == DomainAddresses.of(WORDS, key=b"a", sampling_rate="1/2")
     assert " for a sample of 4 known labels; a share of 1/2 of all labels is counted.\n" in done.stdout
 
 
 def test_a_sketch_like_another_can_be_merged_with_it(files: Path, cli: Cli) -> None:
     unit = ("--unit", "user", "--max-per-user", "3", "--relation", "substitute")
-    for what in (("--buckets", "100", "--sample-share", "1/3"), ("--alphabet", "words.txt", "--key", "k")):
+    for what in (("--buckets", "100", "--sampling-rate", "1/3"), ("--alphabet", "words.txt", "--key", "k")):
         assert cli("sketch", "new", *what, *unit, "--epsilon", "1/7", "-o", "a.sketch", "--force").returncode == 0
         assert cli("sketch", "new", "--like", "a.sketch", "-o", "b.sketch", "--force").returncode == 0
         one, two = (read_sketch(files / f"{name}.sketch") for name in ("a", "b"))
@@ -386,4 +386,4 @@ def test_buckets_are_recommended(folder: Path, cli: Cli, monkeypatch: pytest.Mon
     assert (folder / "rows.csv").read_text() == ran.stdout
     refused = cli("sketch", "recommend", "--labels", "40", "--epsilon", "1", "--max-bytes", "9")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "--sample-share" in refused.stderr
+    assert "--sampling-rate" in refused.stderr

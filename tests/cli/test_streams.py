@@ -156,7 +156,7 @@ def test_streams_without_utf8_show_what_they_can(process: Cli) -> None:
 
 @pytest.mark.slow
 def test_warnings_do_not_reach_the_user(process: Cli) -> None:
-    script = "import warnings, anonhist.cli as cli\nfrom anonhist.mechanisms.automatic import PreparedRelease as p\n"
+    script = "import warnings, anonhist.cli as cli\nfrom anonhist.mechanisms.releasing import PreparedRelease as p\n"
     script += "p.release = lambda *a, r=p.release, **k: (warnings.warn('zebra'), r(*a, **k))[1]\ncli.main()\n"
     done = process("release", "events.csv", "--epsilon", "1", program=("-c", script))
     assert (done.returncode, done.stderr) == (0, "")
@@ -193,7 +193,7 @@ def test_what_the_plots_log_does_not_reach_the_user(process: Cli) -> None:
 
 @pytest.mark.slow
 def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
-    script = "import anonhist.cli as cli, anonhist.mechanisms.automatic as m\n"
+    script = "import anonhist.cli as cli, anonhist.mechanisms.releasing as m\n"
     script += "def broken(*a, **k): raise ArithmeticError('zebra')\nm.PreparedRelease.release = broken\ncli.main()\n"
     done = process("release", "events.csv", "--epsilon", "1", program=("-c", script))
     assert (done.returncode, done.stdout) == (70, "")
@@ -206,7 +206,7 @@ def test_errors_inside_the_program_show_no_data(process: Cli) -> None:
 
 @pytest.mark.slow
 def test_memory_that_is_not_there_is_told(process: Cli) -> None:
-    script = "import anonhist.cli as cli, anonhist.mechanisms.automatic as m\n"
+    script = "import anonhist.cli as cli, anonhist.mechanisms.releasing as m\n"
     script += "def broken(*a, **k): raise MemoryError\nm.PreparedRelease.release = broken\ncli.main()\n"
     done = process("release", "events.csv", "--epsilon", "1", program=("-c", script))
     assert (done.returncode, done.stdout) == (3, "")

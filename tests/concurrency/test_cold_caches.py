@@ -46,11 +46,11 @@ NUMBERS: dict[str, dict[str, int]] = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "warner": {"alphabet": 2},
-    "subset-selection": {"alphabet": LABELS, "chosen": 3},
+    "subset-selection": {"alphabet": LABELS, "subset_size": 3},
     "o-rr": {"buckets": 16, "cohorts": 4},
     "o-rappor": {"buckets": 16, "cohorts": 4},
     "local-hashing": {"key": "week 47"},
-    "rappor": {"buckets": 16, "cohorts": 4, "permanent": "0.5", "zero": "0.5", "one": "0.75"},
+    "rappor": {"buckets": 16, "cohorts": 4, "f": "0.5", "p": "0.5", "q": "0.75"},
     "heavy-hitters": {"max_bytes": 4},
 }
 
@@ -105,7 +105,7 @@ def sketch(**settings: Any) -> Task:
         # The addresses, which find labels with an index that is made when first needed, are those of all threads.
         made = Sketch.from_parts(shared, **parts)
         made.update(LABELS[:9])
-        return made.counters.tolist(), made.law.variance
+        return made.counters.tolist(), made.noise_distribution.variance
 
     return lambda: kind(epsilon=1, source=SeededSource(0), **settings).addresses, run
 

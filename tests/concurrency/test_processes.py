@@ -21,7 +21,7 @@ ring = ah.graphs.as_graph([(node, (node + 1) % 100) for node in range(100)])
 source = SystemSource()
 mechanisms = [FrobeniusMechanism("0.2"), PartitionMechanism("0.05"), PrevalenceMechanism(1, public_cap=400)]
 surveys = [kind(alphabet=labels, epsilon=1) for kind in (local.KRR, local.OptimizedUnary, local.HadamardResponse)]
-rappor = local.RAPPOR(buckets=32, cohorts=8, permanent="1/2", zero="1/2", one="3/4")
+rappor = local.RAPPOR(buckets=32, cohorts=8, f="1/2", p="1/2", q="3/4")
 memory = rappor.remember(labels)
 sketch = sketches.HashedSketch(buckets=500, epsilon=1, key=b"week 47")
 sketch.clip(3)

@@ -23,7 +23,7 @@ HIGHEST = 4
 
 def of_two_threads(member: FamilyParameters, monkeypatch: pytest.MonkeyPatch) -> Band:
     """Return a band whose powers two threads made at the same time: their first two squarings begin together."""
-    squared, both, calls = BlockMatrix.squared, Barrier(2), Counter[int]()
+    squared, both, calls = BlockMatrix.square, Barrier(2), Counter[int]()
 
     def together(matrix: BlockMatrix, *, floor: int) -> BlockMatrix:
         calls[get_ident()] += 1
@@ -35,7 +35,7 @@ def of_two_threads(member: FamilyParameters, monkeypatch: pytest.MonkeyPatch) ->
 
     band = Band(member)
     with monkeypatch.context() as patch, ThreadPoolExecutor(2) as threads:
-        patch.setattr(BlockMatrix, "squared", together)
+        patch.setattr(BlockMatrix, "square", together)
         list(threads.map(band.power, [HIGHEST, HIGHEST]))
     return band
 
@@ -54,7 +54,7 @@ def test_powers_made_by_two_threads_are_those_of_one(epsilon: str, monkeypatch: 
 
 def test_threads_that_make_a_power_at_the_same_time_take_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
     # Rounded otherwise, a second one would not make futures again bit for bit.
-    squared, both = BlockMatrix.squared, Barrier(2)
+    squared, both = BlockMatrix.square, Barrier(2)
 
     def together(matrix: BlockMatrix, *, floor: int) -> BlockMatrix:
         # A program in which only one of them squares is right, too.
@@ -62,7 +62,7 @@ def test_threads_that_make_a_power_at_the_same_time_take_the_same_one(monkeypatc
             both.wait(timeout=10)
         return squared(matrix, floor=floor)
 
-    monkeypatch.setattr(BlockMatrix, "squared", together)
+    monkeypatch.setattr(BlockMatrix, "square", together)
     band = Band(PartitionMechanism("0.6").family)
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(band.power, [1, 1])

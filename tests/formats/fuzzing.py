@@ -129,7 +129,9 @@ def _written() -> Iterator[tuple[str, Any, Reader]]:
     for name, how in asked.items():
         degrees = release_degrees(graph, **how, epsilon=5, simulations=2, source=source)
         yield f"degrees-{name}.json", degrees, ah.read
-    hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2), sample_share="1/3")
+    hashed = HashedSketch(
+        buckets=50, epsilon=1, key=b"week 47", unit=PrivacyUnit.user(max_items=2), sampling_rate="1/3"
+    )
     domain = DomainSketch(alphabet=["a", "b", "cc"], epsilon=2)
     for name, sketch in (("hashed", hashed), ("domain", domain)):
         yield f"{name}.sketch", sketch, ah.read

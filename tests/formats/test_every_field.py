@@ -36,7 +36,7 @@ def _of_degrees(
 
 
 def _of_sketches() -> list[Release]:
-    hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=USER, relation=SUBSTITUTE, sample_share="1/3")
+    hashed = HashedSketch(buckets=50, epsilon=1, key=b"week 47", unit=USER, relation=SUBSTITUTE, sampling_rate="1/3")
     listed = DomainSketch(alphabet=["a", "b", "c"], epsilon=2)
     share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
     setting: dict[str, Any] = {"epsilon": 1, "key": b"week 47", "unit": USER, "noise_share": share}

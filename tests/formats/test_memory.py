@@ -13,7 +13,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.errors import DataError
-from anonhist.formats.parquet_content import batches, opened
+from anonhist.formats.parquet_content import batches, open_parquet
 from anonhist.formats.parquet_footer import codecs_of
 from anonhist.formats.tables import to_arrow
 from anonhist.releases import Release
@@ -136,7 +136,7 @@ def test_no_more_rows_are_read_than_a_file_says_it_has(tmp_path: Path) -> None:
     declared = content[start:].replace(_varint(400_000), _varint(6), 1)
     seen = []
     with pytest.raises(DataError, match="damaged"):
-        seen.extend(batches(opened(content[:start] + declared), ["a"]))
+        seen.extend(batches(open_parquet(content[:start] + declared), ["a"]))
     assert seen == []
 
 

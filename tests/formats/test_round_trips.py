@@ -242,7 +242,7 @@ def test_existing_files_and_missing_folders(tmp_path: Path, releases: dict[str, 
 
 def test_a_release_without_simulations_stays_one(releases: dict[str, Release]) -> None:
     for made in releases.values():
-        none = replace(made, recorded_error=ReleaseError.unsimulated(), simulations=0)
+        none = replace(made, recorded_error=ReleaseError.without_runs(), simulations=0)
         document = json.loads(json.dumps(to_document(none)))
         assert (document["version"], document["error"]["sorted_l1"]) == (3, None)
         read = from_document(document)

@@ -22,9 +22,9 @@ from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, Sketch
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
-from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.promise import UsersIn
 from anonhist.sketches.shares import Adversary, NoiseShare
+from anonhist.sketches.sketch_mechanism import SketchMechanism
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 
@@ -56,9 +56,9 @@ SKETCHES: dict[str, Callable[[], Sketch]] = {
     "sessions": lambda: sum((_share(2, "48") for _ in range(4)), start=SKETCHES["shares"]() + _hashed(unit=USER)),
     "outsiders": lambda: _outsider() + _outsider(),
     "users of one": lambda: _hashed(unit=USER, users_in=ONE) + _hashed("1/3", unit=USER, users_in=ONE),
-    "sampled": lambda: _hashed(sample_share="1/3"),
+    "sampled": lambda: _hashed(sampling_rate="1/3"),
     "domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2),
-    "sampled domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2, sample_share="0.4"),
+    "sampled domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2, sampling_rate="0.4"),
 }
 
 
@@ -114,7 +114,7 @@ def test_files_of_version_1_stay_readable(tmp_path: Path) -> None:
     read = read_release(GOLDEN / "release-1-hashed-sketch.json")
     assert isinstance(read.mechanism, SketchMechanism)
     assert read.guarantee.spending == (("one sketch", Fraction(1, 3)), ("2 sketches", Fraction(1)))
-    assert read.mechanism.setting.law.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
+    assert read.mechanism.setting.noise.parts == ((Fraction(1, 9), 1), (Fraction(1, 6), 1), (Fraction(1, 6), 1))
     # What it promised without its conditions is read, and written again, with them.
     assert read.guarantee.unit == PrivacyUnit.user(max_items=3, sketches=3)
     assert read.profile.unit == PrivacyUnit.user(max_items=9)

@@ -60,7 +60,7 @@ SKETCHES = {
     ),
     "clipped": _sketch(HashedAddresses(3, b"k"), counters=np.array([0, 255, 3]), clipped=255),
     "domain": _sketch(DomainAddresses.of(LABELS)),
-    "sample": _sketch(DomainAddresses.of(LABELS, key=b"sample", sample_share=Fraction(1, 2))),
+    "sample": _sketch(DomainAddresses.of(LABELS, key=b"sample", sampling_rate=Fraction(1, 2))),
 }
 # What version 1 could not say.
 SINCE_2 = {

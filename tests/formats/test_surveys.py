@@ -20,7 +20,7 @@ SURVEYS: dict[str, Survey] = {
     "k-rr": KRR(alphabet=Alphabet(["Katze", "🐈", 'a,b"c\n'], other="none"), epsilon="1/3", title="Pets 2024"),
     "k-rappor": KRAPPOR(alphabet=12, epsilon=2),
     "optimized-unary": OptimizedUnary(alphabet=["x", "y"], epsilon=1),
-    "subset-selection": SubsetSelection(alphabet=2**20, epsilon=8, chosen=3),
+    "subset-selection": SubsetSelection(alphabet=2**20, epsilon=8, subset_size=3),
 }
 ABSENT = object()
 # Where, what is put there, and what the refusal says. The good document is SURVEYS["k-rr"].

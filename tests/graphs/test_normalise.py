@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anonhist.graphs.normalise import edge_ends, edge_keys, normalised
+from anonhist.graphs.normalise import edge_ends, edge_keys, normalise
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 POLICIES = [
@@ -26,7 +26,7 @@ def test_rows_become_what_counting_them_one_by_one_makes_of_them(policy: EdgePol
             kept = [(min(edge), max(edge)) for edge in kept]
         times = Counter(kept)
         expected = sorted(times if policy.duplicates == "merge" else times.elements())
-        made = normalised(sources, targets, num_nodes=nodes, policy=policy)
+        made = normalise(sources, targets, num_nodes=nodes, policy=policy)
         assert list(zip(made.sources.tolist(), made.targets.tolist(), strict=True)) == expected
         assert (made.self_loops, made.duplicates) == (loops, len(kept) - len(expected))
 
@@ -34,7 +34,7 @@ def test_rows_become_what_counting_them_one_by_one_makes_of_them(policy: EdgePol
 def test_no_rows_are_no_edges() -> None:
     none = np.zeros(0, dtype=np.int64)
     for policy in POLICIES:
-        made = normalised(none, none, num_nodes=0, policy=policy)
+        made = normalise(none, none, num_nodes=0, policy=policy)
         assert (made.sources.size, made.targets.size, made.self_loops, made.duplicates) == (0, 0, 0, 0)
 
 

@@ -262,7 +262,7 @@ def test_what_may_be_released_is_not_refused() -> None:
 @pytest.mark.parametrize(
     ("place", "release"),
     [
-        ("node.bounded_degrees:projected", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        ("node.bounded_degrees:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
         (
             "node.bounding:project",
             lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),

@@ -43,7 +43,7 @@ from anonhist.mechanisms import PartitionMechanism, release
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.releases import Release
 from anonhist.testing.sources import SeededSource
 
@@ -86,7 +86,7 @@ def test_numbers_agree_with_counting_one_by_one(direction: Direction, seed: int)
         assert spread.value == pytest.approx(differences / (2 * len(listed) * sum(listed)), abs=1e-12)
     curve = degree_ccdf(graph, at=range(NODES))
     assert curve.value.tolist() == [sum(degree >= r for degree in degrees) / NODES for r in range(NODES)]
-    assert [each.standard_error for _, each in told.named()[:-1]] == [0.0] * (len(told.named()) - 1)
+    assert [each.standard_error for _, each in told.by_name()[:-1]] == [0.0] * (len(told.by_name()) - 1)
 
 
 def _counted(edge: tuple[int, int], direction: Direction) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ def test_stars_are_exact_and_everything_is_finite_where_numbers_are_largest() ->
     assert degree_ccdf(huge, at=[2**62, MAX]).value.tolist() == [0.2, 0.0]
     many = Profile([1, 3], [2**61, 1])
     for told in (degree_statistics(huge), degree_statistics(many), degree_statistics(Profile([MAX], [1]))):
-        for _, estimate in told.named():
+        for _, estimate in told.by_name():
             assert all(math.isfinite(number) for number in (estimate.value, estimate.interval[0]))
             assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
 
@@ -132,7 +132,7 @@ def test_runs_that_all_agree_make_no_number_exact() -> None:
 
 def test_an_empty_release_says_nothing_and_says_so() -> None:
     told = degree_statistics(DegreeData(Profile([], []), runs=((Profile([1], [2]), None), (Profile([], []), None))))
-    assert told.nodes_with_edges.interval == (0.0, pytest.approx(1.96 * widening(2) * 2**0.5, abs=0.01))
+    assert told.nodes_with_edges.interval == (0.0, pytest.approx(1.96 * widening_factor(2) * 2**0.5, abs=0.01))
     assert told.edges.interval[1] > 1
     assert (told.mean_degree.value, told.mean_degree.interval) == (0.0, (0.0, math.inf))
     assert (told.gini.value, told.gini.interval) == (0.0, (0.0, 1.0))
@@ -192,9 +192,9 @@ def test_numbers_of_a_release_are_those_it_states_itself() -> None:
 @pytest.mark.slow
 def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
     bounded = released("nodes")
-    assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).named())
+    assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).by_name())
     assert degree_ccdf(bounded).x.max() <= 4
-    assert not any("left out" in each.assumes for _, each in degree_statistics(released("edges")).named())
+    assert not any("left out" in each.assumes for _, each in degree_statistics(released("edges")).by_name())
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_a_release_that_is_mostly_noise_says_so_in_every_number() -> None:
         source=SeededSource(7),
     )
     assert drowned.mostly_noise
-    assert all(any("mostly noise" in one for one in each.warnings) for _, each in degree_statistics(drowned).named())
+    assert all(any("mostly noise" in one for one in each.warnings) for _, each in degree_statistics(drowned).by_name())
 
 
 @pytest.mark.parametrize("direction", Direction)
@@ -263,8 +263,8 @@ def power_law(exponent: float, size: int, *, start: int = 1, seed: int) -> NDArr
 
 def test_the_exponent_has_the_largest_likelihood() -> None:
     profile = Profile.from_counts(power_law(2.5, 500, seed=1))
-    law = PowerLaw.of(profile)
-    found = float(law.exponents(np.array([2.0]))[0])
+    distribution = PowerLaw.of(profile)
+    found = float(distribution.exponents(np.array([2.0]))[0])
     tail = profile.counts >= 2
 
     def likelihood(exponent: float) -> float:
@@ -274,7 +274,7 @@ def test_the_exponent_has_the_largest_likelihood() -> None:
     assert all(likelihood(found) > likelihood(found + step) for step in (-1e-3, -1e-5, 1e-5, 1e-3))
     # The curvature, by the same likelihood.
     curvature = -(likelihood(found + 0.01) - 2 * likelihood(found) + likelihood(found - 0.01)) / 1e-4
-    assert law.sampling_error(found, 2.0) == pytest.approx(curvature**-0.5, rel=1e-2)
+    assert distribution.sampling_error(found, 2.0) == pytest.approx(curvature**-0.5, rel=1e-2)
 
 
 def test_degrees_cut_down_to_a_bound_lead_to_the_same_exponent() -> None:
@@ -301,16 +301,16 @@ def test_the_law_is_fitted_from_where_it_begins() -> None:
 
 @pytest.mark.parametrize(
     "profile",
-    # The second is farthest from the law right after a degree that occurs: none of the many above it does.
+    # The second is farthest from the distribution right after a degree that occurs: none of the many above it does.
     [Profile.from_counts(power_law(2.2, 300, seed=6)), Profile([3, 4, 900], [100, 40, 1])],
-    ids=["law", "gap"],
+    ids=["distribution", "gap"],
 )
 def test_the_distance_is_the_largest_difference_at_any_degree(profile: Profile) -> None:
-    law, at, exponent = PowerLaw.of(profile), np.array([3.0]), np.array([2.4])
+    distribution, at, exponent = PowerLaw.of(profile), np.array([3.0]), np.array([2.4])
     every = np.arange(3, int(profile.counts[-1]) + 2)
     survival = np.exp(log_zeta(exponent, every.astype(float)) - log_zeta(exponent, at))
     difference = np.abs(survival - profile.cumulative_prevalence(every) / profile.k_plus(3)).max()
-    assert law.distances(exponent, at, most=10_000)[0] == pytest.approx(difference, abs=1e-12)
+    assert distribution.distances(exponent, at, most=10_000)[0] == pytest.approx(difference, abs=1e-12)
 
 
 def test_equal_degrees_have_no_exponent_and_say_so() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest import read_profile
-from anonhist.ingest.failures import translated
+from anonhist.ingest.failures import translate_failures
 from anonhist.testing.cases import each_of
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
@@ -177,7 +177,7 @@ def test_no_rows_make_an_empty_profile(tmp_path: Path, write_table: Callable[...
 
 
 def test_an_interrupted_query_is_an_interrupt() -> None:
-    with pytest.raises(KeyboardInterrupt), translated("The input"):
+    with pytest.raises(KeyboardInterrupt), translate_failures("The input"):
         raise RuntimeError("Query interrupted")
 
 

@@ -21,11 +21,11 @@ from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
-from anonhist.ingest.naming import NAMED, as_text, named
+from anonhist.ingest.naming import NAMED, as_text, name_columns
 from anonhist.ingest.node_list import node_names
 from anonhist.ingest.query import fetch
 from anonhist.ingest.sketches import update_sketch
-from anonhist.ingest.sources import opened
+from anonhist.ingest.sources import open_source
 from anonhist.ingest.values import opened_values
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
@@ -63,13 +63,13 @@ def test_every_engine_names_each_number_alike(held: Held) -> None:
     nameless = [2.0**53, -(2.0**60), 1e300, float("inf"), float("-inf")]
     values = [*(value for value, _ in named_whole), 7.25, -0.5, *nameless, None]
     table: Table = {"place": list(range(len(values))), "value": values}
-    with held(table) as (source, said), opened(source, **_OPENED | said) as opened_table:
+    with held(table) as (source, said), open_source(source, **_OPENED | said) as opened_table:
         whole, any_number = ({"value": only_whole} for only_whole in (True, False))
         rows = opened_table.select(
             "place",
             text=as_text(opened_table, "value", only_whole=True),
-            is_whole=named(opened_table, whole)[NAMED],
-            is_any=named(opened_table, any_number)[NAMED],
+            is_whole=name_columns(opened_table, whole)[NAMED],
+            is_any=name_columns(opened_table, any_number)[NAMED],
         )
         found = sorted(fetch(rows))
     assert [row[0] for row in found] == table["place"]

@@ -14,7 +14,7 @@ import pytest
 
 from anonhist.errors import DataError
 from anonhist.ingest import files, local_files, read_profile
-from anonhist.ingest.sources import connected
+from anonhist.ingest.sources import connect
 
 pytestmark = pytest.mark.usefixtures("lent_duckdb")
 
@@ -40,7 +40,7 @@ def urls_are_remote(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def rows() -> Iterator[Rows]:
     """Read a source with one engine."""
-    with connected() as connection:
+    with connect() as connection:
 
         def read(source: str, **options: Any) -> list[tuple[Any, ...]]:
             reading: dict[str, Any] = {"format": None, "delimiter": None, "header": True} | options

@@ -130,7 +130,7 @@ def test_hashed_sketches_count_what_they_count_themselves(tmp_path: Path, monkey
     monkeypatch.setattr(module, "_ROWS", 1000)
     labels = [f"label {number % 937}" for number in range(10_500)]
     pq.write_table(pa.table({"pet": labels}), tmp_path / "a.parquet")
-    sketch = HashedSketch(buckets=500, epsilon=1, key=b"k", sample_share="1/2")
+    sketch = HashedSketch(buckets=500, epsilon=1, key=b"k", sampling_rate="1/2")
     mine = Sketch.from_parts(
         sketch.addresses,
         unit=sketch.unit,

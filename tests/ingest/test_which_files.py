@@ -13,7 +13,7 @@ from anonhist.formats.writing import write
 from anonhist.ingest import read_profile
 from anonhist.ingest.edges import read_degrees, read_edges
 from anonhist.ingest.files import input_files
-from anonhist.ingest.local_files import matched
+from anonhist.ingest.local_files import match_files
 from anonhist.ingest.node_list import node_names
 from anonhist.ingest.reports import tally_reports
 from anonhist.ingest.sketches import check_sources, update_sketch
@@ -55,7 +55,7 @@ def tree(tmp_path: Path) -> Path:
 def test_every_file_is_matched_once(tree: Path, pattern: str) -> None:
     for ending in ENDINGS:
         source = pattern.format(ending, folder=tree) if "{folder}" in pattern else str(tree / pattern.format(ending))
-        assert len(matched(source)) == len(input_files(source)) == 2
+        assert len(match_files(source)) == len(input_files(source)) == 2
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 
 from anonhist.errors import UsageError
 from anonhist.local.designs.block_design import MOST_CELLS, MOST_PAIRS, BlockDesign
-from anonhist.local.surveys.tally import Tally, met
+from anonhist.local.surveys.tally import Tally, nonzero_cells
 from anonhist.numeric import ExponentialQuotient
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.numeric.projective_space import ProjectiveSpace
@@ -37,7 +37,7 @@ def test_the_largest_ratio_is_exactly_the_odds(blocks: BlockDesign, size: int, e
 def test_reports_follow_the_matrix_and_not_another(blocks: BlockDesign, size: int) -> None:
     source = SeededSource(7)
     observed = drawn_matrix(
-        lambda codes: blocks.drawn(codes, E, source=source), values=size, reports=blocks.cells, repeats=40_000
+        lambda codes: blocks.draw(codes, E, source=source), values=size, reports=blocks.cells, repeats=40_000
     )
 
     def worst(odds: ExponentialQuotient) -> float:
@@ -54,7 +54,7 @@ def test_reports_follow_the_matrix_and_not_another(blocks: BlockDesign, size: in
 def test_both_ways_of_counting_give_the_same(blocks: BlockDesign, size: int) -> None:
     draws = np.random.default_rng(7)
     counts = draws.integers(0, 2**40, blocks.cells) * draws.integers(0, 2, blocks.cells)
-    tally = Tally("d", int(counts.sum()), *met(counts))
+    tally = Tally("d", int(counts.sum()), *nonzero_cells(counts))
     values = np.arange(size)
     expected = blocks.supports(np.arange(blocks.cells), values[:, np.newaxis]) @ counts
     np.testing.assert_array_equal(blocks.counts(tally, values), expected)
@@ -72,18 +72,18 @@ def test_both_ways_of_counting_give_the_same(blocks: BlockDesign, size: int) -> 
 def test_the_channel_is_the_matrix(blocks: BlockDesign, size: int) -> None:
     draws = np.random.default_rng(7)
     counts = draws.integers(1, 9, blocks.cells)
-    tally = Tally("d", int(counts.sum()), *met(counts))
+    tally = Tally("d", int(counts.sum()), *nonzero_cells(counts))
     matrix = np.array([[float(entry) for entry in row] for row in blocks.matrix(size, E)])
     chosen = np.array([size - 1, 0, 2])
     rest = np.setdiff1d(np.arange(size), chosen)
     with_others = np.vstack((matrix[chosen], matrix[rest].mean(axis=0)))
-    for codes, law in ((None, matrix), (chosen, with_others)):
+    for codes, distribution in ((None, matrix), (chosen, with_others)):
         channel, observed = blocks.channel(tally, codes, size=size, odds=E)
         np.testing.assert_array_equal(observed, counts)
-        shares, weights = draws.dirichlet(np.ones(len(law))), draws.random(blocks.cells)
-        assert channel.items == len(law)
-        np.testing.assert_allclose(channel.forward(shares), shares @ law, rtol=1e-12)
-        np.testing.assert_allclose(channel.adjoint(weights), law @ weights, rtol=1e-12)
+        shares, weights = draws.dirichlet(np.ones(len(distribution))), draws.random(blocks.cells)
+        assert channel.items == len(distribution)
+        np.testing.assert_allclose(channel.forward(shares), shares @ distribution, rtol=1e-12)
+        np.testing.assert_allclose(channel.adjoint(weights), distribution @ weights, rtol=1e-12)
 
 
 def test_more_blocks_than_fit_the_memory_are_no_matter() -> None:

@@ -52,7 +52,7 @@ def test_p_values_are_binomial_given_the_reports_of_the_block(survey: BlockSurve
     values = np.arange(survey.size)
     supports = survey.block_design.counts(tally, values)
     beside = survey.block_design.block_counts(tally, values)
-    expected = binom.sf(supports - 1, beside, survey.law.null_probability)
+    expected = binom.sf(supports - 1, beside, survey.estimator.null_probability)
     assert (supports == 0).any()
     np.testing.assert_allclose(survey.estimate(tally).p_values, expected, rtol=1e-10)
 

@@ -31,7 +31,7 @@ SOME = [
     KRAPPOR(alphabet=12, epsilon=0.5),
     OptimizedUnary(alphabet=3, epsilon=1),
     SubsetSelection(alphabet=50, epsilon=1),
-    SubsetSelection(alphabet=50, epsilon=1, chosen=2),
+    SubsetSelection(alphabet=50, epsilon=1, subset_size=2),
     ORR(buckets=64, cohorts=4, key="pets", epsilon=4),
     ORR(alphabet=["a", "b"], cohorts=1, key="pets", epsilon=4),
     ORAPPOR(buckets=64, cohorts=4, hashes=2, key="pets", epsilon=4),
@@ -40,7 +40,7 @@ SOME = [
     HadamardResponse(alphabet=100, epsilon=3),
     ProjectiveGeometry(alphabet=100, epsilon=1),
     HybridProjectiveGeometry(alphabet=100, epsilon=3),
-    RAPPOR(buckets=32, cohorts=8, hashes=2, key="pets", permanent="1/2", zero="1/2", one="3/4"),
+    RAPPOR(buckets=32, cohorts=8, hashes=2, key="pets", f="1/2", p="1/2", q="3/4"),
     HeavyHitters(max_bytes=5, epsilon=2),
 ]
 
@@ -71,7 +71,7 @@ def test_names_are_those_of_the_classes() -> None:
 
 def test_parameters_are_what_a_mechanism_takes_besides_epsilon_and_title() -> None:
     assert parameter_names("k-rr") == ("alphabet",)
-    assert parameter_names("subset-selection") == ("alphabet", "chosen")
+    assert parameter_names("subset-selection") == ("alphabet", "subset_size")
 
 
 @each_of("name", ["K-RR", "", "laplace", 5, None, ["k-rr"]])
@@ -89,10 +89,10 @@ def test_other_names_are_refused(name: Any) -> None:
         ({"alphabet": {"size": 5}, "chosen": 1, "seed": 3}, "must be among alphabet, chosen"),
         ({"alphabet": {"size": 5}, "chosen": 1, "epsilon": 3}, "must be among alphabet, chosen"),
         ({"alphabet": {"size": 5}}, "or not all are there"),
-        ({"alphabet": {"size": 5}, "chosen": 1.0}, "chosen must be a whole number"),
-        ({"alphabet": {"size": 5}, "chosen": True}, "chosen must be a whole number"),
-        ({"alphabet": {"size": 5}, "chosen": "1"}, "chosen must be a whole number"),
-        ({"alphabet": {"size": 5}, "chosen": 5}, "chosen must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": 1.0}, "subset_size must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": True}, "subset_size must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": "1"}, "subset_size must be a whole number"),
+        ({"alphabet": {"size": 5}, "chosen": 5}, "subset_size must be a whole number"),
         ({"alphabet": {"size": 5}, "chosen": None}, "or not all are there"),
         ({"alphabet": {"size": 5}, "chosen": float("nan")}, "not of the kinds"),
         ({"alphabet": 5, "chosen": 1}, "described by its size"),

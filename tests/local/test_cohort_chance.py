@@ -1,4 +1,4 @@
-"""Tails of sums over random places, against all places tried and against the normal law."""
+"""Tails of sums over random places, against all places tried and against the normal distribution."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,13 @@ def test_random_tails_are_those_of_all_places_tried() -> None:
         0.1,
     )
     sums = (table[0][:, None, None] + table[1][:, None] + table[2]).ravel()
-    law = (shares[:, None, None] * shares[:, None] * shares).ravel()
-    mean, deviation = sums @ law, np.sqrt((sums - sums @ law) ** 2 @ law)
+    distribution = (shares[:, None, None] * shares[:, None] * shares).ravel()
+    mean, deviation = sums @ distribution, np.sqrt((sums - sums @ distribution) ** 2 @ distribution)
     # Between the sums that there are, the tail is level: a step of the grid does not matter there.
     ordered = np.sort(sums)
     gaps = np.diff(ordered)
     at = (ordered[:-1] + gaps / 2)[gaps > 0.01]
-    expected = np.array([law[sums >= each].sum() for each in at])
+    expected = np.array([distribution[sums >= each].sum() for each in at])
     assert np.allclose(random_sums(table, counts).tail((at - mean) / deviation), expected, atol=1e-9)
     assert random_sums(table, counts).tail(np.array([-1e9, 1e9])).tolist() == pytest.approx([1, 1e-13])
     assert random_sums(table, counts).tail(np.array([-np.inf, np.inf])).tolist() == pytest.approx([1, 1e-13])
@@ -40,8 +40,11 @@ def test_random_tails_are_those_of_all_places_tried() -> None:
     drawn, standardised = random_sums(table, counts), (sums - mean) / deviation
     for tail in (0.3, 0.025, 0.004, 1e-9):
         score = drawn.score(tail)
-        assert law[standardised >= score].sum() <= tail
-        assert law[standardised >= score - 4 * drawn.step].sum() > tail or score - 4 * drawn.step > standardised.max()
+        assert distribution[standardised >= score].sum() <= tail
+        assert (
+            distribution[standardised >= score - 4 * drawn.step].sum() > tail
+            or score - 4 * drawn.step > standardised.max()
+        )
     assert random_sums(np.ones((3, 8)), counts).score(0.01) == 0
 
 

@@ -1,4 +1,4 @@
-"""The law of what is counted in cohorts, against the exact matrix of the survey and against loops."""
+"""The distribution of what is counted in cohorts, against the exact matrix of the survey and against loops."""
 
 import numpy as np
 

@@ -92,7 +92,7 @@ def test_errors_of_a_fit_are_those_of_many_rounds(survey: CohortSurvey) -> None:
     "survey",
     [
         ORAPPOR(buckets=32, cohorts=8, hashes=2, key="k", epsilon=8),
-        RAPPOR(buckets=32, cohorts=8, hashes=4, key="k", permanent="1/8", zero="1/8", one="7/8"),
+        RAPPOR(buckets=32, cohorts=8, hashes=4, key="k", f="1/8", p="1/8", q="7/8"),
     ],
     ids=["O-RAPPOR", "RAPPOR"],
 )

@@ -36,7 +36,7 @@ CLOSED: list[Any] = [
     KRR(alphabet=5, epsilon=1),
     KRAPPOR(alphabet=6, epsilon=2),
     OptimizedUnary(alphabet=7, epsilon=1),
-    SubsetSelection(alphabet=7, epsilon=1, chosen=3),
+    SubsetSelection(alphabet=7, epsilon=1, subset_size=3),
     ProjectiveGeometry(alphabet=13, epsilon=1, field=3),
     ProjectiveGeometry(alphabet=9, epsilon=1, field=3),
     HadamardResponse(alphabet=10, epsilon=1, blocks=1),
@@ -48,7 +48,7 @@ COHORTS: list[Any] = [
     ORR(alphabet=5, cohorts=2, epsilon=1),
     ORAPPOR(alphabet=5, cohorts=2, epsilon=1),
     ORAPPOR(alphabet=5, cohorts=1, hashes=2, epsilon=2),
-    RAPPOR(alphabet=5, cohorts=1, hashes=2, permanent="1/2", zero="3/4", one="1/4"),
+    RAPPOR(alphabet=5, cohorts=1, hashes=2, f="1/2", p="3/4", q="1/4"),
 ]
 
 
@@ -143,7 +143,7 @@ def test_hashes_may_meet_in_one_bucket() -> None:
 @pytest.mark.slow
 def test_least_squares_may_give_more_weight_and_the_sentence_says_so() -> None:
     labels = [f"l{number}" for number in range(40)]
-    survey = RAPPOR(alphabet=labels, cohorts=4, hashes=2, permanent="1/2", zero="1/2", one="3/4")
+    survey = RAPPOR(alphabet=labels, cohorts=4, hashes=2, f="1/2", p="1/2", q="3/4")
     source = SeededSource(1)
     honest, forged = (survey.randomize(labels * times, source=source) for times in (40, 1))
 

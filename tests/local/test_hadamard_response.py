@@ -45,7 +45,7 @@ def test_no_number_of_blocks_errs_noticeably_less_than_the_default(size: int, ep
     chosen = HadamardResponse(alphabet=size, epsilon=epsilon)
     powers = [blocks for blocks in (1 << np.arange(20)).tolist() if blocks <= size]
     others = [HadamardResponse(alphabet=size, epsilon=epsilon, blocks=blocks) for blocks in [*powers, size]]
-    assert chosen.law.mean_variance <= 1.0001 * min(other.law.mean_variance for other in others)
+    assert chosen.estimator.mean_variance <= 1.0001 * min(other.estimator.mean_variance for other in others)
 
 
 # The blocks are those of the publication, the largest power of two below e^ε. Of n·f, mean over 22,000 values.
@@ -80,7 +80,7 @@ def _spike(size: int) -> np.ndarray:
 def _mean_variance(survey: HadamardResponse, shares: np.ndarray) -> float:
     home = np.arange(survey.size) // survey.block_design.design.items
     together = np.bincount(home, shares)[home]
-    return float(np.mean(survey.law.variance(shares, together - shares)))
+    return float(np.mean(survey.estimator.variance(shares, together - shares)))
 
 
 def test_the_number_of_blocks_is_kept_with_the_survey() -> None:

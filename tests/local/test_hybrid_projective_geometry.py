@@ -28,7 +28,7 @@ def test_one_block_is_projective_geometry() -> None:
     assert hybrid.matrix() == whole.matrix()
     assert hybrid.variance() == pytest.approx(whole.variance(), rel=1e-9)
     assert hybrid.variance(0.3) == pytest.approx(whole.variance(0.3), rel=1e-9)
-    assert hybrid.law.null_probability == pytest.approx(float(whole.false_support_probability), rel=1e-12)
+    assert hybrid.estimator.null_probability == pytest.approx(float(whole.false_support_probability), rel=1e-12)
 
 
 # A field of five elements and 30 blocks, as published. Of n·f, mean over 22,000 values.
@@ -41,7 +41,7 @@ def test_the_variance_is_what_was_published(users: int, spike: bool, error: floa
     home = np.arange(survey.size) // survey.block_design.design.items
     shares /= shares.sum()
     together = np.bincount(home, shares)[home]
-    assert users * np.mean(survey.law.variance(shares, together - shares)) == pytest.approx(error, rel=0.01)
+    assert users * np.mean(survey.estimator.variance(shares, together - shares)) == pytest.approx(error, rel=0.01)
 
 
 @each_of(("size", "epsilon"), [(22_000, 5), (2015, 5), (1000, 1), (1000, 3), (100, 4)])
@@ -50,7 +50,7 @@ def test_no_number_of_blocks_errs_noticeably_less_than_the_default(size: int, ep
     others = [
         HybridProjectiveGeometry(alphabet=size, epsilon=epsilon, blocks=blocks) for blocks in range(1, min(size, 99))
     ]
-    assert chosen.law.mean_variance <= 1.0001 * min(other.law.mean_variance for other in others)
+    assert chosen.estimator.mean_variance <= 1.0001 * min(other.estimator.mean_variance for other in others)
 
 
 def test_the_field_is_small_where_epsilon_is() -> None:
@@ -62,7 +62,7 @@ def test_the_field_is_small_where_epsilon_is() -> None:
 def test_the_variance_is_that_of_projective_geometry_and_a_quarter() -> None:
     odds = math.exp(5)
     survey = HybridProjectiveGeometry(alphabet=22_000, epsilon=5)
-    assert survey.law.mean_variance == pytest.approx(1.25 * 4 * odds / (odds - 1) ** 2, rel=0.02)
+    assert survey.estimator.mean_variance == pytest.approx(1.25 * 4 * odds / (odds - 1) ** 2, rel=0.02)
 
 
 def test_what_was_chosen_is_kept_with_the_survey() -> None:

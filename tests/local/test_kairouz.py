@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 
 from anonhist.local import kairouz
 from anonhist.local.kairouz import ErrorRow, best, errors, people_needed, steps
-from anonhist.local.kairouz_settings import CLOSED, FEW, FULL, MANY, OPEN, QUICK, SYMBOLS, Grid, Setting, geometric
+from anonhist.local.kairouz_settings import (
+    CLOSED,
+    FEW,
+    FULL,
+    MANY,
+    OPEN,
+    QUICK,
+    SYMBOLS,
+    Grid,
+    KairouzSetting,
+    geometric,
+)
 from anonhist.local.randomizers.projective_geometry import ProjectiveGeometry
 from anonhist.testing.sources import SeededSource
 
@@ -98,7 +109,7 @@ def _error(row: ErrorRow) -> float:
 
 
 def _projective(epsilon: float) -> tuple[float, float]:
-    survey = Setting("projective geometry", epsilon).survey("")
+    survey = KairouzSetting("projective geometry", epsilon).survey("")
     assert isinstance(survey, ProjectiveGeometry)
     return float(survey.true_support_probability), float(survey.false_support_probability)
 
@@ -128,7 +139,7 @@ def test_every_reference_is_met_by_the_full_grid() -> None:
 def test_hashing_errs_as_it_did_elsewhere() -> None:
     grid = replace(NONE)
     # One setting, and not those of O-RAPPOR beside it.
-    vars(grid)["points"] = (("buckets", Setting("O-RR", 4, OPEN, SYMBOLS, 16), MANY),)
+    vars(grid)["points"] = (("buckets", KairouzSetting("O-RR", 4, OPEN, SYMBOLS, 16), MANY),)
     row = only(run(grid), decoder="projected")
     assert row.reference == 0.074
     # A run scatters by some 5 %, and the reference was rounded to two digits.

@@ -16,7 +16,7 @@ from anonhist.testing.sources import SeededSource
 @pytest.mark.parametrize("buckets", [None, 2, 3, 7])
 def test_no_report_is_more_than_e_to_the_epsilon_times_likelier(epsilon: Any, buckets: Any) -> None:
     survey = LocalHashing(alphabet=20, epsilon=epsilon, buckets=buckets)
-    # Whatever the seed, and the seed is drawn without a look at the value.
+    # Whatever the seed, and the seed is drawn independently of the value.
     for seed in range(20):
         assert largest_ratio(survey.matrix([seed])) in (survey.odds, 1)
     assert largest_ratio(survey.matrix(range(20))) == survey.odds

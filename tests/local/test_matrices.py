@@ -21,7 +21,7 @@ SURVEYS: list[Any] = [
     *(KRAPPOR(alphabet=k, epsilon=epsilon) for k in (2, 3, 6) for epsilon in ("0.01", 1, 5)),
     *(OptimizedUnary(alphabet=k, epsilon=epsilon) for k in (2, 3, 6) for epsilon in ("0.01", 1, 5)),
     *(SubsetSelection(alphabet=k, epsilon=epsilon) for k in (2, 5, 7) for epsilon in ("0.01", "1.2", 5)),
-    *(SubsetSelection(alphabet=6, epsilon=1, chosen=d) for d in range(1, 6)),
+    *(SubsetSelection(alphabet=6, epsilon=1, subset_size=d) for d in range(1, 6)),
 ]
 
 
@@ -56,7 +56,7 @@ def test_the_sampler_follows_the_matrix(survey: Any) -> None:
 
     drawn = drawn_matrix(draw, values=values, reports=reports, repeats=20_000)
     # Five standard errors: at a thousand entries in all, by chance once in a thousand seeds.
-    assert max(worst_deviation(row, law) for row, law in zip(drawn, matrix, strict=True)) < 5
+    assert max(worst_deviation(row, distribution) for row, distribution in zip(drawn, matrix, strict=True)) < 5
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_the_ratio_that_is_realised_is_at_most_e_to_the_epsilon_and_hardly_less(
 
 
 def _all_bits(value: int, size: int, own: Any, other: Any) -> list[Any]:
-    """Return the law of independent bits, the value's own set with one probability, all others with another."""
+    """Return the distribution of independent bits, the value's own with one probability, all others with another."""
     row = []
     for report in range(1 << size):
         entry: Any = 1
@@ -134,7 +134,7 @@ def _all_bits(value: int, size: int, own: Any, other: Any) -> list[Any]:
 @pytest.mark.slow
 def test_subset_selection_with_independent_bits_is_caught() -> None:
     odds = ExponentialQuotient.exponential(Fraction("1.2"))
-    survey = SubsetSelection(alphabet=7, epsilon="1.2", chosen=2)
+    survey = SubsetSelection(alphabet=7, epsilon="1.2", subset_size=2)
     p, q = survey.true_support_probability, survey.false_support_probability
     worst = largest_ratio([_all_bits(value, 7, p, q) for value in range(7)])
     assert worst > odds

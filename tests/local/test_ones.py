@@ -16,23 +16,24 @@ CHANCE = Fraction(1, 2**41)
 HALF = Fraction(1, 2)
 
 
-def _law(size: int, own: int, p: Fraction, q: Fraction) -> list[Fraction]:
-    law = [Fraction(1)]
+def _distribution(size: int, own: int, p: Fraction, q: Fraction) -> list[Fraction]:
+    distribution = [Fraction(1)]
     for bit in range(size):
         chance = p if bit < own else q
-        law = [
-            (law[ones] if ones < len(law) else 0) * (1 - chance) + (law[ones - 1] * chance if ones else 0)
-            for ones in range(len(law) + 1)
+        distribution = [
+            (distribution[ones] if ones < len(distribution) else 0) * (1 - chance)
+            + (distribution[ones - 1] * chance if ones else 0)
+            for ones in range(len(distribution) + 1)
         ]
-    return law
+    return distribution
 
 
 def _exact(size: int, own: int, p: Fraction, q: Fraction) -> tuple[int, int]:
     least, most = size, 0
     for bits in range(1, own + 1):
-        law = _law(size, bits, p, q)
-        most = max(most, next(m for m in range(size + 1) if sum(law[m + 1 :]) <= CHANCE))
-        least = min(least, next(m for m in range(size, -1, -1) if sum(law[:m]) <= CHANCE))
+        distribution = _distribution(size, bits, p, q)
+        most = max(most, next(m for m in range(size + 1) if sum(distribution[m + 1 :]) <= CHANCE))
+        least = min(least, next(m for m in range(size, -1, -1) if sum(distribution[:m]) <= CHANCE))
     return least, most
 
 
@@ -56,7 +57,7 @@ def test_bounds_are_the_quantiles_of_the_exact_sums(size: int, own: int, p: Frac
 
 @pytest.mark.slow
 def test_a_survey_with_several_hashes_allows_for_all_bits_of_a_value() -> None:
-    survey = RAPPOR(buckets=60, cohorts=2, hashes=8, permanent="1/10", zero="1/1000", one="3/4")
+    survey = RAPPOR(buckets=60, cohorts=2, hashes=8, f="1/10", p="1/1000", q="3/4")
     p, q = (each.rational for each in (survey.true_support_probability, survey.false_support_probability))
     assert p is not None
     assert q is not None
@@ -74,7 +75,7 @@ SURVEYS: dict[str, Survey] = {
     "optimized-unary": OptimizedUnary(alphabet=1000, epsilon=1),
     "k-rappor": KRAPPOR(alphabet=1000, epsilon=1),
     "o-rappor": ORAPPOR(buckets=1000, cohorts=2, hashes=2, epsilon=1),
-    "rappor": RAPPOR(buckets=1000, cohorts=2, hashes=2, permanent="1/2", zero="1/2", one="3/4"),
+    "rappor": RAPPOR(buckets=1000, cohorts=2, hashes=2, f="1/2", p="1/2", q="3/4"),
 }
 
 
@@ -113,7 +114,7 @@ def test_tallies_with_more_ones_than_their_reports_can_have_are_refused(name: st
 
 
 def test_sets_are_of_the_size_that_the_survey_says() -> None:
-    survey = SubsetSelection(alphabet=30, epsilon=1, chosen=3)
+    survey = SubsetSelection(alphabet=30, epsilon=1, subset_size=3)
     sets = np.array([[1, 2, 3], [1, 1, 2], [3, 2, 1], [0, 5, 29], [0, 5, 30]], dtype="<u2")
     reports = Reports(survey.digest, {"report": sets.view(np.uint8)})
     assert survey.possible(reports).tolist() == [True, False, False, True, False]

@@ -1,4 +1,4 @@
-"""O-RAPPOR: its exact law with several hashes, the sampler against it, and k-RAPPOR as its closed form."""
+"""O-RAPPOR: its exact distribution with several hashes, the sampler against it, and k-RAPPOR as its closed form."""
 
 from fractions import Fraction
 
@@ -55,14 +55,14 @@ def test_bits_at_full_epsilon_would_be_caught() -> None:
 def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
     survey = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon=3, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
-    law = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
+    distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
 
     def draw(codes: np.ndarray) -> np.ndarray:
         columns = survey.randomize(labels[codes], source=SeededSource(7)).columns
         return columns["cohort"] * 16 + columns["report"][:, 0]
 
     drawn = drawn_matrix(draw, values=4, reports=32, repeats=400_000)
-    assert max(worst_deviation(row, expected) for row, expected in zip(drawn, law, strict=True)) < SIGMAS
+    assert max(worst_deviation(row, expected) for row, expected in zip(drawn, distribution, strict=True)) < SIGMAS
     bolder = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon="3.1", **domain)  # type: ignore[arg-type]
     wrong = np.array([[float(entry) for entry in row] for row in bolder.matrix(labels)])
     assert max(worst_deviation(row, expected) for row, expected in zip(drawn, wrong, strict=True)) > SIGMAS

@@ -1,4 +1,4 @@
-"""O-RR: its exact law, the sampler against it in both directions, and k-RR as its closed form with one cohort."""
+"""O-RR: its exact distribution, the sampler against it in both directions, and k-RR as its form with one cohort."""
 
 from fractions import Fraction
 
@@ -43,15 +43,15 @@ def test_entries_are_those_of_the_formula() -> None:
 def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
     survey = ORR(cohorts=3, key="k", epsilon=2, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
-    law = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
+    distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
 
     def draw(codes: np.ndarray) -> np.ndarray:
         columns = survey.randomize(labels[codes], source=SeededSource(7)).columns
         return columns["cohort"] * 4 + columns["report"]
 
     drawn = drawn_matrix(draw, values=4, reports=12, repeats=400_000)
-    assert max(worst_deviation(row, expected) for row, expected in zip(drawn, law, strict=True)) < SIGMAS
-    # Told apart from the law of a hundredth more truth.
+    assert max(worst_deviation(row, expected) for row, expected in zip(drawn, distribution, strict=True)) < SIGMAS
+    # Told apart from the distribution of a hundredth more truth.
     bolder = ORR(cohorts=3, key="k", epsilon="2.05", **domain)  # type: ignore[arg-type]
     wrong = np.array([[float(entry) for entry in row] for row in bolder.matrix(labels)])
     assert max(worst_deviation(row, expected) for row, expected in zip(drawn, wrong, strict=True)) > SIGMAS

@@ -1,4 +1,4 @@
-"""RAPPOR: both of its guarantees by enumeration, memories that stay, and reports that follow the law."""
+"""RAPPOR: both of its guarantees by enumeration, memories that stay, and reports that follow the distribution."""
 
 from fractions import Fraction
 from itertools import product
@@ -21,11 +21,11 @@ BILLIONTH = Fraction(1, 10**9)
 
 
 def survey_of(**changes: object) -> RAPPOR:
-    given = {"buckets": 4, "cohorts": 1, "hashes": 1, "key": "k", "permanent": "0.4", "zero": "0.25", "one": "0.75"}
+    given = {"buckets": 4, "cohorts": 1, "hashes": 1, "key": "k", "f": "0.4", "p": "0.25", "q": "0.75"}
     return RAPPOR(**given | changes)  # type: ignore[arg-type]
 
 
-def remembered_law(bits: set[int], size: int, half: Fraction) -> list[Fraction]:
+def remembered_distribution(bits: set[int], size: int, half: Fraction) -> list[Fraction]:
     """Probability of every permanent response, bit by bit."""
     return [
         prod(1 - half if bool(bit) == (place in bits) else half for place, bit in enumerate(memory))
@@ -33,7 +33,7 @@ def remembered_law(bits: set[int], size: int, half: Fraction) -> list[Fraction]:
     ]
 
 
-def reports_law(memory: tuple[int, ...], reports: int, zero: Fraction, one: Fraction) -> list[Fraction]:
+def reports_distribution(memory: tuple[int, ...], reports: int, zero: Fraction, one: Fraction) -> list[Fraction]:
     """Probability of every sequence of so many reports, given what is remembered."""
     single = [
         prod(
@@ -62,9 +62,9 @@ def test_any_number_of_reports_costs_epsilon_at_most_and_one_costs_less(hashes: 
                 sum(weights)
                 for weights in zip(
                     *(
-                        [weight * chance for chance in reports_law(memory, reports, zero, one)]
+                        [weight * chance for chance in reports_distribution(memory, reports, zero, one)]
                         for weight, memory in zip(
-                            remembered_law(bits, size, half), product((0, 1), repeat=size), strict=True
+                            remembered_distribution(bits, size, half), product((0, 1), repeat=size), strict=True
                         )
                     ),
                     strict=True,
@@ -76,7 +76,7 @@ def test_any_number_of_reports_costs_epsilon_at_most_and_one_costs_less(hashes: 
     assert ratios[0] == single
     assert all(ratio < together for ratio in ratios)
     assert ratios == sorted(ratios)
-    memories = [remembered_law(bits, 2 * hashes, half) for bits in values]
+    memories = [remembered_distribution(bits, 2 * hashes, half) for bits in values]
     assert largest_ratio(memories) == together
     # Rounded up, by less than a billionth.
     for epsilon, odds in ((survey.epsilon, together), (survey.single_guarantee.epsilon, single)):
@@ -86,7 +86,7 @@ def test_any_number_of_reports_costs_epsilon_at_most_and_one_costs_less(hashes: 
 
 
 def test_a_report_costs_the_same_with_ones_and_zeros_exchanged() -> None:
-    straight, turned = survey_of(zero="0.25", one="0.75"), survey_of(zero="0.75", one="0.25")
+    straight, turned = survey_of(p="0.25", q="0.75"), survey_of(p="0.75", q="0.25")
     assert straight.single_guarantee.epsilon == turned.single_guarantee.epsilon
     assert largest_ratio(turned.matrix([f"w{i}" for i in range(9)])) <= ExponentialQuotient.exponential(
         Fraction(turned.single_guarantee.epsilon)
@@ -105,7 +105,7 @@ def test_the_matrix_is_that_of_one_report() -> None:
 def test_reports_follow_the_law_and_memories_theirs() -> None:
     survey = survey_of(cohorts=2, hashes=2)
     labels = np.array(["a", "b"])
-    law = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
+    distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])
     half = Fraction(1, 5)
 
     def draw(codes: np.ndarray) -> np.ndarray:
@@ -124,19 +124,19 @@ def test_reports_follow_the_law_and_memories_theirs() -> None:
     places = survey.functions.all_places(survey.functions.codes(labels)).reshape(2, 2, 2)
     memories = np.zeros((2, 32))
     for value, cohort in product(range(2), range(2)):
-        chances = remembered_law(set(places[cohort, :, value].tolist()), 4, half)
+        chances = remembered_distribution(set(places[cohort, :, value].tolist()), 4, half)
         for chance, bits in zip(chances, product((0, 1), repeat=4), strict=True):
             memories[value, cohort * 16 + sum(bit << j for j, bit in enumerate(bits))] = chance / 2
-    for drawing, expected in ((draw, law), (draw_again, law), (remember, memories)):
+    for drawing, expected in ((draw, distribution), (draw_again, distribution), (remember, memories)):
         drawn = drawn_matrix(drawing, values=2, reports=32, repeats=200_000)
         assert max(map(worst_deviation, drawn, expected)) < SIGMAS
-    bolder = survey_of(cohorts=2, hashes=2, permanent="0.38")
+    bolder = survey_of(cohorts=2, hashes=2, f="0.38")
     wrong = np.array([[float(entry) for entry in row] for row in bolder.matrix(labels)])
     assert max(map(worst_deviation, drawn_matrix(draw, values=2, reports=32, repeats=200_000), wrong)) > SIGMAS
 
 
 def test_all_reports_of_a_device_come_of_what_it_remembers() -> None:
-    survey = survey_of(buckets=16, zero=0, one=1)
+    survey = survey_of(buckets=16, p=0, q=1)
     memory = survey.remember(["a"] * 500, source=SeededSource(7))
     for seed in (8, 9):
         reports = survey.randomize_again(memory, source=SeededSource(seed))
@@ -173,28 +173,28 @@ def test_frequencies_are_found_again() -> None:
 
 
 def test_parameters_are_exact_and_part_of_the_survey() -> None:
-    survey = survey_of(permanent=0.1, zero=Fraction(1, 3))
+    survey = survey_of(f=0.1, p=Fraction(1, 3))
     assert {name: survey.parameters[name] for name in ("permanent", "zero", "one")} == {
         "permanent": "1/10",
         "zero": "1/3",
         "one": "3/4",
     }
-    assert survey.digest != survey_of(permanent=0.1, zero=Fraction(1, 4)).digest
+    assert survey.digest != survey_of(f=0.1, p=Fraction(1, 4)).digest
 
 
 @each_of(
     "wrong",
     [
-        {"permanent": 0},
-        {"permanent": 1},
-        {"permanent": "0.0"},
-        {"zero": "00x"},
-        {"permanent": "1e-20"},
-        {"zero": "1.5"},
-        {"one": -1},
-        {"one": "0.25"},
+        {"f": 0},
+        {"f": 1},
+        {"f": "0.0"},
+        {"p": "00x"},
+        {"f": "1e-20"},
+        {"p": "1.5"},
+        {"q": -1},
+        {"q": "0.25"},
         {"hashes": 0},
-        {"zero": True},
+        {"p": True},
     ],
 )
 def test_numbers_out_of_range_are_refused(wrong: dict[str, object]) -> None:
@@ -204,8 +204,8 @@ def test_numbers_out_of_range_are_refused(wrong: dict[str, object]) -> None:
 
 @each_of("zero", [0, 0.0, "0", " 0.00", ".0", Fraction(0)])
 def test_zero_is_a_probability_however_it_is_written(zero: object) -> None:
-    survey = survey_of(zero=zero, one="1")
-    assert (survey.zero, survey.one) == (0, 1)
+    survey = survey_of(p=zero, q="1")
+    assert (survey.p, survey.q) == (0, 1)
     written = survey_from("rappor", epsilon=str(survey.epsilon), title="", parameters=survey.parameters)
     assert written == survey
 

@@ -15,7 +15,7 @@ from anonhist.testing.sources import SeededSource
 HALF, ZERO, ONE = Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)
 
 
-def law(
+def distribution(
     answers: str,
     own: Mapping[str, bool],
     half: Fraction,
@@ -53,13 +53,13 @@ def distinct(answers: str, others: str) -> list[list[int]]:
     return found
 
 
-def laws(
+def distributions(
     answers: str, others: str, own: Mapping[str, bool], probabilities: tuple[Fraction, ...]
 ) -> tuple[list[Fraction], list[Fraction]]:
     """Return the probabilities of the distinct sequences under both."""
     half, zero, one = probabilities
     sequences = distinct(answers, others)
-    left, right = (law(each, own, half, zero, one, sequences) for each in (answers, others))
+    left, right = (distribution(each, own, half, zero, one, sequences) for each in (answers, others))
     return left, right
 
 
@@ -67,13 +67,13 @@ def laws(
 def test_sequences_with_as_many_ones_are_as_likely(others: str) -> None:
     own = {"a": True, "b": False, "c": True}
     every = list(product((0, 1), repeat=4))
-    both = zip(*(law(each, own, HALF, ZERO, ONE, every) for each in ("abab", others)), strict=True)
-    assert set(both) == set(zip(*laws("abab", others, own, (HALF, ZERO, ONE)), strict=True))
+    both = zip(*(distribution(each, own, HALF, ZERO, ONE, every) for each in ("abab", others)), strict=True)
+    assert set(both) == set(zip(*distributions("abab", others, own, (HALF, ZERO, ONE)), strict=True))
 
 
 def loss(answers: str, others: str, own: Mapping[str, bool], probabilities: tuple[Fraction, ...]) -> Fraction:
     """Return the largest ratio either way, exact."""
-    both = laws(answers, others, own, probabilities)
+    both = distributions(answers, others, own, probabilities)
     return max(max(left / right, right / left) for left, right in zip(*both, strict=True))
 
 
@@ -92,7 +92,7 @@ def test_bits_of_neither_answer_tell_of_a_change_too() -> None:
     changed = [loss("ab" * pairs, "aa" * pairs, own, (HALF, ZERO, ONE)) for pairs in (1, 2, 4)]
     assert 1 < changed[0] < changed[1] < changed[2]
     # So two reports are not as if each cost ε_1: enough such bits outweigh that.
-    survey = RAPPOR(buckets=64, cohorts=1, permanent="1/2", zero="1/2", one="3/4")
+    survey = RAPPOR(buckets=64, cohorts=1, f="1/2", p="1/2", q="3/4")
     assert float(survey.single_guarantee.epsilon) == pytest.approx(log(Fraction(77, 45)), abs=1e-6)
     assert changed[0] ** 62 > Fraction(77, 45) ** 2
 
@@ -102,7 +102,7 @@ def test_bits_of_neither_answer_tell_of_a_change_too() -> None:
 )
 def test_changed_answers_cost_at_most_the_change_epsilon_each(probabilities: tuple[Fraction, ...]) -> None:
     half, zero, one = probabilities
-    survey = RAPPOR(buckets=2, cohorts=1, permanent=2 * half, zero=zero, one=one)
+    survey = RAPPOR(buckets=2, cohorts=1, f=2 * half, p=zero, q=one)
     low, high = sorted((zero, one))
     most = max(high / low, (1 - low) / (1 - high))
     assert survey.change_epsilon == 2 * logarithm(most, 1)
@@ -123,7 +123,7 @@ def test_one_changed_answer_comes_near_its_bound_after_a_long_history() -> None:
 
 
 def test_every_bit_pays_for_a_change_not_those_of_the_answers_alone() -> None:
-    survey = RAPPOR(buckets=64, cohorts=1, hashes=2, permanent="1/2", zero="1/2", one="3/4")
+    survey = RAPPOR(buckets=64, cohorts=1, hashes=2, f="1/2", p="1/2", q="3/4")
     assert survey.change_epsilon == 64 * logarithm(Fraction(2), 1)
     # Four bits at most belong to one of two answers; what the other 60 tell is more than four could.
     own = {"a": False, "b": False}
@@ -140,10 +140,10 @@ def test_values_whose_pattern_is_known_cost_epsilon_each() -> None:
 
 @each_of(("zero", "one"), [(0, "3/4"), ("1/4", 1), (1, "1/2"), (0, 1)])
 def test_reports_that_may_show_the_memory_have_no_bound_for_changes(zero: object, one: object) -> None:
-    assert RAPPOR(buckets=2, cohorts=1, permanent="1/2", zero=zero, one=one).change_epsilon is None  # type: ignore[arg-type]
+    assert RAPPOR(buckets=2, cohorts=1, f="1/2", p=zero, q=one).change_epsilon is None  # type: ignore[arg-type]
     own = {"a": True, "b": False}
     pairs = [(f"{'a' * past}a", f"{'a' * past}b") for past in (5, 7, 9)]
-    found = [laws(*pair, own, (HALF, Fraction(zero), Fraction(one))) for pair in pairs]  # type: ignore[arg-type]
+    found = [distributions(*pair, own, (HALF, Fraction(zero), Fraction(one))) for pair in pairs]  # type: ignore[arg-type]
     if (zero, one) == (0, 1):
         assert all(any(left == 0 < right for left, right in zip(*pair, strict=True)) for pair in found)
         return
@@ -154,7 +154,7 @@ def test_reports_that_may_show_the_memory_have_no_bound_for_changes(zero: object
 
 def test_people_are_recognized_by_what_their_devices_remember() -> None:
     # By chance 1 in 25 of a cohort would be; false alarms below 10^-9, and the seed is fixed.
-    survey = RAPPOR(buckets=128, cohorts=8, hashes=2, key="k", permanent="1/2", zero="1/2", one="3/4")
+    survey = RAPPOR(buckets=128, cohorts=8, hashes=2, key="k", f="1/2", p="1/2", q="3/4")
     memory = survey.remember(["the same"] * 200, source=SeededSource(7))
     shares = [linked_share(survey, memory, reports, source=SeededSource(8)) for reports in (1, 7)]
     assert 0.08 < shares[0] < shares[1]

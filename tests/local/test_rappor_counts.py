@@ -17,7 +17,7 @@ WORDS = [f"v{i}" for i in range(12)]
 
 
 def collected(hashes: int = 2) -> tuple[RAPPOR, RapporCounts, RapporMap]:
-    survey = RAPPOR(buckets=16, cohorts=8, hashes=hashes, key="k", permanent="1/2", zero="1/4", one="3/4")
+    survey = RAPPOR(buckets=16, cohorts=8, hashes=hashes, key="k", f="1/2", p="1/4", q="3/4")
     people = np.array(WORDS[:6]).repeat([8000, 4000, 2000, 1000, 500, 4500])
     tally = survey.tally(survey.randomize(people, source=SeededSource(7)))
     table = tally.dense(survey.cells).reshape(8, 17)

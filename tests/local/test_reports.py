@@ -41,7 +41,7 @@ def test_bytes_are_bytes_of_one_length() -> None:
         (OptimizedUnary(alphabet=17, epsilon=1), 3),
         (HadamardResponse(alphabet=255, epsilon=1, blocks=1), 1),
         (LocalHashing(alphabet=9, epsilon=1, buckets=256), 5),
-        (SubsetSelection(alphabet=16, epsilon=1, chosen=3), 2),
+        (SubsetSelection(alphabet=16, epsilon=1, subset_size=3), 2),
     ],
 )
 def test_reports_are_as_long_as_their_bits(survey: Survey, length: int) -> None:
@@ -50,7 +50,7 @@ def test_reports_are_as_long_as_their_bits(survey: Survey, length: int) -> None:
 
 def test_codes_of_sets_are_short_as_long_as_they_fit() -> None:
     for size, width in ((2**16, 2), (2**16 + 1, 4)):
-        survey = SubsetSelection(alphabet=size, epsilon=1, chosen=3)
+        survey = SubsetSelection(alphabet=size, epsilon=1, subset_size=3)
         reports = survey.randomize([size - 1] * 50)
         assert reports.columns["report"].shape == (50, 3 * width)
         assert survey.tally(reports).counts.sum() == 150

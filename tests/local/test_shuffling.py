@@ -65,17 +65,17 @@ def local_ratio(channel: Channel) -> float:
     return float((channel.max(axis=0) / channel.min(axis=0)).max())
 
 
-def shuffled_law(rows: Sequence[NDArray[np.float64]]) -> dict[tuple[int, ...], float]:
-    """Count out the law of how often each report occurs when row i is the law of the i-th user's report."""
-    law = {(0,) * rows[0].size: 1.0}
+def shuffled_distribution(rows: Sequence[NDArray[np.float64]]) -> dict[tuple[int, ...], float]:
+    """Count out how often each report occurs when row i is the distribution of the i-th user's report."""
+    distribution = {(0,) * rows[0].size: 1.0}
     for row in rows:
         longer: dict[tuple[int, ...], float] = {}
-        for counts, chance in law.items():
+        for counts, chance in distribution.items():
             for report, part in enumerate(row.tolist()):
                 key = (*counts[:report], counts[report] + 1, *counts[report + 1 :])
                 longer[key] = longer.get(key, 0.0) + chance * part
-        law = longer
-    return law
+        distribution = longer
+    return distribution
 
 
 def largest_divergence(channel: Channel, users: int, ratio: float) -> float:
@@ -83,14 +83,14 @@ def largest_divergence(channel: Channel, users: int, ratio: float) -> float:
     largest = 0.0
     values = range(len(channel))
     for others in itertools.combinations_with_replacement(values, users - 1):
-        laws = [shuffled_law([channel[x], *(channel[y] for y in others)]) for x in values]
-        for left, right in itertools.permutations(laws, 2):
+        distributions = [shuffled_distribution([channel[x], *(channel[y] for y in others)]) for x in values]
+        for left, right in itertools.permutations(distributions, 2):
             largest = max(largest, math.fsum(max(p - ratio * right[key], 0.0) for key, p in left.items()))
     return largest
 
 
 def naive_delta(epsilon: float, central: float, users: int, bound: CloneBound) -> float:
-    """Return Σ max(P − e^ε·Q, 0), both laws written out as the module's docstring has them."""
+    """Return Σ max(P − e^ε·Q, 0), both distributions written out as the module's docstring has them."""
     odds, w = math.exp(epsilon), math.exp(central)
     chance = math.exp(-epsilon) if bound is CloneBound.STANDARD else 2 / (odds + 1)
     true, false = odds / (odds + 1), 1 / (odds + 1)

@@ -129,7 +129,7 @@ def test_reports_of_another_survey_are_refused(survey: Any) -> None:
 
 def test_forged_reports_are_refused(survey: Any) -> None:
     if survey.name == "subset-selection":
-        survey = replace(survey, chosen=2)
+        survey = replace(survey, subset_size=2)
     reports = survey.randomize(WORDS, source=SeededSource(7))
     column = reports.columns["report"]
     worse: list[Any] = [column[:, :-1] if column.ndim == 2 else column + 5, column.astype(float)]
@@ -156,7 +156,7 @@ def test_tallies_that_cannot_be_are_refused() -> None:
     for users, cells, counts in ((3, [0], [2]), (3, [5], [3])):
         with pytest.raises(DataError):
             survey.estimate(Tally(survey.digest, users, np.array(cells), np.array(counts)))
-    subsets = SubsetSelection(alphabet=WORDS, epsilon=1, chosen=2)
+    subsets = SubsetSelection(alphabet=WORDS, epsilon=1, subset_size=2)
     with pytest.raises(DataError, match="add up"):
         subsets.estimate(Tally(subsets.digest, 3, np.array([0, 1]), np.array([3, 2])))
 
@@ -190,8 +190,8 @@ def test_intervals_hold_what_they_say(survey: Any) -> None:
         for _ in range(400)
     ]
     # Those of all estimates are found together: to call for each takes longer than to make it.
-    (law,) = {estimate.limits.law for estimate in estimates}
-    limits = SupportLimits(np.concatenate([estimate.limits.supports for estimate in estimates]), law)
+    (distribution,) = {estimate.limits.distribution for estimate in estimates}
+    limits = SupportLimits(np.concatenate([estimate.limits.supports for estimate in estimates]), distribution)
     single, all_at_once = (limits.at(tail).reshape(400, 5, 2) for tail in (0.05, 0.05 / 5))
     for number in range(20):
         np.testing.assert_allclose(estimates[number].intervals, single[number], atol=1e-9)
@@ -243,19 +243,19 @@ def test_the_law_of_some_labels_is_that_of_the_matrix(survey: Any) -> None:
     matrix = np.array([[float(entry) for entry in row] for row in survey.matrix()])
     codes = np.array([3, 1])
     channel, counts = survey.channel_of(tally, codes)
-    law = np.array([channel.forward(unit) for unit in np.eye(3)])
-    np.testing.assert_allclose(law.sum(axis=1), 1)
-    np.testing.assert_allclose([channel.adjoint(unit) for unit in np.eye(channel.cells)], law.T, atol=1e-15)
+    distribution = np.array([channel.forward(unit) for unit in np.eye(3)])
+    np.testing.assert_allclose(distribution.sum(axis=1), 1)
+    np.testing.assert_allclose([channel.adjoint(unit) for unit in np.eye(channel.cells)], distribution.T, atol=1e-15)
     if survey.name == "k-rr":
         # The last cell is that of all other labels, as if they were equally frequent.
         rest = np.delete(np.arange(5), codes)
         rows = np.vstack((matrix[codes], matrix[rest].mean(axis=0)))
-        np.testing.assert_allclose(law, np.column_stack((rows[:, codes], rows[:, rest].sum(axis=1))))
+        np.testing.assert_allclose(distribution, np.column_stack((rows[:, codes], rows[:, rest].sum(axis=1))))
         assert counts.sum() == 45
     else:
         p, q = float(survey.true_support_probability), float(survey.false_support_probability)
         ones = np.array([[p, q], [q, p], [q, q]])
-        np.testing.assert_allclose(law, np.hstack((ones, 1 - ones)) / 2)
+        np.testing.assert_allclose(distribution, np.hstack((ones, 1 - ones)) / 2)
         assert counts.sum() == 2 * 45
 
 
@@ -316,7 +316,7 @@ def test_defaults_err_least(size: int, epsilon: Any) -> None:
     subsets = SubsetSelection(alphabet=size, epsilon=epsilon)
     # All that are near, and some of all others, which err more the farther they are.
     near = range(max(1, subsets.members - 5), min(size, subsets.members + 6))
-    others = (replace(subsets, chosen=chosen) for chosen in {*range(1, size, 1 + size // 50), *near})
+    others = (replace(subsets, subset_size=chosen) for chosen in {*range(1, size, 1 + size // 50), *near})
     assert subsets.variance() <= min(other.variance() for other in others) * (1 + 1e-9)
 
 
@@ -338,7 +338,7 @@ def test_labels_beyond_number_are_not_all_estimated() -> None:
 
 
 def test_sets_with_codes_outside_are_refused() -> None:
-    survey = SubsetSelection(alphabet=WORDS, epsilon=1, chosen=2)
+    survey = SubsetSelection(alphabet=WORDS, epsilon=1, subset_size=2)
     for codes, fits in (([3, 4], True), ([3, 5], False)):
         reports = Reports(survey.digest, {"report": np.array([codes], dtype="<u2").view(np.uint8)})
         if fits:
@@ -393,7 +393,7 @@ def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) 
 @each_of("values", ["ab", b"ab", {"a": 1}, 3, None, np.array(3)])
 def test_one_value_is_no_list_of_values(values: Any) -> None:
     # Taken for a list, a text would be answered about once for each character, and cost as many times epsilon.
-    rappor = RAPPOR(buckets=8, cohorts=2, hashes=1, permanent="1/2", zero="1/4", one="3/4")
+    rappor = RAPPOR(buckets=8, cohorts=2, hashes=1, f="1/2", p="1/4", q="3/4")
     surveys = [each(alphabet=["a", "b"], epsilon=1) for each in CLOSED]
     devices = [
         *(survey.randomize for survey in (*surveys, KRR(alphabet=10, epsilon=1), LocalHashing(epsilon=1), rappor)),

@@ -28,7 +28,7 @@ def test_intervals_hold_where_reports_are_few(mechanism: str, bench: Any) -> Non
     together, each = [], []
     for name in ("drawn 0", "drawn 3", "drawn 7"):
         for epsilon in (2.0, 9.0):
-            held = bench.closed(mechanism, bench.drawn(300)[name], 900, epsilon, 10)
+            held = bench.closed(mechanism, bench.draw(300)[name], 900, epsilon, 10)
             together += held.together
             each.append(np.mean(held.each))
     # Of 60 surveys 3 may miss; 10 would with probability 0.001.
@@ -42,7 +42,7 @@ def test_intervals_hold_with_two_cohorts(bench: Any) -> None:
     together, each = [], []
     for kind in ("o-rr", "o-rappor"):
         for name in ("drawn 4", "drawn 7"):
-            held = bench.cohorts(f"{kind}, 64 buckets, 2 cohorts", bench.drawn(30)[name], 3000, 4.0, 8)
+            held = bench.cohorts(f"{kind}, 64 buckets, 2 cohorts", bench.draw(30)[name], 3000, 4.0, 8)
             together += held.together
             each.append(np.mean(held.each))
     # Of 32 surveys 1.6 may miss; 7 would with probability 0.002.
@@ -105,7 +105,7 @@ def test_an_alphabet_in_cohorts_has_the_limits_of_binomial_counts() -> None:
 
 def test_reports_that_deny_what_they_remember_are_read_the_right_way_round() -> None:
     # A bit of the value is reported as 0 more often than others: few supports speak for a label.
-    survey = RAPPOR(alphabet=4, cohorts=1, permanent="1/4", zero="3/4", one="1/4")
+    survey = RAPPOR(alphabet=4, cohorts=1, f="1/4", p="3/4", q="1/4")
     people = [0] * 1500 + [1] * 500
     estimate = survey.estimate(survey.tally(survey.randomize(people, source=SeededSource(7))))
     assert estimate.significant.tolist() == [True, True, False, False]

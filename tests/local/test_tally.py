@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import DataError, UsageError
-from anonhist.local.surveys.tally import MOST_USERS, Tally, counted, met
+from anonhist.local.surveys.tally import MOST_USERS, Tally, count_cells, nonzero_cells
 from anonhist.testing.cases import each_of
 
 
@@ -40,7 +40,7 @@ def test_adding_adds_each_cell(a: Tally, b: Tally) -> None:
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 50)), st.booleans())
 def test_counting_cells(cells: list[int], sparse: bool) -> None:  # noqa: FBT001  # drawn
-    found, counts = counted(np.array(cells, dtype=np.int64), size=2**40 if sparse else 51)
+    found, counts = count_cells(np.array(cells, dtype=np.int64), size=2**40 if sparse else 51)
     assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == {c: cells.count(c) for c in set(cells)}
     assert found.tolist() == sorted(set(cells))
 
@@ -48,7 +48,7 @@ def test_counting_cells(cells: list[int], sparse: bool) -> None:  # noqa: FBT001
 def test_dense_counts_hold_zeros() -> None:
     assert tally({1: 5, 3: 2}).dense(5).tolist() == [0, 5, 0, 2, 0]
     assert tally({}).at(np.array([1, 2])).tolist() == [0, 0]
-    assert met(np.array([0, 3, 0, 1]))[0].tolist() == [1, 3]
+    assert nonzero_cells(np.array([0, 3, 0, 1]))[0].tolist() == [1, 3]
 
 
 @each_of(

@@ -1,4 +1,4 @@
-"""The bounded partition mechanism: its law over all partitions below the hyperbola, and its public number."""
+"""The bounded partition mechanism: its distribution over all partitions below the hyperbola, and its public number."""
 
 import math
 from functools import lru_cache
@@ -16,9 +16,9 @@ from anonhist.mechanisms.exponential.calibration import FamilyParameters, band_s
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
-from anonhist.testing.exact import DecidedChoices, Decisions, output_law
+from anonhist.testing.exact import DecidedChoices, Decisions, output_distribution
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
@@ -66,9 +66,9 @@ def test_every_path_of_the_chain_adds_up_to_the_law(
         (drawn,) = chain.draw(1, DecidedChoices(decisions))
         return tuple(drawn.profile().partition().tolist())
 
-    law = output_law(run, unexplored=1e-12)
-    assert set(law.probabilities) == set(below(number))
-    for output, probability in law.probabilities.items():
+    distribution = output_distribution(run, unexplored=1e-12)
+    assert set(distribution.probabilities) == set(below(number))
+    for output, probability in distribution.probabilities.items():
         exact = math.exp(-c * distance(reference, output) - chain.log_normalizer)
         assert probability == pytest.approx(exact, rel=1e-9)
 
@@ -121,7 +121,7 @@ def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
     def bound(epsilon: int, draws: int) -> float:
         mechanism = BoundedPartitionMechanism(epsilon, public_items=50)
         hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
-        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+        return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
     # At 2 the empty profile comes out of itself so often that few draws say much.
     assert 1.6 < bound(2, draws=3_000) <= 2

@@ -1,4 +1,4 @@
-"""Decisions of a chain, exact and simulated: each follows its law."""
+"""Decisions of a chain, exact and simulated: each follows its distribution."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ CHOICES: dict[str, Callable[[], Choices]] = {
 
 
 def waiting(rate: float) -> dict[int, float]:
-    """Law of k ≥ 0 with probability (1 − p)p^k, p = e^{−rate}, as far as a float can tell."""
+    """Distribution of k ≥ 0 with probability (1 − p)p^k, p = e^{−rate}, as far as a float can tell."""
     return {k: -math.expm1(-rate) * math.exp(-rate * k) for k in range(math.ceil(40 / rate))}
 
 
@@ -40,7 +40,7 @@ def test_columns_are_picked_by_their_weights(kind: str) -> None:
     choices = CHOICES[kind]()
     weights = np.array([0.0, 3.0, 1.0, 0.0, 4.0, 0.0])
     for rows in (np.tile(weights, (DRAWS, 1)), weights[::-1] * 2.0 ** -np.arange(DRAWS).clip(0, 900)[:, None]):
-        law = rows[0] / rows[0].sum()
+        distribution = rows[0] / rows[0].sum()
         picked = choices.rows(rows).tolist()
-        assert_pmf_equal(picked, dict(enumerate(law.tolist())))
-        assert_pmf_differs(picked, dict(enumerate((law / 2 + np.array([0, 1, 1, 1, 1, 0]) / 8).tolist())))
+        assert_pmf_equal(picked, dict(enumerate(distribution.tolist())))
+        assert_pmf_differs(picked, dict(enumerate((distribution / 2 + np.array([0, 1, 1, 1, 1, 0]) / 8).tolist())))

@@ -17,13 +17,13 @@ from anonhist.testing.sources import SeededSource
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 def test_published_are_the_rounded_values_of_scipys_fit(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[NDArray[np.int64]] = []
-    really = cumulative.added
+    really = cumulative.add_noise
 
     def added(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(reaching, noise))
         return seen[-1]
 
-    monkeypatch.setattr(cumulative, "added", added)
+    monkeypatch.setattr(cumulative, "add_noise", added)
     mechanism, profile = CumulativeMechanism(epsilon, public_cap=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -45,7 +45,7 @@ def test_noise_is_added_to_the_cumulative_prevalences(monkeypatch: pytest.Monkey
         seen.append(reaching.tolist())
         return reaching + 0 * noise
 
-    monkeypatch.setattr(cumulative, "added", added)
+    monkeypatch.setattr(cumulative, "add_noise", added)
     profile = Profile.from_counts([1, 6, 3, 3])
     assert CumulativeMechanism(1, public_cap=6).release(profile).profile == profile
     assert CumulativeMechanism(1, public_cap=8).release(profile).profile == profile

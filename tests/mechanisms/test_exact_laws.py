@@ -1,4 +1,4 @@
-"""What the programs do with every sequence of random decisions: exact laws, floats of their own weights included."""
+"""What the programs do with every sequence of random decisions: exact distributions, rounded weights included."""
 
 import math
 from collections.abc import Hashable
@@ -14,7 +14,7 @@ from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.frobenius import frobenius
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows
 from anonhist.profiles import FrobeniusCoordinates, Profile
-from anonhist.testing.exact import DecidedChoices, Decisions, OutputLaw, decided_laplace, output_law
+from anonhist.testing.exact import DecidedChoices, Decisions, OutputDistribution, decided_laplace, output_distribution
 from anonhist.testing.partitions import Partition, corner_weight, distance, larger_neighbors, partitions_up_to
 
 
@@ -22,12 +22,12 @@ def coordinates(partition: Partition) -> FrobeniusCoordinates:
     return FrobeniusCoordinates.of(Profile.from_partition(partition))
 
 
-def drawn_law(chain: DiagonalChain, *, unexplored: float) -> OutputLaw:
+def drawn_distribution(chain: DiagonalChain, *, unexplored: float) -> OutputDistribution:
     def run(decisions: Decisions) -> Partition:
         (drawn,) = chain.draw(1, DecidedChoices(decisions))
         return tuple(drawn.profile().partition().tolist())
 
-    return output_law(run, unexplored=unexplored)
+    return output_distribution(run, unexplored=unexplored)
 
 
 @pytest.mark.slow
@@ -37,13 +37,13 @@ def drawn_law(chain: DiagonalChain, *, unexplored: float) -> OutputLaw:
 @pytest.mark.parametrize("reference", [(), (1,), (2, 1), (3,), (2, 2), (4, 2, 1)])
 def test_every_path_of_the_chain_adds_up_to_the_law(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
-    law = drawn_law(chain, unexplored=0.03)
-    assert math.fsum(law.probabilities.values()) + law.unexplored == pytest.approx(1, abs=1e-9)
+    distribution = drawn_distribution(chain, unexplored=0.03)
+    assert math.fsum(distribution.probabilities.values()) + distribution.unexplored == pytest.approx(1, abs=1e-9)
     normaliser = math.exp(chain.log_normalizer)
-    for output, probability in law.probabilities.items():
+    for output, probability in distribution.probabilities.items():
         exact = math.exp(-member.c * distance(reference, output)) * corner_weight(output, member.z) / normaliser
         assert probability <= exact * (1 + 1e-9)
-        assert exact - probability <= law.unexplored
+        assert exact - probability <= distribution.unexplored
         if member.z == 0:
             # Without hidden flags one path leads to each output.
             assert probability == pytest.approx(exact, rel=1e-9)
@@ -53,8 +53,8 @@ def neighbouring_pairs(size: int) -> list[tuple[Partition, Partition]]:
     return [(fewer, more) for fewer in partitions_up_to(size) for more in larger_neighbors(fewer)]
 
 
-def common(first: OutputLaw, second: OutputLaw) -> tuple[float, float]:
-    """Largest log-ratio over outputs found on both sides, and how much of the first law they make up."""
+def common(first: OutputDistribution, second: OutputDistribution) -> tuple[float, float]:
+    """Largest log-ratio over outputs found on both sides, and how much of the first distribution they make up."""
     both = [output for output in first.probabilities if output in second.probabilities]
     ratios = [abs(math.log(first.probabilities[output] / second.probabilities[output])) for output in both]
     return max(ratios), math.fsum(first.probabilities[output] for output in both)
@@ -74,20 +74,20 @@ def test_exact_losses_of_the_partition_mechanism_on_all_neighbours(epsilon: str)
 
 def test_exact_losses_of_draws_of_the_chain() -> None:
     mechanism = PartitionMechanism(3)
-    laws = {
-        reference: drawn_law(DiagonalChain(coordinates(reference), mechanism.family), unexplored=0.01)
+    distributions = {
+        reference: drawn_distribution(DiagonalChain(coordinates(reference), mechanism.family), unexplored=0.01)
         for reference in partitions_up_to(3)
     }
     for fewer, more in neighbouring_pairs(2):
-        first, second = laws[fewer], laws[more]
+        first, second = distributions[fewer], distributions[more]
         for output, probability in first.probabilities.items():
             other = second.probabilities.get(output, 0.0)
             assert probability <= math.exp(3) * (other + second.unexplored)
             assert other <= math.exp(3) * (probability + first.unexplored)
 
 
-def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
-    """Law of all that the budgeted step of the Frobenius mechanism lets out."""
+def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> OutputDistribution:
+    """Distribution of all that the budgeted step of the Frobenius mechanism lets out."""
     truth = coordinates(partition)
 
     def run(decisions: Decisions) -> Hashable:
@@ -109,18 +109,18 @@ def seen_law(mechanism: FrobeniusMechanism, partition: Partition) -> OutputLaw:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frobenius, "_MARGIN", 1)
             patch.setattr(frobenius, "posterior_medians", published)
-            mechanism._fitted(*mechanism._seen(truth, 1, noise))
+            mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
         return seen[0]
 
-    return output_law(run, unexplored=0.25)
+    return output_distribution(run, unexplored=0.25)
 
 
 @pytest.mark.slow
 def test_exact_losses_of_the_frobenius_mechanism_on_all_neighbours() -> None:
     mechanism = FrobeniusMechanism(2)
-    laws = {partition: seen_law(mechanism, partition) for partition in partitions_up_to(4)}
+    distributions = {partition: seen_distribution(mechanism, partition) for partition in partitions_up_to(4)}
     for fewer, more in neighbouring_pairs(3):
-        loss, covered = common(laws[fewer], laws[more])
+        loss, covered = common(distributions[fewer], distributions[more])
         assert loss <= 2 + 1e-9
         assert covered > 0.4
-    assert max(common(laws[fewer], laws[more])[0] for fewer, more in neighbouring_pairs(3)) > 2 - 1e-9
+    assert max(common(distributions[fewer], distributions[more])[0] for fewer, more in neighbouring_pairs(3)) > 2 - 1e-9

@@ -20,7 +20,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases.excess import noise_rates
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -43,7 +43,7 @@ def step(mechanism: ExcessMechanism, users: BoundedUsers) -> Step:
         rates.extend([rate] * size)
         return np.zeros(size, dtype=np.int64)
 
-    found = mechanism.noised(users, silent)
+    found = mechanism.release_with(users, silent)
     return Step(tuple(rates), (found.noisy_within, found.noisy_above, found.noisy_items))
 
 
@@ -133,7 +133,7 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: silent)
         patch.setattr(excess, "exact_noise", lambda _: silent)
-        patch.setattr(cumulative, "added", added)
+        patch.setattr(cumulative, "add_noise", added)
         options = {"mechanism": "cumulative", "public_cap": 3, "excess_share": "1/4", "excess_cap": 2}
         made = release(profile, epsilon=epsilon, relation=relation, **options)  # type: ignore[arg-type]
     assert made.guarantee.epsilon == epsilon
@@ -164,9 +164,9 @@ def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
     hits = []
     for items in ([9], []):
         users = BoundedUsers(1, Profile.from_counts(items))
-        found = [mechanism.noised(users, simulated_noise(rng)) for _ in range(draws)]
+        found = [mechanism.release_with(users, simulated_noise(rng)) for _ in range(draws)]
         hits.append(sum(each.noisy_above >= 1 and each.noisy_items >= 2 for each in found))
-    return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+    return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_every_number_gets_noise_of_the_stated_distribution(relation: Neighborin
     users, runs = BoundedUsers(2, Profile.from_counts([1, 2, 5, 90])), 1_000
     mechanism, source = ExcessMechanism(2, bound=2, cap=4, relation=relation), SeededSource(7)
     found = [mechanism.release(users, source=source) for _ in range(runs)]
-    steps = relation.steps
+    steps = relation.distance
     for name, truth, rate in (
         ("noisy_within", 2, Fraction(2, steps)),
         ("noisy_above", 2, Fraction(1, 2 * steps)),

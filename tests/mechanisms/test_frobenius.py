@@ -17,7 +17,7 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import KPlusBand
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.partitions import Partition, larger_neighbors, partitions, partitions_up_to
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -105,7 +105,7 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
         rates.add(gamma)
         return np.zeros(size, dtype=np.int64)
 
-    mechanism._seen(of((200, 4, 4, 1)), 1, noise)
+    mechanism._draw_noisy(of((200, 4, 4, 1)), 1, noise)
     assert rates == {per_cell}
 
 
@@ -179,7 +179,7 @@ def test_what_stands_out_beyond_a_size_drawn_too_small_is_kept(
 
     truth = FrobeniusCoordinates.of(profile)
     mechanism = FrobeniusMechanism(8)
-    mechanism._fitted(*mechanism._seen(truth, 1, noise))
+    mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
     (_, arms, legs, _) = recorder.seen[0]
     # Thirty long rows or columns, and the first that does not stand out.
     assert arms[0].tolist() == [*truth.arms.tolist(), 0]
@@ -222,7 +222,7 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
             sum(run.n == 0 for _ in range(draws // 250) for run in mechanism.simulate(x, size=250, rng=rng))
             for x in (empty, one)
         ]
-        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
+        return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
 
     # At 2 the empty profile comes out of itself so often that few draws say much.
     assert 0.9 < bound(2, draws=750) <= 2

@@ -21,13 +21,13 @@ def test_published_are_the_rounded_values_of_the_nearest_falling_sequence(
     epsilon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[NDArray[np.int64]] = []
-    really = isotonic.added
+    really = isotonic.add_noise
 
     def added(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(counts, noise))
         return seen[-1]
 
-    monkeypatch.setattr(isotonic, "added", added)
+    monkeypatch.setattr(isotonic, "add_noise", added)
     mechanism, profile = IsotonicMechanism(epsilon, public_labels=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -44,7 +44,7 @@ def test_noise_is_added_to_the_counts_in_descending_order_and_zeros(monkeypatch:
         seen.append(counts.tolist())
         return counts + 0 * noise
 
-    monkeypatch.setattr(isotonic, "added", added)
+    monkeypatch.setattr(isotonic, "add_noise", added)
     profile = Profile.from_counts([1, 7, 3, 3])
     assert IsotonicMechanism(1, public_labels=6).release(profile).profile == profile
     assert IsotonicMechanism(1, public_labels=4).release(profile).profile == profile

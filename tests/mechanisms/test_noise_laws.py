@@ -21,9 +21,15 @@ from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.releases import Evidence
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
-from anonhist.testing.exact import Decisions, OutputLaw, decided_laplace, largest_log_ratio, output_law
+from anonhist.testing.exact import (
+    Decisions,
+    OutputDistribution,
+    decided_laplace,
+    largest_log_ratio,
+    output_distribution,
+)
 from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
@@ -74,7 +80,7 @@ class Step(NamedTuple):
 def step(mechanism: AdditiveMechanism, profile: Profile, draw: Draw, *, with_intervals: bool = False) -> Step:
     """Release with noise from ``draw``, and watch at what rate it is asked for and what it is added to."""
     module = sys.modules[type(mechanism).__module__]
-    rates, sums, really = [], [], module.added
+    rates, sums, really = [], [], module.add_noise
 
     def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
         rates.append(gamma)
@@ -87,7 +93,7 @@ def step(mechanism: AdditiveMechanism, profile: Profile, draw: Draw, *, with_int
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: noise)
-        patch.setattr(module, "added", added)
+        patch.setattr(module, "add_noise", added)
         if not with_intervals:
             without_intervals(patch, module)
         release = mechanism.release(profile)
@@ -173,8 +179,8 @@ def test_prevalences_with_noise_for_one_change_an_item_are_caught(monkeypatch: p
     assert worst_loss(made("prevalence", 1, ITEM, ADDED), size=6) == pytest.approx(2, abs=1e-9)
 
 
-def decided_law(mechanism: AdditiveMechanism, partition: Partition) -> OutputLaw:
-    """Law of all that the budgeted step lets out, by every sequence of decisions of the noise, the likeliest first."""
+def decided_distribution(mechanism: AdditiveMechanism, partition: Partition) -> OutputDistribution:
+    """Distribution of all that the budgeted step lets out, by every sequence of decisions, the likeliest first."""
 
     def run(decisions: Decisions) -> tuple[int, ...]:
         draw = decided_laplace(decisions)
@@ -182,20 +188,21 @@ def decided_law(mechanism: AdditiveMechanism, partition: Partition) -> OutputLaw
             mechanism, Profile.from_partition(partition), lambda gamma, size: draw(gamma, size, source=None)
         ).noisy
 
-    return output_law(run, unexplored=0.05)
+    return output_distribution(run, unexplored=0.05)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> None:
     mechanism = made(kind, 3, ITEM, ADDED, public=3)
-    laws = {partition: decided_law(mechanism, partition) for partition in partitions_up_to(3)}
+    distributions = {partition: decided_distribution(mechanism, partition) for partition in partitions_up_to(3)}
     ratios = []
     for fewer in partitions_up_to(2):
         for more in larger_neighbors(fewer):
-            first, second = laws[fewer].probabilities, laws[more].probabilities
+            first, second = distributions[fewer].probabilities, distributions[more].probabilities
             both = [
-                OutputLaw({noisy: law[noisy] for noisy in first if noisy in second}, 0.0) for law in (first, second)
+                OutputDistribution({noisy: distribution[noisy] for noisy in first if noisy in second}, 0.0)
+                for distribution in (first, second)
             ]
             assert math.fsum(both[0].probabilities.values()) > 0.5
             ratios.append(largest_log_ratio(*both, at_least=0.0))
@@ -261,14 +268,14 @@ def test_every_number_gets_noise_of_the_stated_law(
 ) -> None:
     mechanism, profile, seen = made(kind, 1, unit, relation), Profile.from_counts([1, 3]), []
     module = sys.modules[type(mechanism).__module__]
-    really = module.added
+    really = module.add_noise
 
     def added(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(drawn.copy())
         noisy: NDArray[np.int64] = really(truth, drawn)
         return noisy
 
-    monkeypatch.setattr(module, "added", added)
+    monkeypatch.setattr(module, "add_noise", added)
     without_intervals(monkeypatch, module)
     numbers = 3 if unit is LABEL and kind == "prevalence" else 9
     runs = 3600 // numbers
@@ -289,7 +296,7 @@ def lower_bound(
 ) -> float:
     rng = np.random.default_rng(5)
     hits = [sum(map(happens, mechanism.simulate(one, size=draws, rng=rng))) for one in pair]
-    return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+    return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
 
 def _is_empty(run: Profile) -> bool:

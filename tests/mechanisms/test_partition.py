@@ -17,7 +17,7 @@ from anonhist.mechanisms.exponential.denoise import denoise
 from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -31,7 +31,7 @@ def test_audit_comes_close_to_epsilon_and_not_above(epsilon: str, draws: int) ->
     rng = np.random.default_rng(4)
     empty, one = Profile.from_counts([]), Profile.from_counts([1])
     hits = [sum(out.n == 0 for out in mechanism.simulate(profile, size=draws, rng=rng)) for profile in (empty, one)]
-    bound = audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
+    bound = audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
     assert 0.85 * float(epsilon) < bound <= float(epsilon)
 
 
@@ -43,7 +43,7 @@ def test_audit_catches_a_mechanism_that_claims_less_than_it_spends() -> None:
     spends_two = PartitionMechanism(2)
     profiles = (Profile.from_counts([]), Profile.from_counts([1]))
     hits = [sum(out.n == 0 for out in spends_two.simulate(one, size=draws, rng=rng)) for one in profiles]
-    assert audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
+    assert audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound > 1.5
 
 
 def test_simulated_profiles_are_those_of_the_diagrams_drawn() -> None:

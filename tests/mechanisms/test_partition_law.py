@@ -1,4 +1,4 @@
-"""The law of the partition mechanism, by exact enumeration."""
+"""The distribution of the partition mechanism, by exact enumeration."""
 
 import math
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ def log_normalizer(partition: Partition, member: FamilyParameters) -> float:
     return DiagonalChain(coordinates(partition), member).log_normalizer
 
 
-def law(reference: Partition, member: FamilyParameters, size: int) -> dict[Partition, float]:
+def distribution(reference: Partition, member: FamilyParameters, size: int) -> dict[Partition, float]:
     """Exact weights of all outputs up to a size, and the normaliser of the chain."""
     weights = np.exp(-member.c * _distances(reference, size)) * _corner_weights(member.z, size)
     return dict(zip(partitions_up_to(size), weights.tolist(), strict=True))
@@ -66,7 +66,7 @@ def _corner_weights(z: float, size: int) -> NDArray[np.float64]:
 @each_of("member", MEMBERS)
 @each_of("reference", REFERENCES)
 def test_normaliser_is_the_sum_of_the_weights(member: FamilyParameters, reference: Partition) -> None:
-    total = math.fsum(law(reference, member, 22).values())
+    total = math.fsum(distribution(reference, member, 22).values())
     normaliser = math.exp(log_normalizer(reference, member))
     # Outputs beyond 22 cells are left out of the sum: it must fall short, by little.
     assert total <= normaliser * (1 + 1e-12)
@@ -203,7 +203,7 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
 @pytest.mark.parametrize("reference", [(), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
 def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
-    # Around the empty diagram the second of the wrong laws is hardest to tell.
+    # Around the empty diagram the second of the wrong distributions is hardest to tell.
     drawn = chain.draw(4_000 if reference else 8_000, SimulatedChoices(np.random.default_rng(11)))
     samples = _samples(drawn)
     assert_pmf_equal(samples, _pmf(reference, member), false_fail_rate=1e-9)
@@ -239,7 +239,7 @@ def _samples(drawn: Iterable[FrobeniusCoordinates]) -> list[Partition | str]:
 def _pmf(reference: Partition, member: FamilyParameters) -> dict[Partition | str, float]:
     """Outputs up to 16 cells one by one, all larger ones together."""
     normaliser = math.exp(log_normalizer(reference, member))
-    listed = {mu: weight / normaliser for mu, weight in law(reference, member, LISTED).items()}
+    listed = {mu: weight / normaliser for mu, weight in distribution(reference, member, LISTED).items()}
     return listed | {MORE: 1 - math.fsum(listed.values())}
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.mechanisms import PrevalenceMechanism
 from anonhist.mechanisms.additive import prevalence
-from anonhist.mechanisms.basis.noise import added
-from anonhist.mechanisms.basis.setting import capped
+from anonhist.mechanisms.basis.noise import add_noise
+from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -28,13 +28,13 @@ def noise_seen(
     monkeypatch: pytest.MonkeyPatch, mechanism: PrevalenceMechanism, profile: Profile, seeds: range
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     seen = []
-    real = prevalence.added
+    real = prevalence.add_noise
 
     def noisy(phi: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append((phi.copy(), noise.copy()))
         return real(phi, noise)
 
-    monkeypatch.setattr(prevalence, "added", noisy)
+    monkeypatch.setattr(prevalence, "add_noise", noisy)
     for seed in seeds:
         mechanism.release(profile, source=SeededSource(seed))
     return seen
@@ -96,7 +96,7 @@ def test_simulated_noise_has_the_law_of_a_release(
     ],
 )
 def test_the_published_profile_is_the_rounded_fit_of_sums(noisy: list[int], published: dict[int, int]) -> None:
-    assert prevalence._published(np.array(noisy)) == Profile.from_prevalences(published)
+    assert prevalence._publish(np.array(noisy)) == Profile.from_prevalences(published)
 
 
 def most_changed(relation: NeighboringRelation) -> int:
@@ -109,7 +109,7 @@ def most_changed(relation: NeighboringRelation) -> int:
     return max(int(np.abs(phi[first] - phi[second]).sum()) for first, second in pairs)
 
 
-@pytest.mark.parametrize(("relation", "most"), [(each, 2 * each.steps) for each in NeighboringRelation])
+@pytest.mark.parametrize(("relation", "most"), [(each, 2 * each.distance) for each in NeighboringRelation])
 def test_an_item_changes_prevalences_by_what_the_noise_is_for(relation: NeighboringRelation, most: int) -> None:
     assert most_changed(relation) == most
     assert PrevalenceMechanism(1, relation=relation, public_cap=9)._gamma == Fraction(1, most)
@@ -118,7 +118,7 @@ def test_an_item_changes_prevalences_by_what_the_noise_is_for(relation: Neighbor
 @pytest.mark.parametrize("relation", NeighboringRelation)
 def test_a_user_pays_for_twice_the_cells(relation: NeighboringRelation) -> None:
     mechanism = PrevalenceMechanism("0.3", THREE_ITEMS, relation, public_cap=9)
-    assert mechanism._gamma == Fraction(3, 10) / (2 * 3 * relation.steps)
+    assert mechanism._gamma == Fraction(3, 10) / (2 * 3 * relation.distance)
     # The worst that three items do: three labels, of counts far apart, rise by one.
     before, after = (prevalences(mechanism, Profile.from_counts(counts)) for counts in ([1, 4, 7], [2, 5, 8]))
     assert np.abs(before - after).sum() == 2 * 3
@@ -197,9 +197,9 @@ def test_cumulative_fit_beats_setting_negatives_to_zero() -> None:
 
 def test_capping_keeps_labels() -> None:
     profile = Profile.from_prevalences({1: 2, 5: 1, 9: 4})
-    assert capped(profile, 5) == Profile.from_prevalences({1: 2, 5: 5})
-    assert capped(profile, 100) == profile
-    assert capped(Profile.from_counts([]), 3) == Profile.from_counts([])
+    assert cap_counts(profile, 5) == Profile.from_prevalences({1: 2, 5: 5})
+    assert cap_counts(profile, 100) == profile
+    assert cap_counts(Profile.from_counts([]), 3) == Profile.from_counts([])
 
 
 def test_other_units_and_huge_caps_are_refused() -> None:
@@ -227,6 +227,6 @@ def test_noise_is_added_in_whole_numbers_whatever_their_size() -> None:
     # Beyond 2^53 floats skip whole numbers: one label more would change nothing, or two.
     large = np.array([2**53 + 1, 2**60 + 1, 2**63 - 2, 2**63 - 1, 0])
     noise = np.array([-3, 5, 1, 7, -9])
-    assert added(large, noise).tolist() == [2**53 - 2, 2**60 + 6, 2**63 - 1, 2**63 - 1, -9]
+    assert add_noise(large, noise).tolist() == [2**53 - 2, 2**60 + 6, 2**63 - 1, 2**63 - 1, -9]
     released = PrevalenceMechanism(1, FIVE).release(Profile.from_prevalences({1: 2**63 - 1}), source=SeededSource(1))
     assert 0 < released.profile.n <= 2**63 - 1

@@ -22,7 +22,7 @@ from anonhist.mechanisms.privhist.privhist import border_width
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import Partition, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
@@ -33,7 +33,7 @@ BORDER = 3
 @cache
 def cut_parts(partition: Partition, threshold: int, shift: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     small, large = cut(Profile.from_partition(partition), threshold, BORDER, shift=shift)
-    return small, large.expanded()
+    return small, large.expand()
 
 
 @pytest.mark.slow
@@ -341,7 +341,7 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
         mechanism, rng = PrivHistMechanism(epsilon, shares=shares), np.random.default_rng(6)
         noise = simulated_noise(rng)
         hits = [sum(mechanism._run(one, noise)[1] == 0 for _ in range(draws)) for one in pair]
-        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+        return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
     assert 1.2 < bound(2, draws=1_500) <= 2
     assert bound(4, draws=750) > 2

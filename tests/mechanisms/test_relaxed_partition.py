@@ -1,4 +1,4 @@
-"""The relaxed partition mechanism: its window, its law inside it, and what lies outside."""
+"""The relaxed partition mechanism: its window, its distribution inside it, and what lies outside."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ from anonhist.mechanisms.exponential.diagonal_chain import DiagonalChain
 from anonhist.mechanisms.exponential.relaxed_partition import _Window
 from anonhist.profiles import FrobeniusCoordinates, Profile, sorted_l1
 from anonhist.testing.cases import each_of
-from anonhist.testing.exact import DecidedChoices, Decisions, output_law
+from anonhist.testing.exact import DecidedChoices, Decisions, output_distribution
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions_up_to
 from anonhist.testing.sources import SeededSource
 
@@ -38,14 +38,14 @@ def test_every_path_adds_up_to_the_law_inside_the_window(reference: Partition) -
     futures = window.log_futures(c)
 
     def run(decisions: Decisions) -> Partition:
-        return tuple(part for part in window.drawn(futures, DecidedChoices(decisions)).tolist() if part)
+        return tuple(part for part in window.draw(futures, DecidedChoices(decisions)).tolist() if part)
 
-    law = output_law(run, unexplored=1e-12)
+    distribution = output_distribution(run, unexplored=1e-12)
     inside = [mu for mu in partitions_up_to(sum(reference) + 12) if is_inside(mu, window)]
     weights = {mu: math.exp(-c * distance(reference, mu)) for mu in inside}
-    assert set(law.probabilities) == set(weights)
+    assert set(distribution.probabilities) == set(weights)
     for mu, weight in weights.items():
-        assert law.probabilities[mu] == pytest.approx(weight / math.fsum(weights.values()), rel=1e-9)
+        assert distribution.probabilities[mu] == pytest.approx(weight / math.fsum(weights.values()), rel=1e-9)
 
 
 def is_inside(mu: Partition, window: _Window) -> bool:
@@ -59,20 +59,20 @@ def is_inside(mu: Partition, window: _Window) -> bool:
 def test_exact_epsilon_and_delta_on_all_neighbours(epsilon: Fraction) -> None:
     # A narrow window, so that what it leaves out can be seen: δ must pay for it, whatever its size.
     c, radius, listed = float(epsilon) / 2, 2, partitions_up_to(14)
-    laws = {}
+    distributions = {}
     for reference in partitions_up_to(4):
         window = window_of(reference, radius)
         weights = {mu: math.exp(-c * distance(reference, mu)) for mu in listed}
         kept = {mu: weight for mu, weight in weights.items() if is_inside(mu, window)}
         outside = 1 - math.fsum(kept.values()) / math.fsum(weights.values())
-        laws[reference] = ({mu: weight / math.fsum(kept.values()) for mu, weight in kept.items()}, outside)
+        distributions[reference] = ({mu: weight / math.fsum(kept.values()) for mu, weight in kept.items()}, outside)
     worst = 0.0
     for fewer in partitions_up_to(3):
         for more in larger_neighbors(fewer):
             for one, other in ((fewer, more), (more, fewer)):
-                (law, out), (rival, rival_out) = laws[one], laws[other]
+                (distribution, out), (rival, rival_out) = distributions[one], distributions[other]
                 excess = math.fsum(
-                    max(0.0, chance - math.exp(epsilon) * rival.get(mu, 0.0)) for mu, chance in law.items()
+                    max(0.0, chance - math.exp(epsilon) * rival.get(mu, 0.0)) for mu, chance in distribution.items()
                 )
                 beta = max(out, rival_out)
                 assert excess <= math.exp(epsilon) * beta / (1 - beta) + 1e-9
@@ -86,7 +86,7 @@ def test_the_radius_holds_all_but_the_share_that_delta_pays_for(epsilon: str) ->
     mechanism = RelaxedPartitionMechanism(epsilon, public_items=30, delta="0.001")
     beta = mechanism.delta / (2 * math.ceil(math.exp(mechanism.epsilon)))
     rng = np.random.default_rng(2)
-    # The unbounded law with a smaller exponent leaves more; even that one hardly ever passes the radius.
+    # The unbounded distribution with a smaller exponent leaves more; even that one hardly ever passes the radius.
     for profile in (Profile([], []), Profile([1], [30]), Profile([30], [1])):
         runs = PartitionMechanism(epsilon).simulate(profile, size=300, rng=rng)
         assert max(sorted_l1(profile, run) for run in runs) < mechanism.radius

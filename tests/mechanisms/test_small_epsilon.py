@@ -152,18 +152,18 @@ def test_blocks_change_nothing(
     assert width <= 22
     coordinates = FrobeniusCoordinates.of(ah.Profile.from_partition(reference))
     monkeypatch.setattr(chain_module, "band_of", Band)
-    chains, laws = [], []
+    chains, distributions = [], []
     for count in (1, blocks):
         monkeypatch.setattr(band_module, "band_shape", lambda _, count=count: (width, count))
         chain = DiagonalChain(coordinates, member)
         chains.append(chain)
         drawn = chain.draw(500, SimulatedChoices(np.random.default_rng(17)))
-        laws.append([one.profile() for one in drawn])
+        distributions.append([one.profile() for one in drawn])
         assert chain.band.blocks == count
     np.testing.assert_allclose(logs(chains[0].left.future), logs(chains[1].left.future), rtol=1e-12, atol=1e-12)
     assert chains[0].log_normalizer == pytest.approx(chains[1].log_normalizer, rel=1e-12)
     # The same uniform numbers lead to the same draws, but where they fall within a rounding of a border.
-    assert sum(one != other for one, other in zip(*laws, strict=True)) <= 1
+    assert sum(one != other for one, other in zip(*distributions, strict=True)) <= 1
 
 
 @pytest.mark.slow

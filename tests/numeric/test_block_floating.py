@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anonhist.numeric import BlockMatrix, BlockVector, aligned
+from anonhist.numeric import BlockMatrix, BlockVector, align
 from anonhist.testing.cases import each_of
 
 BLOCKS, LENGTH = 4, 3
@@ -36,7 +36,7 @@ def exact_matrix(matrix: BlockMatrix) -> list[Numbers]:
 
 def vector_of(rng: np.random.Generator, *, spread: int) -> BlockVector:
     exponents = rng.integers(-spread, spread + 1, BLOCKS)
-    return BlockVector(rng.random((BLOCKS, LENGTH)) + 0.1, exponents).normalised()
+    return BlockVector(rng.random((BLOCKS, LENGTH)) + 0.1, exponents).normalise()
 
 
 def matrix_of(rng: np.random.Generator, *, spread: int) -> BlockMatrix:
@@ -66,7 +66,7 @@ def test_products_with_vectors(spread: int) -> None:
 def test_squares(spread: int) -> None:
     matrix = matrix_of(np.random.default_rng(spread), spread=spread)
     rows = exact_matrix(matrix)
-    found = exact_matrix(matrix.squared(floor=-(10**6)))
+    found = exact_matrix(matrix.square(floor=-(10**6)))
     for first in range(0, SIZE, LENGTH):
         for second in range(0, first + 1, LENGTH):
             inner = [
@@ -82,21 +82,21 @@ def test_blocks_below_the_floor_are_dropped() -> None:
     matrix = BlockMatrix.of(np.tril(np.ones((SIZE, SIZE))), blocks=BLOCKS)
     exponents = matrix.exponents.copy()
     exponents[:, 2] -= 3000
-    small = BlockMatrix(matrix.panels, exponents).squared(floor=-2000)
+    small = BlockMatrix(matrix.panels, exponents).square(floor=-2000)
     assert small.panels[2].size == 0
     assert all(small.panels[j].size for j in (0, 1, 3))
     vector = BlockVector(np.ones((BLOCKS, LENGTH)), np.zeros(BLOCKS, dtype=np.int64))
     kept = exact_matrix(small)
     assert exact(small @ vector) == [sum(row) for row in kept]
     assert exact(vector @ small) == [sum(column) for column in zip(*kept, strict=True)]
-    assert exact(small.squared(floor=-2000) @ vector) == exact(small @ (small @ vector))
+    assert exact(small.square(floor=-2000) @ vector) == exact(small @ (small @ vector))
 
 
 @each_of("by", [1, -1, 3, -3])
 def test_shifted_numbers_stand_beside_each_other(by: int) -> None:
     vector = vector_of(np.random.default_rng(1), spread=900)
     numbers = exact(vector)
-    own, beside = vector.with_shifted(by)
+    own, beside = vector.with_shift(by)
     expected = [numbers[i + by] if 0 <= i + by < SIZE else Fraction(0) for i in range(SIZE)]
     largest = [max(numbers[max(0, i - 2 * LENGTH) : i + 2 * LENGTH + 1]) for i in range(SIZE)]
     for found, wanted in ((exact(own), numbers), (exact(BlockVector(beside, own.exponents)), expected)):
@@ -115,17 +115,17 @@ def test_weights_of_decisions() -> None:
     rows, numbers = exact_matrix(matrix), exact(vector)
     at, low, high = np.array([11, 4, 7]), 2, 9
     for found, row in zip(matrix.row_weights(at, low, high, vector), at.tolist(), strict=True):
-        assert_same_law(found, [rows[row][i] * numbers[i] for i in range(low, high)])
+        assert_same_distribution(found, [rows[row][i] * numbers[i] for i in range(low, high)])
     columns = np.array([1, 3, 0])
     for found, row, column in zip(matrix.path_weights(at, columns, low, high), at, columns, strict=True):
-        assert_same_law(found, [rows[row][i] * rows[i][column] for i in range(low, high)])
+        assert_same_distribution(found, [rows[row][i] * rows[i][column] for i in range(low, high)])
     index, factors = np.array([[0, 5], [11, 3]]), np.array([[0.5, 2.0], [1.0, 0.0]])
-    for found, chosen, factor in zip(vector.weighted(factors, index), index, factors, strict=True):
-        assert_same_law(found, [numbers[i] * Fraction(f) for i, f in zip(chosen, factor, strict=True)])
-    assert_same_law(vector.times(other), [a * b for a, b in zip(numbers, exact(other), strict=True)])
+    for found, chosen, factor in zip(vector.weigh(factors, index), index, factors, strict=True):
+        assert_same_distribution(found, [numbers[i] * Fraction(f) for i, f in zip(chosen, factor, strict=True)])
+    assert_same_distribution(vector.times(other), [a * b for a, b in zip(numbers, exact(other), strict=True)])
 
 
-def assert_same_law(found: NDArray[np.float64], expected: Numbers) -> None:
+def assert_same_distribution(found: NDArray[np.float64], expected: Numbers) -> None:
     largest = max(expected)
     for one, other in zip(ratios(found), expected, strict=True):
         assert abs(one - other / largest) <= other / largest / 2**50 + 1 / power(1000)
@@ -133,10 +133,10 @@ def assert_same_law(found: NDArray[np.float64], expected: Numbers) -> None:
 
 def test_zero_blocks_weigh_nothing() -> None:
     values = np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
-    vector = BlockVector(values, np.array([9000, 5, -9000])).normalised()
+    vector = BlockVector(values, np.array([9000, 5, -9000])).normalise()
     assert exact(vector) == [0, 0, 32, 64, 0, 0]
     matrix = BlockMatrix.of(np.eye(6), blocks=3)
     assert exact(matrix @ vector) == exact(vector @ matrix) == exact(vector)
-    scaled, taken = aligned(np.zeros((1, 2)), np.array([[7, -7]]))
+    scaled, taken = align(np.zeros((1, 2)), np.array([[7, -7]]))
     assert scaled.tolist() == [[0.0, 0.0]]
     assert taken.shape == (1,)

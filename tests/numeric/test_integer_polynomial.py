@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonhist.numeric.integer_polynomial import add, divide, lowest_terms, multiply, power, scale, spread, trimmed
+from anonhist.numeric.integer_polynomial import add, divide, lowest_terms, multiply, power, scale, spread, trim
 from anonhist.testing.cases import each_of
 
 GENERATOR = np.random.default_rng(7)
@@ -13,7 +13,7 @@ GENERATOR = np.random.default_rng(7)
 
 def some_polynomial(degree: int, largest: int) -> tuple[int, ...]:
     while True:
-        drawn = trimmed(GENERATOR.integers(-largest, largest + 1, degree + 1).tolist())
+        drawn = trim(GENERATOR.integers(-largest, largest + 1, degree + 1).tolist())
         if len(drawn) == degree + 1:
             return drawn
 

@@ -213,7 +213,7 @@ def test_rates_are_drawn_with_the_spread_that_the_precision_leaves() -> None:
     root = np.random.default_rng(1).normal(size=(4, 4))
     fit = SmoothFit(np.log([5.0, 100.0, 2000.0, 40_000.0]), 4000 * (root @ root.T + np.eye(4)))
     rng = np.random.default_rng(2)
-    draws = np.array([fit.drawn(rng) for _ in range(4000)]) / fit.rates
+    draws = np.array([fit.draw(rng) for _ in range(4000)]) / fit.rates
     np.testing.assert_allclose(draws.mean(axis=0), 1, atol=2e-3)
     # Relative standard errors of variances are 2 %.
     np.testing.assert_allclose(draws.var(axis=0), np.diag(np.linalg.inv(fit.precision)), rtol=0.1)

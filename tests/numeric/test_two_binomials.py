@@ -11,7 +11,7 @@ from anonhist.testing.cases import each_of
 PAIRS = [(0.957, 4.3e-5), (0.3, 0.25), (0.5, 0.1), (0.5, 0.002), (0.73, 0.27), (0.9, 0.01), (0.999, 0.3)]
 
 
-def law(users: int, p: float, q: float) -> TwoBinomials:
+def distribution(users: int, p: float, q: float) -> TwoBinomials:
     return TwoBinomials(users, p, q, 1 - p, 1 - q)
 
 
@@ -26,7 +26,7 @@ def exact_tails(users: int, own: int, p: float, q: float) -> np.ndarray:
 def test_tails_are_those_of_the_sum(p: float, q: float, users: int) -> None:
     for own in sorted({0, min(1, users), users // 4, users // 2, users}):
         exact = exact_tails(users, own, p, q)
-        found = law(users, p, q).upper_tail(np.arange(users + 1.0), np.full(users + 1, own / users))
+        found = distribution(users, p, q).upper_tail(np.arange(users + 1.0), np.full(users + 1, own / users))
         asked = (exact > 1e-11) & (exact < 0.06)
         ratios = found[asked] / exact[asked]
         assert ((ratios > 0.89) & (ratios < 1.12)).all(), (own, ratios)
@@ -36,7 +36,7 @@ def test_tails_are_those_of_the_sum(p: float, q: float, users: int) -> None:
 def test_no_count_that_is_likely_is_rejected(p: float, q: float) -> None:
     # All counts, weighted with their probability: nothing is left to chance, and no share is left out.
     users, tail = 40, 0.025
-    limits = law(users, p, q).compatible_shares(np.arange(users + 1), tail)
+    limits = distribution(users, p, q).compatible_shares(np.arange(users + 1), tail)
     for own in range(users + 1):
         upper = exact_tails(users, own, p, q)
         chances = upper - np.append(upper[1:], 0)
@@ -48,7 +48,7 @@ def test_no_count_that_is_likely_is_rejected(p: float, q: float) -> None:
 def test_equal_people_have_the_limits_of_clopper_and_pearson() -> None:
     # Of certain answers where q = 0: c people have it for sure, more only if they were silent.
     users, counts = 1000, np.array([3, 50, 400])
-    limits = law(users, 0.8, 0.2).compatible_shares(counts, 0.025)
+    limits = distribution(users, 0.8, 0.2).compatible_shares(counts, 0.025)
     assert ((limits >= 0) & (limits <= 1)).all()
     # At the ends the shares explain just so much: mean and deviation, in the middle of many people.
     for count, (low, high) in zip(counts[1:].tolist(), limits[1:].tolist(), strict=True):
@@ -61,6 +61,6 @@ def test_equal_people_have_the_limits_of_clopper_and_pearson() -> None:
 
 def test_the_ends_of_all_numbers_are_finite() -> None:
     for users, p, q in ((2**62, 0.5 + 1e-9, 0.5), (10**6, 1.0, 1e-27), (1, 0.75, 0.25)):
-        limits = law(users, p, q).compatible_shares(np.array([0, 1, users // 2, users]), 1e-12)
+        limits = distribution(users, p, q).compatible_shares(np.array([0, 1, users // 2, users]), 1e-12)
         assert np.isfinite(limits).all()
         assert (limits[:, 0] <= limits[:, 1]).all()

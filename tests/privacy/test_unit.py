@@ -144,7 +144,7 @@ def test_who_covers_whom() -> None:
 
 
 def test_relations() -> None:
-    assert [relation.steps for relation in NeighboringRelation] == [1, 2]
+    assert [relation.distance for relation in NeighboringRelation] == [1, 2]
     assert [relation.value for relation in NeighboringRelation] == ["add-or-remove", "substitute"]
 
 

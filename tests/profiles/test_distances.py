@@ -132,8 +132,10 @@ def test_neighbours_are_as_far_apart_as_their_unit_says_at_most(
         made = {one: Profile.from_counts(one, unit=unit) for one in (without, *grown)}
         farthest = max(farthest, max((sorted_l1(made[one], made[other]) for one, other in pairs), default=0))
     # Two labels, of which each has at least one item, do not differ by the counts of both.
-    possible = unit.bound - 1 if (unit.kind, relation.steps) == ("label", 2) else unit.max_distance * relation.steps
-    assert farthest == possible <= unit.max_distance * relation.steps
+    possible = (
+        unit.bound - 1 if (unit.kind, relation.distance) == ("label", 2) else unit.max_distance * relation.distance
+    )
+    assert farthest == possible <= unit.max_distance * relation.distance
 
 
 def test_sums_beyond_int64_are_exact() -> None:

@@ -10,7 +10,7 @@ from scipy import stats
 from anonhist.profiles import Profile
 from anonhist.properties import bootstrap
 from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.bootstrap import resampled, spread
+from anonhist.properties.bootstrap import resample, spread
 from anonhist.properties.sampling import sampling_error
 from anonhist.testing.statistics import assert_pmf_equal
 
@@ -23,7 +23,7 @@ def described(profile: Profile) -> NDArray[np.float64]:
 
 
 def test_of_few_labels_every_sample_has_all_items() -> None:
-    samples = list(resampled(FEW, size=20, rng=np.random.default_rng(1)))
+    samples = list(resample(FEW, size=20, rng=np.random.default_rng(1)))
     assert [sample.n for sample in samples] == [FEW.n] * 20
     assert len(set(samples)) == 20
 
@@ -31,7 +31,7 @@ def test_of_few_labels_every_sample_has_all_items() -> None:
 @pytest.mark.parametrize("profile", [MANY, FEW], ids=["many", "few"])
 def test_samples_follow_the_assemblage(profile: Profile) -> None:
     size = 400
-    samples = list(resampled(profile, size=size, rng=np.random.default_rng(2)))
+    samples = list(resample(profile, size=size, rng=np.random.default_rng(2)))
     population = Assemblage.of(profile)
     means = population.probabilities * profile.n
     for count in (1, 2, 5, 40):
@@ -48,7 +48,7 @@ def test_samples_follow_the_assemblage(profile: Profile) -> None:
 def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "_FEW", 0)
     profile = Profile([9], [labels])
-    drawn = [sample.prevalence(9) for sample in resampled(profile, size=4000, rng=np.random.default_rng(3))]
+    drawn = [sample.prevalence(9) for sample in resample(profile, size=4000, rng=np.random.default_rng(3))]
     assert_pmf_equal(drawn, stats.binom(labels, stats.poisson(9).pmf(9)).pmf, false_fail_rate=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_what_n_fixes_has_no_spread() -> None:
 
 
 def test_the_same_generator_gives_the_same_samples() -> None:
-    first, second = (list(resampled(MANY, size=3, rng=np.random.default_rng(8))) for _ in range(2))
+    first, second = (list(resample(MANY, size=3, rng=np.random.default_rng(8))) for _ in range(2))
     assert first == second
     assert len(set(first)) == 3
 
@@ -103,7 +103,7 @@ def test_the_same_generator_gives_the_same_samples() -> None:
     ],
 )
 def test_of_any_size(profile: Profile) -> None:
-    for sample in resampled(profile, size=3, rng=np.random.default_rng(9)):
+    for sample in resample(profile, size=3, rng=np.random.default_rng(9)):
         items = min(profile.n, 2**62)
         assert abs(sample.n - items) <= 8 * math.sqrt(items)
 
@@ -111,7 +111,7 @@ def test_of_any_size(profile: Profile) -> None:
 def test_rare_labels_are_drawn_beside_huge_ones() -> None:
     profile = Profile.from_prevalences({1: 30, 10**12: 1000})
     rng = np.random.default_rng(5)
-    drawn = [sample.num_labels - 1000 for sample in resampled(profile, size=20, rng=rng)]
+    drawn = [sample.num_labels - 1000 for sample in resample(profile, size=20, rng=rng)]
     # About 30 of the items are of rare labels, seen or not.
     assert 20 < np.mean(drawn) < 32
-    assert all(sample.n == profile.n for sample in resampled(profile, size=3, rng=rng))
+    assert all(sample.n == profile.n for sample in resample(profile, size=3, rng=rng))

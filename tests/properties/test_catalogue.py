@@ -14,10 +14,10 @@ from anonhist.properties.catalogue import PROPERTIES, estimate_all
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.statement import Holds
 from anonhist.testing.cases import each_of
-from anonhist.testing.properties import answered, asked
+from anonhist.testing.properties import answer, questions
 from anonhist.testing.strategies import profiles, repeatable
 
-ASKED = list(asked())
+ASKED = list(questions())
 # Those that take long: bootstraps, and polynomials of high degree.
 SLOW = ("pml", "polynomial")
 
@@ -33,7 +33,7 @@ def check_sane(estimate: Estimate) -> None:
 
 def check_all(profile: Profile, *, slow: bool) -> None:
     for name, options in ASKED:
-        found = answered(profile, name, options) if (options.get("method") in SLOW) is slow else None
+        found = answer(profile, name, options) if (options.get("method") in SLOW) is slow else None
         if found is not None:
             try:
                 check_sane(found)

@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
-from anonhist.properties.estimate import written
+from anonhist.properties.estimate import format_number
 from anonhist.properties.statement import Holds, Statement
 from anonhist.testing.cases import each_of
 
@@ -105,9 +105,9 @@ LONG: list[tuple[str, dict[str, Any]]] = [
 
 def cell(profile: Profile, name: str, options: dict[str, Any]) -> str:
     found = PROPERTIES[name].estimate(profile, **options)
-    low, high = (written(end, digits=4).replace("infinity", "∞") for end in found.interval)
+    low, high = (format_number(end, digits=4).replace("infinity", "∞") for end in found.interval)
     said = {Holds.AT_LEAST: f"at least {low}", Holds.AT_MOST: f"at most {high}"}
-    return f"{written(found.value, digits=6)} ({said.get(found.statement.holds, f'{low} to {high}')})"
+    return f"{format_number(found.value, digits=6)} ({said.get(found.statement.holds, f'{low} to {high}')})"
 
 
 def key(name: str, options: dict[str, Any]) -> tuple[str, str]:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from anonhist.errors import UsageError
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.properties.bootstrap import resampled
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
+from anonhist.properties.bootstrap import resample
 from anonhist.properties.estimator import Point, value_of
 from anonhist.properties.intervals import Interval, NormalInterval, OneSided, Resting
-from anonhist.properties.levels import check_level, quantile, widening
+from anonhist.properties.levels import check_level, quantile, widening_factor
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.sample import Sample
 from anonhist.properties.statement import Holds, Statement
@@ -68,7 +68,7 @@ class Released(KnownRuns):
 
 
 def test_a_profile_has_one_cause_of_error() -> None:
-    found = estimated(SEEN, Labels(), NormalInterval(0.0), level=0.9, unit="labels")
+    found = apply(SEEN, Labels(), NormalInterval(0.0), level=0.9, unit="labels")
     assert (found.value, found.standard_error, found.method, found.assumes) == (6, 2, "counted", "nothing")
     assert found.interval == pytest.approx((6 - 2 * 1.6448536269514722, 6 + 2 * 1.6448536269514722))
     assert (found.level, found.unit, found.parts, found.guarantee) == (0.9, "labels", (), None)
@@ -76,41 +76,41 @@ def test_a_profile_has_one_cause_of_error() -> None:
 
 
 def test_a_scale_multiplies_all_but_the_profile() -> None:
-    one, bits = (estimated(SEEN, Labels(), NormalInterval(5.0, 7.0), scale=scale) for scale in (1.0, 3.0))
+    one, bits = (apply(SEEN, Labels(), NormalInterval(5.0, 7.0), scale=scale) for scale in (1.0, 3.0))
     assert one.interval == (5, 7)
     assert (bits.value, bits.standard_error, bits.interval) == (18, 6, (15, 21))
 
 
 def test_without_weights_nothing_is_known_of_the_error() -> None:
-    assert estimated(SEEN, Labels(None), NormalInterval()).interval == (6, 6)
+    assert apply(SEEN, Labels(None), NormalInterval()).interval == (6, 6)
 
 
 def test_a_release_joins_two_causes_in_squares() -> None:
     runs = [Profile([1], [labels]) for labels in (9, 6, 2)] + [Profile([], [])]
     released = Released(SEEN, runs)
-    found = estimated(released, Labels(), NormalInterval(), scale=2.0)
+    found = apply(released, Labels(), NormalInterval(), scale=2.0)
     noise = 2 * math.sqrt((9 + 0 + 16 + 36) / 4)  # of no item the number is 0
     assert found.parts == (("sampling", 4.0), ("privacy noise", pytest.approx(noise)))
     assert found.standard_error == pytest.approx(math.hypot(4, noise))
     low, high = found.interval
     assert (low + high) / 2 == pytest.approx(12)
-    assert high - low == pytest.approx(2 * 1.959963984540054 * math.hypot(4, widening(4) * noise))
+    assert high - low == pytest.approx(2 * 1.959963984540054 * math.hypot(4, widening_factor(4) * noise))
     assert found.guarantee is released.guarantee
     assert (found.method, found.warnings) == ("counted, from a release", ("Beware.",))
 
 
 def test_mostly_noise_is_warned_of() -> None:
-    (warning,) = estimated(Released(SEEN, [SEEN], mostly_noise=True), Labels(), NormalInterval()).warnings[1:]
+    (warning,) = apply(Released(SEEN, [SEEN], mostly_noise=True), Labels(), NormalInterval()).warnings[1:]
     assert warning.startswith("The release is mostly noise")
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit.label(max_count=2), PrivacyUnit.node(max_distance=4)], ids=str)
 def test_what_rests_on_counts_that_were_cut_has_no_interval(unit: PrivacyUnit) -> None:
     released = Released(SEEN, [SEEN], guarantee=replace(PROMISE, unit=unit))
-    found = estimated(released, Labels(), NormalInterval(0.0, 9.0))
+    found = apply(released, Labels(), NormalInterval(0.0, 9.0))
     assert (found.value, found.interval, found.statement.holds) == (6, (0, 9), Holds.NONE)
     assert " were " in found.statement.reason
-    kept = estimated(released, Labels(), NormalInterval(0.0, 9.0), needs_counts=False)
+    kept = apply(released, Labels(), NormalInterval(0.0, 9.0), needs_counts=False)
     assert kept.statement.holds is Holds.BOTH
     curve = rarefaction_curve(released, points=4)
     assert curve.low.tolist() == [0] * 4
@@ -121,21 +121,19 @@ def test_what_rests_on_counts_that_were_cut_has_no_interval(unit: PrivacyUnit) -
 def test_a_bound_on_users_is_assumed_to_leave_out_nothing_of_its_own() -> None:
     promise = replace(PROMISE, unit=PrivacyUnit.user(max_items=3))
     told = "items beyond 3 of a user, which were left out, are like the others"
-    assert (
-        estimated(Released(SEEN, [SEEN], guarantee=promise), Labels(), NormalInterval()).assumes == f"nothing; {told}"
-    )
+    assert apply(Released(SEEN, [SEEN], guarantee=promise), Labels(), NormalInterval()).assumes == f"nothing; {told}"
     assert told in rarefaction_curve(Released(SEEN, [SEEN], guarantee=promise), points=4).assumes
 
 
 def test_an_empty_release_says_nothing_of_the_truth_and_keeps_its_noise() -> None:
-    found = estimated(Released(Profile([], []), [SEEN]), Labels(), NormalInterval(0.0))
+    found = apply(Released(Profile([], []), [SEEN]), Labels(), NormalInterval(0.0))
     assert (found.value, found.standard_error, found.interval) == (0, 6, (0, math.inf))
     assert found.statement.holds is Holds.NONE
 
 
 def test_of_an_empty_profile_the_interval_is_all_there_can_be_and_holds_0() -> None:
     for least, low in ((1.0, 0.0), (0.0, 0.0), (-2.0, -6.0)):
-        found = estimated(Profile([], []), Labels(), NormalInterval(least, 5.0), scale=3.0)
+        found = apply(Profile([], []), Labels(), NormalInterval(least, 5.0), scale=3.0)
         assert (found.value, found.standard_error, found.interval) == (0, 0, (low, 15))
         assert found.statement.holds is Holds.NONE
 
@@ -148,7 +146,7 @@ def test_numbers_alone_come_the_quick_way_where_there_is_one() -> None:
 @each_of("data", [None, [3, 1], "events.csv", Profile])
 def test_what_is_no_data_is_refused(data: object) -> None:
     with pytest.raises(UsageError, match="A Profile or a Release is needed"):
-        estimated(data, Labels(), NormalInterval())  # type: ignore[arg-type]
+        apply(data, Labels(), NormalInterval())  # type: ignore[arg-type]
 
 
 @each_of("level", [0, 1, -0.1, 95, math.nan, math.inf, True, "0.95", None])
@@ -240,7 +238,7 @@ AT_LEAST, AT_MOST = Statement(Holds.AT_LEAST, "more"), Statement(Holds.AT_MOST, 
     ],
 )
 def test_what_an_interval_says(interval: Interval, expected: tuple[float, float, Holds]) -> None:
-    found = estimated(SEEN, Labels(), interval)
+    found = apply(SEEN, Labels(), interval)
     assert found.interval == pytest.approx(expected[:2])
     assert found.statement.holds is expected[2]
 
@@ -263,6 +261,6 @@ def test_weights_become_a_sampling_error() -> None:
             return Point(float(profile.prevalence(1)), lambda counts: (counts == 1) * 1.0)
 
     profile, rng = Profile([1, 3, 20], [300, 200, 50]), np.random.default_rng(3)
-    error = estimated(profile, Singletons(), NormalInterval()).standard_error
-    drawn = [sample.prevalence(1) for sample in resampled(profile, size=400, rng=rng)]
+    error = apply(profile, Singletons(), NormalInterval()).standard_error
+    drawn = [sample.prevalence(1) for sample in resample(profile, size=400, rng=rng)]
     assert error == pytest.approx(float(np.std(drawn)), rel=0.15)  # 400 draws: 3.5 %, so four standard errors

@@ -20,7 +20,7 @@ from anonhist.properties.support_coverage.support_coverage import support_covera
 from anonhist.properties.support_size.support_size import support_size_estimator
 from anonhist.releases import Mechanism, Release
 from anonhist.testing.known_runs import KnownRuns
-from anonhist.testing.properties import answered, asked
+from anonhist.testing.properties import answer, questions
 from anonhist.testing.sources import SeededSource
 
 EPSILONS = ("0.1", "2")
@@ -60,8 +60,8 @@ class Seeded(KnownRuns):
 @BOTH
 def test_every_estimator_takes_a_release(epsilon: str) -> None:
     release = released(epsilon)
-    for name, options in asked():
-        found = answered(release, name, options)
+    for name, options in questions():
+        found = answer(release, name, options)
         if found is None:
             continue
         low, high = found.interval
@@ -75,7 +75,7 @@ def test_every_estimator_takes_a_release(epsilon: str) -> None:
         assert found.standard_error == pytest.approx(math.hypot(sampling, noise), rel=1e-12), told
         assert found.guarantee == release.guarantee, told
         assert found.method.endswith(", from a release"), told
-        own = answered(release.profile, name, options)
+        own = answer(release.profile, name, options)
         assert own is not None
         # The number is that of the released profile; the sampling error too. By default a method may differ.
         if own.method == found.method.removesuffix(", from a release"):

@@ -35,18 +35,18 @@ from anonhist.testing.statistics import (
 )
 
 E = ExponentialQuotient.exponential(1)
-LAWS = [
+DISTRIBUTIONS = [
     *[(discrete_laplace, discrete_laplace_pmf, Fraction(text)) for text in ("3", "1", "0.1", "1/65", "0.0005")],
     *[(geometric, geometric_pmf, Fraction(text)) for text in ("3", "1", "0.1", "1/65", "0.0005")],
     *[(bernoulli_exp, bernoulli_exp_pmf, Fraction(text)) for text in ("2", "0.3")],
     (bernoulli, bernoulli_pmf, Fraction(2, 7)),
     (bernoulli, bernoulli_pmf, E / (E + 9)),
 ]
-IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in LAWS]
+IDS = [f"{sampler.__name__} {parameter}" for sampler, _, parameter in DISTRIBUTIONS]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sampler", "pmf", "parameter"), LAWS, ids=IDS)
+@pytest.mark.parametrize(("sampler", "pmf", "parameter"), DISTRIBUTIONS, ids=IDS)
 def test_the_right_law_is_accepted_and_wrong_scales_are_not(
     sampler: Callable[..., np.ndarray], pmf: Callable[..., np.ndarray], parameter: Fraction
 ) -> None:

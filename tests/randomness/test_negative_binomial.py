@@ -23,7 +23,7 @@ from anonhist.randomness import (
     negative_binomial_pmf,
 )
 from anonhist.testing.cases import each_of
-from anonhist.testing.exact import Decisions, output_law
+from anonhist.testing.exact import Decisions, output_distribution
 from anonhist.testing.sources import SeededSource, TapeSource
 from anonhist.testing.statistics import (
     assert_pmf_differs,
@@ -72,7 +72,9 @@ def test_the_parts_add_up_to_a_geometric_and_their_differences_to_a_discrete_lap
     assert middle == pytest.approx(discrete_laplace_pmf(gamma, np.arange(-40, 41)), rel=0, abs=1e-12)
 
 
-def law_of_one_draw(monkeypatch: pytest.MonkeyPatch, gamma: Fraction, parts: int) -> tuple[dict[Any, float], float]:
+def distribution_of_one_draw(
+    monkeypatch: pytest.MonkeyPatch, gamma: Fraction, parts: int
+) -> tuple[dict[Any, float], float]:
     """Enumerate the program: the geometric number, then every coin; None where the proposal is dropped."""
     undecided: list[Decisions] = []
 
@@ -84,31 +86,31 @@ def law_of_one_draw(monkeypatch: pytest.MonkeyPatch, gamma: Fraction, parts: int
     def run(decisions: Decisions) -> int | None:
         undecided[:] = [decisions]
         proposed = np.array([decisions.wait(-np.expm1(-float(gamma)))])
-        kept = MODULE._kept(proposed, parts, source=None)
+        kept = MODULE._accept(proposed, parts, source=None)
         return int(kept[0]) if kept.size else None
 
     monkeypatch.setattr(MODULE, "bernoulli", toss)
-    law = output_law(run, unexplored=1e-9)
-    return dict(law.probabilities), law.unexplored
+    distribution = output_distribution(run, unexplored=1e-9)
+    return dict(distribution.probabilities), distribution.unexplored
 
 
 @pytest.mark.parametrize("parts", [2, 5])
 def test_what_is_kept_has_exactly_the_law(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     gamma = Fraction(3, 2)
-    law, unexplored = law_of_one_draw(monkeypatch, gamma, parts)
-    dropped = law.pop(None)
-    kept = sum(law.values())
+    distribution, unexplored = distribution_of_one_draw(monkeypatch, gamma, parts)
+    dropped = distribution.pop(None)
+    kept = sum(distribution.values())
     assert kept + dropped == pytest.approx(1, abs=2 * unexplored)
     assert kept == pytest.approx((1 - np.exp(-1.5)) ** (1 - 1 / parts), abs=2 * unexplored)
     for k in range(10):
         expected = float(negative_binomial_pmf(gamma, parts, k))
-        assert law[k] / kept == pytest.approx(expected, abs=4 * unexplored)
+        assert distribution[k] / kept == pytest.approx(expected, abs=4 * unexplored)
 
 
-LAWS = [("1", 2), ("1/10", 3), ("1/50", 2), ("1/2", 5)]
+DISTRIBUTIONS = [("1", 2), ("1/10", 3), ("1/50", 2), ("1/2", 5)]
 
 
-@pytest.mark.parametrize(("gamma", "parts"), LAWS)
+@pytest.mark.parametrize(("gamma", "parts"), DISTRIBUTIONS)
 def test_the_right_law_is_accepted_and_wrong_ones_are_not(gamma: str, parts: int) -> None:
     rate = Fraction(gamma)
     right = partial(negative_binomial_pmf, rate, parts)

@@ -23,8 +23,8 @@ def words(*slots: int) -> list[int]:
 @each_of(("population", "chosen"), [(5, 2), (6, 3), (7, 3), (7, 5), (4, 1), (4, 3), (9, 4), (8, 4)])
 def test_all_subsets_are_equally_likely(population: int, chosen: int) -> None:
     subsets = random_subsets(population, chosen, 40_000, source=SeededSource([7, population, chosen]))
-    law = {subset: 1 / comb(population, chosen) for subset in combinations(range(population), chosen)}
-    assert_pmf_equal(map(tuple, subsets.tolist()), law)
+    distribution = {subset: 1 / comb(population, chosen) for subset in combinations(range(population), chosen)}
+    assert_pmf_equal(map(tuple, subsets.tolist()), distribution)
 
 
 @pytest.mark.slow

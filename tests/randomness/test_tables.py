@@ -212,8 +212,8 @@ def test_resolve_on_every_short_tape() -> None:
         assert all(each <= low for each in exact[:count])
         assert all(each >= high for each in exact[count:])
     assert open_numbers == 3
-    law = [Fraction(1, 3), Fraction(1, 6), Fraction(5, 14), Fraction(1, 7)]
-    for count, mass in enumerate(law):
+    distribution = [Fraction(1, 3), Fraction(1, 6), Fraction(5, 14), Fraction(1, 7)]
+    for count, mass in enumerate(distribution):
         assert abs(decided[count] - mass) <= Fraction(2, 256)
 
 

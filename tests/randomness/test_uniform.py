@@ -70,11 +70,11 @@ def test_the_law_is_uniform(bound: int) -> None:
     assert draws.dtype == np.int64
     # Cells of numbers with the same ⌊30·k/bound⌋, so many each.
     starts = [-(-cell * bound // 30) for cell in range(31)]
-    law = {cell: (starts[cell + 1] - starts[cell]) / bound for cell in range(30)}
-    assert_pmf_equal(np.searchsorted(np.array(starts), draws, side="right") - 1, law)
+    distribution = {cell: (starts[cell + 1] - starts[cell]) / bound for cell in range(30)}
+    assert_pmf_equal(np.searchsorted(np.array(starts), draws, side="right") - 1, distribution)
     # And the low ends: numbers modulo 5, a fraction below 10^−3 from equal for the larger bounds.
-    law = {rest: len(range(rest, bound, 5)) / bound for rest in range(5)}
-    assert_pmf_equal(draws % 5, law)
+    distribution = {rest: len(range(rest, bound, 5)) / bound for rest in range(5)}
+    assert_pmf_equal(draws % 5, distribution)
 
 
 def test_chunks_follow_each_other() -> None:

@@ -15,7 +15,7 @@ from anonhist.mechanisms import FrobeniusMechanism, staircase_profile
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.releases import ReleaseError, simulate_error
 from anonhist.releases.error import METHOD
 from anonhist.testing.cases import each_of
@@ -66,7 +66,7 @@ def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     assert error.sorted_l1.standard_error == pytest.approx(expected)
     mean = float(np.mean(distances))
     # All digits are needed: where the lower end is near zero, most of them cancel.
-    half = NormalDist().inv_cdf(0.975) * widening(simulations - 1) * expected
+    half = NormalDist().inv_cdf(0.975) * widening_factor(simulations - 1) * expected
     normal = (max(0.0, mean - half), mean + half)
     assert error.sorted_l1.interval == pytest.approx(normal)
     assert (error.simulations, sum(mechanism.sizes)) == (simulations, simulations)

@@ -58,7 +58,7 @@ def test_intervals_hold_whatever_the_users_have(users: str, relation: Neighborin
     items, runs, rng = Profile.from_prevalences(USERS[users]), 200, np.random.default_rng(len(users))
     truth = BoundedUsers(3, items)
     mechanism = ExcessMechanism(epsilon, bound=3, cap=20, relation=relation)
-    found = [mechanism.noised(truth, simulated_noise(rng)) for _ in range(runs)]
+    found = [mechanism.release_with(truth, simulated_noise(rng)) for _ in range(runs)]
     left_out, everyone = truth.excess(2**62), truth.above + truth.within
     held = {
         "users": [each.users.interval[0] <= truth.above <= each.users.interval[1] for each in found],

@@ -26,7 +26,7 @@ from anonhist.profiles import Profile
 from anonhist.releases.kind import CENTRAL, ReleaseKind, Words
 from anonhist.report.kinds import VIEWS, ReleaseView
 from anonhist.report.page import VIEW
-from anonhist.sketches.mechanism import SKETCH, SketchMechanism
+from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
 from anonhist.testing.cases import each_of
 from anonhist.testing.sources import SeededSource
 

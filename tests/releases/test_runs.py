@@ -10,9 +10,9 @@ from scipy.stats import norm, t
 import anonhist as ah
 from anonhist.errors import UsageError
 from anonhist.mechanisms import FrobeniusMechanism, PrevalenceMechanism, release
-from anonhist.numeric.pulse import pulse, pulsing, share_told
+from anonhist.numeric.pulse import pulse, pulsing, tell_share
 from anonhist.profiles import Profile
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds
 from anonhist.releases import Release, ReleaseError
 from anonhist.releases.mechanism import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
@@ -88,7 +88,7 @@ def test_work_is_known_from_what_is_public() -> None:
 
 @each_of("runs", [4, 5, 8, 16, 32, 100, 1000])
 def test_intervals_from_few_runs_are_as_wide_as_student_says(runs: int) -> None:
-    assert widening(runs) == pytest.approx(t.ppf(0.975, runs) / norm.ppf(0.975), rel=1.5e-3)
+    assert widening_factor(runs) == pytest.approx(t.ppf(0.975, runs) / norm.ppf(0.975), rel=1.5e-3)
 
 
 def test_without_simulations_nothing_is_run_and_nothing_made_up(make_release: Any) -> None:
@@ -141,7 +141,7 @@ def test_tables_of_errors_and_their_runs_belong_together() -> None:
 
 def test_a_bar_moves_with_every_step_of_long_work() -> None:
     seen: list[float] = []
-    with share_told(seen.append, 0.2, 0.7):
+    with tell_share(seen.append, 0.2, 0.7):
         for _ in range(2000):
             pulse()
     assert len(seen) == 2001
@@ -149,7 +149,7 @@ def test_a_bar_moves_with_every_step_of_long_work() -> None:
     steps = np.diff([0.2, *seen[:-1]])
     assert steps.min() > 0
     assert steps.max() <= 0.5 / 500
-    with share_told(None, 0.0, 1.0):
+    with tell_share(None, 0.0, 1.0):
         pulse()
     assert list(pulsing(iter([1, 2]))) == [1, 2]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonhist.errors import OutputError, UsageError, spelled
+from anonhist.errors import OutputError, UsageError, spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
@@ -99,7 +99,7 @@ def test_cells_say_mean_error_and_whether_it_is_best() -> None:
 @pytest.mark.slow
 def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> None:
     for note in notes(comparison):
-        assert f"<li>{escape(spelled(note))}</li>" in comparison_page
+        assert f"<li>{escape(spell_out(note))}</li>" in comparison_page
     assert comparison_page.count("<li>") == len(notes(comparison))
 
 

@@ -46,7 +46,7 @@ def test_every_statistic_is_told_with_its_interval(
     degrees_page: PageOf, released_degrees: ReleaseOf, name: str
 ) -> None:
     said = words(degrees_page(name))
-    for told, number in degree_statistics(released_degrees(name)).named():
+    for told, number in degree_statistics(released_degrees(name)).by_name():
         row = " ".join(f"{told} {number_text(number)} {ends_text(number)}".split())
         assert row in said
 

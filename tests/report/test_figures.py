@@ -20,7 +20,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile
 from anonhist.releases import Release
 from anonhist.report import guessing_figure, k_plus_figure, plot
-from anonhist.report.figures import scale_of_counts, thinned
+from anonhist.report.figures import scale_of_counts, thin
 from anonhist.report.svg import inline_svg
 
 Draw = Callable[[Release], Figure]
@@ -160,7 +160,7 @@ def test_bands_are_the_intervals(named: Callable[[str], Release]) -> None:
 @pytest.mark.parametrize("size", [1, 2, 400, 401, 5000, 100_000])
 def test_thinning_keeps_the_ends_and_the_shape(size: int) -> None:
     positions = np.unique((np.arange(1, size + 1) ** 1.5).astype(np.int64))
-    at = thinned(positions)
+    at = thin(positions)
     assert (at[0], at[-1]) == (0, positions.size - 1)
     assert (np.diff(at) > 0).all()
     assert at.size <= 401
@@ -173,7 +173,7 @@ def test_thinning_keeps_the_ends_and_the_shape(size: int) -> None:
 
 def test_thinning_near_the_end_of_int64() -> None:
     positions = np.append(np.arange(1, 1000), [2**63 - 2, 2**63 - 1])
-    at = thinned(positions)
+    at = thin(positions)
     assert at[-1] >= positions.size - 2
     assert (np.diff(at) > 0).all()
 

@@ -11,7 +11,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.guessing.covered import covered_share
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.releases import Evidence, KPlusBand, Release
 from anonhist.releases.whole_interval import NORMAL_95
 from anonhist.report import Guessing, guessing_figure
@@ -65,12 +65,12 @@ def test_errors_are_root_mean_squares_over_the_runs(make_release: Callable[..., 
     assert curve.share.tolist() == pytest.approx([0.6, 0.9, 1.0])
     off = np.array([6 / 16, 12 / 16, 15 / 16]) - curve.share
     # Of 10 items, to the next whole one; and no less than the whole profile may be off.
-    reach = np.ceil(10 * NORMAL_95 * widening(32) * np.abs(off) / 2**0.5) / 10
+    reach = np.ceil(10 * NORMAL_95 * widening_factor(32) * np.abs(off) / 2**0.5) / 10
     reach = np.maximum(reach, _at_most(made, curve))
     low, high = curve.band
     assert low.tolist() == pytest.approx(np.maximum(curve.share - reach, 0).tolist())
     assert high.tolist() == pytest.approx(np.minimum(curve.share + reach, 1).tolist())
-    half = np.ceil(NORMAL_95 * widening(32) * 6 / 2**0.5)
+    half = np.ceil(NORMAL_95 * widening_factor(32) * 6 / 2**0.5)
     assert curve.items_interval == (10 - half, 10 + half)
     assert curve.is_known
 
@@ -91,7 +91,7 @@ def test_items_are_at_least_as_far_off_as_noise_alone(make_release: Callable[...
         of_nothing = Profile.from_counts([70, 30])
 
     made = make_release(Profile.from_counts([6, 3, 1]), Noisy(1))
-    assert Guessing.of(made).items_interval == (0, 10 + np.ceil(NORMAL_95 * widening(32) * 100))
+    assert Guessing.of(made).items_interval == (0, 10 + np.ceil(NORMAL_95 * widening_factor(32) * 100))
 
 
 def test_no_run_is_made_for_the_curve_alone(make_release: Callable[..., Release]) -> None:

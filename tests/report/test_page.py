@@ -257,7 +257,7 @@ def test_a_number_of_items_released_on_its_own_is_shown(
     assert f", by a number of its own; the profile holds {release.profile.n:,}; 95" in counted
     low, high = interval_of_items(replace(release, items=123_456, guarantee=mechanism.guarantee))
     # 1/ε₁ per cell is 50: two-sided geometric noise stays within 3 scales with 95 %.
-    assert high - 123_456 == pytest.approx(150 * mechanism.cells, rel=0.02)
+    assert high - 123_456 == pytest.approx(150 * mechanism.l1_sensitivity, rel=0.02)
     assert interval_text(low, high) in counted
 
 

@@ -12,7 +12,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.report.local.wording import promise as local_promise
-from anonhist.report.wording import interval, not_covered, percent, promise, share_of_items, with_error
+from anonhist.report.wording import exclusions, interval, percent, promise, share_of_items, with_error
 from anonhist.testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
@@ -58,8 +58,8 @@ def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
     units = {"users": PrivacyUnit.user(max_items=2), "labels": PrivacyUnit.label(max_count=3)}
     for people, unit in (units | {"nodes": PrivacyUnit.node(max_distance=4)}).items():
         told = f"Further releases of data of the same {people}, such as those of next week: their budgets add up."
-        assert told in not_covered(unit)
-    assert "Further releases of the same data: their budgets add up." in not_covered(PrivacyUnit.item())
+        assert told in exclusions(unit)
+    assert "Further releases of the same data: their budgets add up." in exclusions(PrivacyUnit.item())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
     ],
 )
 def test_not_covered_begins_with_what_the_unit_leaves_out(unit: PrivacyUnit, first: str) -> None:
-    lines = not_covered(unit)
+    lines = exclusions(unit)
     assert lines[0].startswith(first)
     assert any("budgets add up" in line for line in lines)
     assert any("running time" in line for line in lines)

@@ -62,7 +62,7 @@ def test_hashes_that_begin_alike_are_told_apart() -> None:
 
 def test_a_sample_of_a_domain_has_counters_for_its_labels_only() -> None:
     labels = [f"label {number}" for number in range(4000)]
-    sampled = DomainAddresses.of(labels, key=b"k", sample_share="1/4")
+    sampled = DomainAddresses.of(labels, key=b"k", sampling_rate="1/4")
     # Hypergeometric in effect: 1000 ± 5·27.4.
     assert 863 <= sampled.size <= 1137
     assert sampled.domain_size == 4000
@@ -99,14 +99,14 @@ def test_domains_that_are_none_are_refused() -> None:
     with pytest.raises(DataError, match="must all be different"):
         DomainAddresses.of(["a", "b", "a"])
     with pytest.raises(DataError, match="must all be different"):
-        DomainAddresses.of(["a", "b", "a"], sample_share="1/2")
+        DomainAddresses.of(["a", "b", "a"], sampling_rate="1/2")
     with pytest.raises(DataError, match="Labels must be strings"):
         DomainAddresses.of(["a", 3])  # type: ignore[list-item]
     for empty in ([], iter(())):
         with pytest.raises(UsageError, match="needs one label at least"):
             DomainAddresses.of(empty)
     with pytest.raises(UsageError, match="needs one label at least, in the sample too"):
-        DomainAddresses.of(["a", "b"], sample_share="1e-9")
+        DomainAddresses.of(["a", "b"], sampling_rate="1e-9")
     with pytest.raises(UsageError, match="put a single label into a list"):
         DomainAddresses.of("abc")
 
@@ -119,7 +119,7 @@ def test_labels_whose_hashes_begin_alike_are_different(monkeypatch: pytest.Monke
 
 
 def test_what_a_file_may_say_of_a_domain_is_checked() -> None:
-    sampled = DomainAddresses.of([f"label {number}" for number in range(100)], key=b"k", sample_share="1/2")
+    sampled = DomainAddresses.of([f"label {number}" for number in range(100)], key=b"k", sampling_rate="1/2")
     same = DomainAddresses(sampled.labels, 100, b"k", Fraction(1, 2))
     assert same == sampled
     outside = next(f"label {number}" for number in range(100) if f"label {number}" not in sampled.labels)
@@ -140,9 +140,9 @@ def test_a_key_is_bytes(key: object) -> None:
 
 @each_of("share", [0, -1, "x", 1.5, Fraction(11, 10), Fraction(1, 2**32 + 1), "1e-30"])
 def test_a_share_is_between_zero_and_one(share: object) -> None:
-    with pytest.raises(UsageError, match="sample_share must be"):
+    with pytest.raises(UsageError, match="sampling_rate must be"):
         HashedAddresses(10, b"k", share)  # type: ignore[arg-type]
-    assert HashedAddresses(10, b"k", Fraction(1, 2**32)).sample_share == Fraction(1, 2**32)
+    assert HashedAddresses(10, b"k", Fraction(1, 2**32)).sampling_rate == Fraction(1, 2**32)
 
 
 @each_of("buckets", [0, -1, 2**31 + 1, 1.5, True])

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import default_decoder
-from anonhist.sketches.mechanism import SketchMechanism
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.sketches.sketch_mechanism import SketchMechanism
 from anonhist.testing.cases import each_of
 
 Counts = NDArray[np.int64]
@@ -33,22 +33,22 @@ SHAPES: dict[str, Counts] = {
 LEAST, LEAST_ON_AVERAGE = 29, 0.92
 
 
-def noise(*parts: str, shape: str = "1") -> NoiseLaw:
-    return NoiseLaw.of([(Fraction(gamma), Fraction(shape)) for gamma in parts])
+def noise(*parts: str, shape: str = "1") -> NoiseDistribution:
+    return NoiseDistribution.of([(Fraction(gamma), Fraction(shape)) for gamma in parts])
 
 
-def counters(counts: Counts, setting: Setting, rng: np.random.Generator) -> Observed:
+def counters(counts: Counts, setting: CounterSetting, rng: np.random.Generator) -> Observed:
     values = counts.copy()
     if setting.is_hashed:
         values = np.zeros(2 * counts.size, dtype=np.int64)
         np.add.at(values, rng.integers(values.size, size=counts.size), counts)
-    return Observed.of(values + setting.law.simulate(values.size, rng=rng))
+    return Observed.of(values + setting.noise.simulate(values.size, rng=rng))
 
 
 def poor_decoding(observed: Observed) -> Prevalences:
     """Read each value as a count, noise and all: it may decide where to look, and must decide nothing else."""
     values = np.maximum(observed.values, 0)
-    seen = Observed.added(values, observed.numbers)
+    seen = Observed.sum_of(values, observed.numbers)
     return Prevalences(seen.values, seen.numbers.astype(np.float64))
 
 
@@ -59,7 +59,7 @@ def test_intervals_hold_for_counts_of_any_shape(shape: str) -> None:
     expected = truth.cumulative_prevalence(LEVELS), np.array([truth.prevalence(r) for r in LEVELS.tolist()])
     for is_hashed in (False, True):
         for gamma in ("1/5", "1", "4"):
-            setting = Setting(noise(gamma), is_hashed=is_hashed)
+            setting = CounterSetting(noise(gamma), is_hashed=is_hashed)
             held = []
             for _ in range(RUNS):
                 observed = counters(SHAPES[shape], setting, rng)
@@ -73,7 +73,7 @@ def test_intervals_hold_for_counts_of_any_shape(shape: str) -> None:
 
 def check_one_alone(far: int, shift: int, *, is_hashed: bool) -> None:
     """Check intervals where noise has moved the counter of the only label that is not small."""
-    setting = Setting(noise("1/2"), is_hashed=is_hashed)
+    setting = CounterSetting(noise("1/2"), is_hashed=is_hashed)
     observed = Observed.of(np.append(np.zeros(1_999, dtype=np.int64), far + shift))
     bands = counter_bands(observed, setting, poor_decoding(observed), labels=1.0)
     for band, at in ((bands[0], [1, far - 9, far]), (bands[1], [far])):
@@ -91,10 +91,10 @@ def test_the_largest_count_may_be_above_all_counters(*, is_hashed: bool) -> None
 
 def test_counters_that_are_all_full_may_hold_any_number_of_labels() -> None:
     rng = np.random.default_rng(20)
-    setting = Setting(noise("4"), is_hashed=True)
+    setting = CounterSetting(noise("4"), is_hashed=True)
     # 3.8 labels a counter: hardly any has none.
     held = np.bincount(rng.integers(1_000, size=3_800), minlength=1_000)
-    observed = Observed.of(held + setting.law.simulate(held.size, rng=rng))
+    observed = Observed.of(held + setting.noise.simulate(held.size, rng=rng))
     reaching, _ = counter_bands(observed, setting, default_decoder(setting).decode(observed, setting), labels=1.0)
     low, high = reaching.at([1])
     assert low[0] <= 3_800 <= high[0]
@@ -106,7 +106,7 @@ def test_decoders_of_counters_that_labels_do_not_share_do_not_mislead(method: st
     sketch = HashedSketch(buckets=3_800, epsilon=4, key=b"week 47")
     mechanism = sketch.reconstruct(method, simulations=0).mechanism
     assert isinstance(mechanism, SketchMechanism)
-    observed = mechanism._simulated(Profile([1, 2], [3_000, 800]), np.random.default_rng(21))
+    observed = mechanism._simulate(Profile([1, 2], [3_000, 800]), np.random.default_rng(21))
     found, evidence = mechanism.read_with_evidence(observed)
     assert found.num_labels < 3_000
     for band, true in ((evidence.band, [3_800, 800]), (evidence.prevalences, [3_000, 800])):
@@ -124,7 +124,7 @@ def test_the_largest_count_may_be_where_counts_are_not_told_apart() -> None:
 @pytest.mark.parametrize("is_hashed", [False, True])
 def test_intervals_are_not_wide_for_nothing(*, is_hashed: bool) -> None:
     rng, counts = np.random.default_rng(19), SHAPES["geometric"]
-    setting = Setting(noise("1"), is_hashed=is_hashed)
+    setting = CounterSetting(noise("1"), is_hashed=is_hashed)
     observed = counters(counts, setting, rng)
     reaching, single = counter_bands(observed, setting, default_decoder(setting).decode(observed, setting), labels=1.0)
     low, high = reaching.at(LEVELS)
@@ -137,7 +137,7 @@ def test_intervals_are_not_wide_for_nothing(*, is_hashed: bool) -> None:
 
 
 def test_labels_that_stand_for_others_are_scaled_and_less_sure() -> None:
-    setting = Setting(noise("50"), is_hashed=False)
+    setting = CounterSetting(noise("50"), is_hashed=False)
     observed = Observed.of(np.repeat([0, 3], 1000))
     decoded = Prevalences(np.array([0, 3]), np.array([1000.0, 1000.0]))
     (low,), (high,) = counter_bands(observed, setting, decoded, labels=4.0)[0].at([3])
@@ -148,11 +148,11 @@ def test_labels_that_stand_for_others_are_scaled_and_less_sure() -> None:
 @each_of(
     "setting",
     [
-        Setting(noise("1/10", "1/10", "1/10", "1/10", "1/10"), is_hashed=False),
-        Setting(noise("1/10", "1/10", "1/10", "1/10", "1/10"), is_hashed=True),
+        CounterSetting(noise("1/10", "1/10", "1/10", "1/10", "1/10"), is_hashed=False),
+        CounterSetting(noise("1/10", "1/10", "1/10", "1/10", "1/10"), is_hashed=True),
     ],
 )
-def test_where_transforms_say_nothing_the_sum_of_all_counters_still_bounds(setting: Setting) -> None:
+def test_where_transforms_say_nothing_the_sum_of_all_counters_still_bounds(setting: CounterSetting) -> None:
     rng = np.random.default_rng(20)
     observed = counters(SHAPES["geometric"], setting, rng)
     reaching, single = counter_bands(observed, setting, Prevalences.none(), labels=1.0)
@@ -166,7 +166,7 @@ def test_where_transforms_say_nothing_the_sum_of_all_counters_still_bounds(setti
 
 def test_counters_far_out_bound_what_is_there() -> None:
     for is_hashed in (False, True):
-        setting = Setting(noise("1"), is_hashed=is_hashed)
+        setting = CounterSetting(noise("1"), is_hashed=is_hashed)
         observed = counters(np.append(SHAPES["1 and 20"], [10**9, 10**9, 10**12]), setting, np.random.default_rng(21))
         bands = counter_bands(observed, setting, poor_decoding(observed), labels=1.0)
         for k, truth in ((10**6, 3), (10**9 - 100, 3), (10**9 + 100, 1), (10**12 - 100, 1), (10**12 + 100, 0)):
@@ -179,5 +179,5 @@ def test_counters_far_out_bound_what_is_there() -> None:
 
 def test_no_counters_hold_no_labels() -> None:
     nothing = Observed(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    for band in counter_bands(nothing, Setting(noise("1"), is_hashed=True), Prevalences.none(), labels=1.0):
+    for band in counter_bands(nothing, CounterSetting(noise("1"), is_hashed=True), Prevalences.none(), labels=1.0):
         assert band.at([1, 2])[1].tolist() == [0, 0]

@@ -1,4 +1,4 @@
-"""Clipping and unfolding: the law of what comes back, enumerated and drawn."""
+"""Clipping and unfolding: the distribution of what comes back, enumerated and drawn."""
 
 from fractions import Fraction
 from functools import partial
@@ -9,7 +9,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.randomness import discrete_laplace_pmf, geometric_pmf
 from anonhist.sketches import HashedSketch, NoiseShare, folding
-from anonhist.sketches.folding import folded, unfolded
+from anonhist.sketches.folding import fold, unfold
 from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
@@ -23,7 +23,7 @@ def test_the_law_of_an_unfolded_counter_is_that_of_one_never_clipped(
 ) -> None:
     """Every noise to ±100 is clipped, and every geometric number to 60 drawn where one is asked for."""
     noise, overshoot = np.arange(-100, 101), np.arange(61)
-    masses = np.bincount(folded(count + noise, LARGEST), weights=discrete_laplace_pmf(gamma, noise))
+    masses = np.bincount(fold(count + noise, LARGEST), weights=discrete_laplace_pmf(gamma, noise))
     assert masses.size == LARGEST + 1
     cases = np.repeat(np.arange(LARGEST + 1), overshoot.size)
     rates = []
@@ -35,15 +35,15 @@ def test_the_law_of_an_unfolded_counter_is_that_of_one_never_clipped(
         return overshoot
 
     monkeypatch.setattr(folding, "geometric", every_number)
-    back = unfolded(cases, LARGEST, gamma, source=SeededSource(1))
+    back = unfold(cases, LARGEST, gamma, source=SeededSource(1))
     assert rates == [gamma, gamma]
     chances = np.tile(geometric_pmf(gamma, overshoot), LARGEST + 1)
-    law = np.bincount(back + 60, weights=masses[cases] * chances)
+    distribution = np.bincount(back + 60, weights=masses[cases] * chances)
     # In between nothing is drawn: there the cases of one counter are the same value again and again.
     values = np.arange(-20, LARGEST + 21)
     expected = discrete_laplace_pmf(gamma, values - count)
     # Noise beyond ±100 is missing: e^−50 at most, of which what is compared is at least e^−24.
-    assert law[values + 60] == pytest.approx(expected, rel=1e-10)
+    assert distribution[values + 60] == pytest.approx(expected, rel=1e-10)
 
 
 def test_unfolded_counters_follow_the_law_and_folded_ones_do_not() -> None:
@@ -59,7 +59,7 @@ def test_unfolded_counters_follow_the_law_and_folded_ones_do_not() -> None:
 
 def test_counters_inside_stay_and_those_at_the_ends_move_outwards() -> None:
     counters = np.array([0, 1, 2, 3] * 1000)
-    back = unfolded(counters, LARGEST, Fraction(1, 5), source=SeededSource(1))
+    back = unfold(counters, LARGEST, Fraction(1, 5), source=SeededSource(1))
     assert back[1::4].tolist() == [1] * 1000
     assert back[2::4].tolist() == [2] * 1000
     assert back[::4].max() == 0

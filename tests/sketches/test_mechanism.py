@@ -11,16 +11,16 @@ import pytest
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
-from anonhist.sketches.decoding.decoder import Decoder, Setting
-from anonhist.sketches.mechanism import SketchMechanism, noisy
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
+from anonhist.sketches.sketch_mechanism import SketchMechanism, noisy
 from anonhist.testing.sources import SeededSource
 
 USER = PrivacyUnit.user(max_items=2)
 # Noise that is never seen: p = e^(−100).
-QUIET = NoiseLaw.of([(Fraction(100), Fraction(1))])
+QUIET = NoiseDistribution.of([(Fraction(100), Fraction(1))])
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Plain:
     name: ClassVar[str] = "plain"
     parameters: ClassVar[Mapping[str, str | int]] = {}
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         del setting
         return Prevalences(observed.values, observed.numbers.astype(np.float64))
 
@@ -39,19 +39,19 @@ class Plain:
 class Moved(Plain):
     """Reads simulations one count higher."""
 
-    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         del rng
         return Prevalences(observed.values + 1, self.decode(observed, setting).numbers)
 
 
 def _mechanism(**given: Any) -> SketchMechanism:
     decoder: Decoder = given.pop("decoder", Plain())
-    law: NoiseLaw = given.pop("law", QUIET)
+    distribution: NoiseDistribution = given.pop("distribution", QUIET)
     settings: dict[str, Any] = {
         "counters": 1000,
         "domain_size": None,
-        "sample_share": Fraction(1),
-        "setting": Setting(law, is_hashed=given.get("domain_size") is None),
+        "sampling_rate": Fraction(1),
+        "setting": CounterSetting(distribution, is_hashed=given.get("domain_size") is None),
         "decoder": decoder,
         "guarantee": Guarantee(USER, NeighboringRelation.ADD_OR_REMOVE, Fraction(1)),
     }
@@ -77,7 +77,7 @@ def test_a_domain_is_simulated_label_by_label() -> None:
 @pytest.mark.slow
 def test_a_sample_of_a_domain_is_one_without_replacement() -> None:
     profile = Profile([1, 2], [400, 300])
-    mechanism = _mechanism(counters=100, domain_size=1000, sample_share=Fraction(1, 9))
+    mechanism = _mechanism(counters=100, domain_size=1000, sampling_rate=Fraction(1, 9))
     runs = _runs(mechanism, profile, 400)
     for count, share in ((1, 0.4), (2, 0.3)):
         # 10 times a hypergeometric number.
@@ -88,7 +88,7 @@ def test_a_sample_of_a_domain_is_one_without_replacement() -> None:
 def test_a_sample_of_labels_that_all_occur_has_all_labels_of_the_domain() -> None:
     # 52 labels are sampled of 150, which is not what the share says: each stands for 150/52.
     labels = [str(number) for number in range(150)]
-    sketch = DomainSketch(alphabet=labels, epsilon=50, sample_share="1/3", source=SeededSource(7))
+    sketch = DomainSketch(alphabet=labels, epsilon=50, sampling_rate="1/3", source=SeededSource(7))
     sketch.update(labels)
     assert sketch.addresses.size != 50
     release = sketch.reconstruct("three-tap", simulations=2)
@@ -108,7 +108,7 @@ def test_hashed_labels_meet_in_counters() -> None:
 
 
 def test_hashed_labels_are_sampled_one_by_one() -> None:
-    mechanism = _mechanism(counters=2**16, sample_share=Fraction(1, 4))
+    mechanism = _mechanism(counters=2**16, sampling_rate=Fraction(1, 4))
     runs = _runs(mechanism, Profile([3], [200]), 50)
     # 4 times a binomial number; two labels meet in one run of 50.
     _check_moments([run.k_plus(1) for run in runs], 200, 16 * 200 * 0.25 * 0.75)
@@ -129,28 +129,30 @@ def test_simulations_are_read_as_the_decoder_rereads() -> None:
 
 @pytest.mark.parametrize(("places", "number"), [(30_000, 3), (2, 50_000)])
 def test_noise_is_added_to_every_counter(places: int, number: int) -> None:
-    law = NoiseLaw.of([(Fraction(1), Fraction(1)), (Fraction(1, 2), Fraction(1, 3))])
+    distribution = NoiseDistribution.of([(Fraction(1), Fraction(1)), (Fraction(1, 2), Fraction(1, 3))])
     public = Observed(1000 * np.arange(places), np.full(places, number))
-    found = noisy(public, law, rng=np.random.default_rng(7))
+    found = noisy(public, distribution, rng=np.random.default_rng(7))
     assert found.size == public.size
     reach = 4
     noise = (found.values + 500) % 1000 - 500
     seen = np.array([found.numbers[noise == each].sum() for each in range(-reach, reach + 1)])
-    expected = public.size * law.pmf(reach)
+    expected = public.size * distribution.pmf(reach)
     # Each of 9 frequencies within 5 standard errors: 5 in a million fail.
     assert (np.abs(seen - expected) < 5 * np.sqrt(expected)).all()
 
 
 @pytest.mark.parametrize("decoder", [ThreeTap(), Isotonic()])
 def test_noise_of_any_width_is_simulated(decoder: Decoder) -> None:
-    law = NoiseLaw.of([(Fraction(1, 2**40), Fraction(1))])
-    (run,) = _runs(_mechanism(counters=5, domain_size=5, law=law, decoder=decoder), Profile([1], [5]), 1)
+    distribution = NoiseDistribution.of([(Fraction(1, 2**40), Fraction(1))])
+    (run,) = _runs(
+        _mechanism(counters=5, domain_size=5, distribution=distribution, decoder=decoder), Profile([1], [5]), 1
+    )
     assert run.num_labels <= 5
 
 
 def test_it_says_what_it_is() -> None:
     parts = [(Fraction(1, 2), Fraction(1)), (Fraction(1, 3), Fraction(3, 2))]
-    hashed = _mechanism(law=NoiseLaw.of(parts), decoder=ThreeTap())
+    hashed = _mechanism(distribution=NoiseDistribution.of(parts), decoder=ThreeTap())
     assert hashed.name == "hashed-sketch"
     assert hashed.parameters == {
         "counters": 1000,
@@ -158,6 +160,6 @@ def test_it_says_what_it_is() -> None:
         "noise": "1/3^3/2,1/2",
         "method": "three-tap",
     }
-    listed = _mechanism(domain_size=4000, sample_share=Fraction(1, 4), decoder=ThreeTap())
+    listed = _mechanism(domain_size=4000, sampling_rate=Fraction(1, 4), decoder=ThreeTap())
     assert listed.name == "domain-sketch"
     assert listed.parameters["domain_size"] == 4000

@@ -53,7 +53,7 @@ def test_the_order_of_merging_does_not_matter_bit_for_bit(
     assert shuffled[0] == from_the_left
     assert shuffled[0].counters.tobytes() == from_the_left.counters.tobytes()
     assert shuffled[0].noise == from_the_left.noise
-    assert shuffled[0].law == from_the_left.law
+    assert shuffled[0].noise_distribution == from_the_left.noise_distribution
     assert shuffled[0].guarantee == from_the_left.guarantee
 
 
@@ -63,7 +63,7 @@ def test_counters_and_noise_add_up() -> None:
     assert type(total) is HashedSketch
     assert total.counters.tolist() == (one.counters + other.counters).tolist()
     assert set(total.noise) == {*one.noise, *other.noise}
-    assert total.law.parts == ((Fraction(1), Fraction(1)), (Fraction(2), Fraction(1)))
+    assert total.noise_distribution.parts == ((Fraction(1), Fraction(1)), (Fraction(2), Fraction(1)))
     assert (len(one.noise), len(other.noise)) == (1, 1)
 
 
@@ -90,7 +90,10 @@ def test_what_has_noise_in_common_is_refused() -> None:
 OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
     "key": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"l"), "one domain, or with one key"),
     "buckets": (lambda: HashedSketch(buckets=6, epsilon=1, key=b"k"), "one domain, or with one key"),
-    "sample": (lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", sample_share="1/2"), "one domain, or with one key"),
+    "sample": (
+        lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", sampling_rate="1/2"),
+        "one domain, or with one key",
+    ),
     "kind": (lambda: DomainSketch(alphabet=list("abcde"), epsilon=1, key=b"k"), "one domain, or with one key"),
     "unit": (
         lambda: HashedSketch(buckets=5, epsilon=1, key=b"k", unit=PrivacyUnit.user(max_items=2)),

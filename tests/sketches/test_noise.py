@@ -1,4 +1,4 @@
-"""The law of the noise on a counter: closed forms against sums and convolutions, at every scale."""
+"""The distribution of the noise on a counter: closed forms against sums and convolutions, at every scale."""
 
 from fractions import Fraction
 from typing import Any
@@ -8,12 +8,12 @@ import pytest
 
 from anonhist.errors import DataError, UsageError
 from anonhist.randomness import discrete_laplace_pmf, discrete_laplace_variance, negative_binomial_pmf
-from anonhist.sketches.noise import NoiseComponent, NoiseLaw
+from anonhist.sketches.noise import NoiseComponent, NoiseDistribution
 from anonhist.testing.cases import each_of
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 
 ONE = Fraction(1)
-LAWS = {
+DISTRIBUTIONS = {
     "whole": [(Fraction(1, 2), ONE)],
     "steep": [(Fraction(12), ONE)],
     "two": [(Fraction(1), ONE), (Fraction(2), ONE)],
@@ -31,32 +31,32 @@ def slow_pmf(parts: list[tuple[Fraction, Fraction]], reach: int) -> np.ndarray:
     total = np.eye(1, 2 * half + 1, half)[0]
     for gamma, shape in parts:
         if shape == 1:
-            law = discrete_laplace_pmf(gamma, np.arange(-half, half + 1))
+            distribution = discrete_laplace_pmf(gamma, np.arange(-half, half + 1))
         else:
             one = negative_binomial_pmf(gamma, shape.denominator, np.arange(half + 1))
-            law = np.convolve(one, one[::-1])
-        total = np.convolve(total, law)[half : 3 * half + 1]
+            distribution = np.convolve(one, one[::-1])
+        total = np.convolve(total, distribution)[half : 3 * half + 1]
     return total[half - reach : half + reach + 1]
 
 
-@each_of("name", LAWS)
+@each_of("name", DISTRIBUTIONS)
 def test_the_law_is_the_convolution_of_its_parts(name: str) -> None:
-    law = NoiseLaw.of(LAWS[name])
-    expected = slow_pmf(LAWS[name], 30)
-    assert law.pmf(30) == pytest.approx(expected, rel=0, abs=3e-15)
-    wide = law.pmf(100)
+    distribution = NoiseDistribution.of(DISTRIBUTIONS[name])
+    expected = slow_pmf(DISTRIBUTIONS[name], 30)
+    assert distribution.pmf(30) == pytest.approx(expected, rel=0, abs=3e-15)
+    wide = distribution.pmf(100)
     values = np.arange(-100, 101)
-    assert law.variance == pytest.approx((values**2 * wide).sum(), rel=1e-10)
+    assert distribution.variance == pytest.approx((values**2 * wide).sum(), rel=1e-10)
     angles = np.linspace(-4, 4, 9)
-    assert law.characteristic(angles) == pytest.approx(np.cos(np.outer(angles, values)) @ wide, abs=1e-13)
+    assert distribution.characteristic(angles) == pytest.approx(np.cos(np.outer(angles, values)) @ wide, abs=1e-13)
 
 
-@each_of("name", LAWS)
+@each_of("name", DISTRIBUTIONS)
 @each_of("probability", [0.3, 1e-3, 1e-9])
 def test_noise_stays_within_its_reach(name: str, probability: float) -> None:
-    law = NoiseLaw.of(LAWS[name])
-    reach = law.reach(probability)
-    masses = slow_pmf(LAWS[name], 140)
+    distribution = NoiseDistribution.of(DISTRIBUTIONS[name])
+    reach = distribution.reach(probability)
+    masses = slow_pmf(DISTRIBUTIONS[name], 140)
     beyond = np.array([masses[: 140 - k].sum() + masses[141 + k :].sum() for k in range(100)])
     assert beyond[reach] <= probability * (1 + 1e-12)
     least = int(np.flatnonzero(beyond <= probability)[0])
@@ -68,27 +68,29 @@ def test_noise_stays_within_its_reach(name: str, probability: float) -> None:
 
 def test_parts_are_sorted_and_shares_of_one_rate_add_up() -> None:
     half = Fraction(1, 2)
-    assert NoiseLaw.of([(Fraction(2), ONE), (ONE, ONE)]) == NoiseLaw.of([(ONE, ONE), (Fraction(2), ONE)])
-    assert NoiseLaw.of([(ONE, ONE), (ONE, ONE)]).parts == ((ONE, ONE), (ONE, ONE))
-    assert NoiseLaw.of([(ONE, half), (ONE, half)]).parts == ((ONE, ONE),)
-    assert NoiseLaw.of([(ONE, half), (Fraction(2), half)]).parts == ((ONE, half), (Fraction(2), half))
+    assert NoiseDistribution.of([(Fraction(2), ONE), (ONE, ONE)]) == NoiseDistribution.of(
+        [(ONE, ONE), (Fraction(2), ONE)]
+    )
+    assert NoiseDistribution.of([(ONE, ONE), (ONE, ONE)]).parts == ((ONE, ONE), (ONE, ONE))
+    assert NoiseDistribution.of([(ONE, half), (ONE, half)]).parts == ((ONE, ONE),)
+    assert NoiseDistribution.of([(ONE, half), (Fraction(2), half)]).parts == ((ONE, half), (Fraction(2), half))
     component = NoiseComponent("0" * 32, ONE, half, "s", participants=3)
-    assert NoiseLaw.of([component] * 3).parts == ((ONE, Fraction(3, 2)),)
+    assert NoiseDistribution.of([component] * 3).parts == ((ONE, Fraction(3, 2)),)
 
 
 def test_no_parts_are_no_noise() -> None:
-    law = NoiseLaw.of([])
-    assert (law.reach(1e-9), law.variance) == (0, 0)
-    assert law.pmf(2).tolist() == [0, 0, 1, 0, 0]
-    assert law.simulate(3, rng=np.random.default_rng(1)).tolist() == [0, 0, 0]
+    distribution = NoiseDistribution.of([])
+    assert (distribution.reach(1e-9), distribution.variance) == (0, 0)
+    assert distribution.pmf(2).tolist() == [0, 0, 1, 0, 0]
+    assert distribution.simulate(3, rng=np.random.default_rng(1)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("name", ["whole", "five", "share"])
 def test_simulated_noise_follows_the_law(name: str) -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seed is fixed."""
-    law = NoiseLaw.of(LAWS[name])
-    masses = np.append(law.pmf(120), 0.0)
-    values = law.simulate(20_000, rng=np.random.default_rng(1))
+    distribution = NoiseDistribution.of(DISTRIBUTIONS[name])
+    masses = np.append(distribution.pmf(120), 0.0)
+    values = distribution.simulate(20_000, rng=np.random.default_rng(1))
     assert values.dtype == np.int64
 
     def pmf(at: Any) -> np.ndarray:
@@ -101,20 +103,20 @@ def test_simulated_noise_follows_the_law(name: str) -> None:
 @each_of("gamma", ["1/1099511627776", "1e-6", "1/1000", "50", "800", "1e64"])
 @each_of("shapes", [["1"], ["1", "1"], ["1/2"], ["1", "1/7"]])
 def test_every_rate_gives_finite_numbers(gamma: str, shapes: list[str]) -> None:
-    law = NoiseLaw.of([(Fraction(gamma), Fraction(shape)) for shape in shapes])
-    assert np.isfinite(law.characteristic(np.linspace(0, 3.2, 7))).all()
-    assert law.characteristic(np.zeros(1)).tolist() == [1.0]
+    distribution = NoiseDistribution.of([(Fraction(gamma), Fraction(shape)) for shape in shapes])
+    assert np.isfinite(distribution.characteristic(np.linspace(0, 3.2, 7))).all()
+    assert distribution.characteristic(np.zeros(1)).tolist() == [1.0]
     total = sum(map(Fraction, shapes))
-    assert law.variance == pytest.approx(float(total) * discrete_laplace_variance(Fraction(gamma)), rel=1e-12)
+    assert distribution.variance == pytest.approx(float(total) * discrete_laplace_variance(Fraction(gamma)), rel=1e-12)
     for probability in (0.5, 1e-15):
-        assert law.reach(probability) >= 0
-    assert law.simulate(5, rng=np.random.default_rng(1)).shape == (5,)
+        assert distribution.reach(probability) >= 0
+    assert distribution.simulate(5, rng=np.random.default_rng(1)).shape == (5,)
     if Fraction(gamma) >= Fraction(1, 1000):
-        assert 0 < law.pmf(3).sum() <= 1 + 1e-12
+        assert 0 < distribution.pmf(3).sum() <= 1 + 1e-12
 
 
 def test_a_law_that_fills_the_memory_is_refused() -> None:
-    wide = NoiseLaw.of([(Fraction(1, 10**7), ONE)] * 2)
+    wide = NoiseDistribution.of([(Fraction(1, 10**7), ONE)] * 2)
     with pytest.raises(UsageError, match="too wide"):
         wide.pmf(3)
 
@@ -122,7 +124,7 @@ def test_a_law_that_fills_the_memory_is_refused() -> None:
 @each_of("probability", [0.0, 1.0, -1.0, float("nan")])
 def test_a_reach_needs_a_probability(probability: float) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
-        NoiseLaw.of([(ONE, ONE)]).reach(probability)
+        NoiseDistribution.of([(ONE, ONE)]).reach(probability)
 
 
 @each_of(
@@ -156,4 +158,4 @@ def test_a_part_that_is_none_is_refused(changed: dict[str, Any], message: str) -
 def test_a_law_needs_rates_and_shapes_above_zero() -> None:
     for part in ((Fraction(0), ONE), (ONE, Fraction(0)), (ONE, Fraction(-1))):
         with pytest.raises(UsageError, match="greater than zero"):
-            NoiseLaw.of([part])
+            NoiseDistribution.of([part])

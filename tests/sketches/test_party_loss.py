@@ -1,4 +1,4 @@
-"""What is lost where shares of noise are missing, against the exact law of those that are left."""
+"""What is lost where shares of noise are missing, against the exact distribution of those that are left."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ from anonhist.sketches.party_loss import party_loss
 from anonhist.testing.cases import each_of
 
 
-def law(gamma: float, shape: float, reach: int) -> np.ndarray:
+def distribution(gamma: float, shape: float, reach: int) -> np.ndarray:
     """Return P(0) to P(reach) of the difference of two negative binomial numbers: sums over all that matters."""
     j = np.arange(reach + int(45 / gamma))
     log_pmf = gammaln(shape + j) - gammaln(shape) - gammaln(j + 1) + shape * np.log(-np.expm1(-gamma)) - gamma * j
@@ -22,7 +22,7 @@ def law(gamma: float, shape: float, reach: int) -> np.ndarray:
 @each_of(("remaining", "of"), [(1, 2), (2, 3), (1, 3), (9, 10), (999, 1000)])
 @each_of("gamma", ["0.01", "0.1", "1", "4", "7.99", "8.01", "12"])
 def test_the_loss_is_that_of_the_law_and_largest_at_zero(gamma: str, remaining: int, of: int) -> None:
-    exact = law(float(gamma), remaining / of, 30)
+    exact = distribution(float(gamma), remaining / of, 30)
     losses = np.log(exact[:-1] / exact[1:])
     assert losses.max() == losses[0]
     # Log-convex: the further out, the less; and never less than the rate.

@@ -23,7 +23,7 @@ ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTIT
 ITEM, USER = PrivacyUnit.item(), PrivacyUnit.user(max_items=2)
 Counts = tuple[int, ...]
 # Log-probabilities of states.
-Law = dict[Any, float]
+Distribution = dict[Any, float]
 
 
 class GivenNoise:
@@ -39,26 +39,26 @@ class GivenNoise:
         return drawn
 
 
-def law_of(run: Callable[[], Any], *, draws: int, reach: int) -> Law:
+def distribution_of(run: Callable[[], Any], *, draws: int, reach: int) -> Distribution:
     """Run a program on all noise; different noise must lead to different states, so none of them is incomplete."""
-    law: Law = {}
+    distribution: Distribution = {}
     for values in product(range(-reach, reach + 1), repeat=draws):
         with pytest.MonkeyPatch.context() as patch:
             noise = GivenNoise(*values)
             patch.setattr(module, "discrete_laplace", noise)
             state = run()
-        assert state not in law
-        law[state] = noise.log_probability
-    return law
+        assert state not in distribution
+        distribution[state] = noise.log_probability
+    return distribution
 
 
-def largest_loss(laws: dict[Any, Law], neighbours: Iterator[tuple[Any, Any]]) -> float:
+def largest_loss(distributions: dict[Any, Distribution], neighbours: Iterator[tuple[Any, Any]]) -> float:
     """Return the largest |ln P(state|x) − ln P(state|x')| over neighbours x, x' and states that both reach."""
     losses = []
     for one, other in neighbours:
-        shared = laws[one].keys() & laws[other].keys()
+        shared = distributions[one].keys() & distributions[other].keys()
         assert shared
-        losses.extend(abs(laws[one][state] - laws[other][state]) for state in shared)
+        losses.extend(abs(distributions[one][state] - distributions[other][state]) for state in shared)
     return max(losses)
 
 
@@ -94,14 +94,16 @@ CASES = {
 
 
 def check_one_sketch(name: str) -> None:
-    """Compare the laws of the whole state on all data with few items."""
+    """Compare the distributions of the whole state on all data with few items."""
     unit, relation, size, most, reach = CASES[name]
     data = list(product(range(most + 1), repeat=size))
 
-    def law(counts: Counts) -> Law:
-        return law_of(lambda: tuple(counted(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach)
+    def distribution(counts: Counts) -> Distribution:
+        return distribution_of(
+            lambda: tuple(counted(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach
+        )
 
-    loss = largest_loss({counts: law(counts) for counts in data}, neighbours(data, unit, relation))
+    loss = largest_loss({counts: distribution(counts) for counts in data}, neighbours(data, unit, relation))
     assert_promised(loss, counted(data[0], unit, relation, "1.5").guarantee.epsilon)
 
 
@@ -125,8 +127,8 @@ def test_a_wrong_scale_is_noticed(name: str, factor: Fraction, monkeypatch: pyte
         check_one_sketch(name)
 
 
-def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Law:
-    """Law of what is seen where one sketch is seen by itself and then merged with another."""
+def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Distribution:
+    """Distribution of what is seen where one sketch is seen by itself and then merged with another."""
 
     def run() -> Any:
         first, second = counted(one, unit, ADD, "0.5"), counted(other, unit, ADD, "2")
@@ -134,7 +136,7 @@ def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Law:
         first.merge(second)
         return *seen, *first.counters.tolist()
 
-    return law_of(run, draws=4, reach=1)
+    return distribution_of(run, draws=4, reach=1)
 
 
 @pytest.mark.slow
@@ -143,15 +145,17 @@ def test_two_sketches_one_of_them_seen_before_they_are_merged(unit: PrivacyUnit)
     """An item is in one of them; a user may be in both, for which epsilons add up."""
     zero = (0, 0)
     data = [(zero, zero), ((1, 0), zero), (zero, (0, 1)), ((1, 0), (0, 1)), ((1, 0), (1, 0))]
-    laws = {pair: both_views(unit, *pair) for pair in (data[:3] if unit.kind == "item" else data)}
-    pairs = ((data[0], pair) for pair in laws)
+    distributions = {pair: both_views(unit, *pair) for pair in (data[:3] if unit.kind == "item" else data)}
+    pairs = ((data[0], pair) for pair in distributions)
     merged = counted(zero, unit, ADD, "0.5") + counted(zero, unit, ADD, "2")
-    assert_promised(largest_loss(laws, pairs), merged.guarantee.epsilon)
+    assert_promised(largest_loss(distributions, pairs), merged.guarantee.epsilon)
     assert merged.guarantee.epsilon == (2 if unit.kind == "item" else Fraction(5, 2))
 
 
-def summed_law(make: Callable[[np.ndarray], tuple[Sketch, np.ndarray]], noise: list[np.ndarray]) -> dict[int, float]:
-    """Law of one counter of a sum of sketches: each case of their noise is a counter of its own."""
+def summed_distribution(
+    make: Callable[[np.ndarray], tuple[Sketch, np.ndarray]], noise: list[np.ndarray]
+) -> dict[int, float]:
+    """Distribution of one counter of a sum of sketches: each case of their noise is a counter of its own."""
     cases = np.meshgrid(*noise, indexing="ij")
     total, probabilities = None, np.ones(cases[0].size)
     for values in cases:
@@ -160,13 +164,13 @@ def summed_law(make: Callable[[np.ndarray], tuple[Sketch, np.ndarray]], noise: l
         probabilities *= masses
     assert total is not None
     least = int(total.counters.min())
-    law = np.bincount(total.counters - least, weights=probabilities)
-    return {least + at: mass for at, mass in enumerate(law.tolist())}
+    distribution = np.bincount(total.counters - least, weights=probabilities)
+    return {least + at: mass for at, mass in enumerate(distribution.tolist())}
 
 
-def one_more(law: dict[int, float], *, within: int) -> float:
+def one_more(distribution: dict[int, float], *, within: int) -> float:
     """Return the largest loss between a count and one more, over values in [−within, within]."""
-    return max(abs(np.log(law[value] / law[value - 1])) for value in range(-within, within + 1))
+    return max(abs(np.log(distribution[value] / distribution[value - 1])) for value in range(-within, within + 1))
 
 
 @pytest.mark.parametrize("epsilons", [("1", "1"), ("1", "3")])
@@ -180,14 +184,14 @@ def test_the_sum_of_two_sketches_loses_no_more_than_promised(epsilons: tuple[str
             sketch = HashedSketch(buckets=values.size, epsilon=left.pop(0), key=b"k")
         return sketch, discrete_laplace_pmf(asked[-1], values)
 
-    law = summed_law(make, [np.arange(-30, 31)] * 2)
-    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-    loss = one_more(law, within=8)
+    distribution = summed_distribution(make, [np.arange(-30, 31)] * 2)
+    assert sum(distribution.values()) == pytest.approx(1, abs=1e-12)
+    loss = one_more(distribution, within=8)
     assert 0.8 <= loss <= float(max(asked)) * (1 + 1e-9)
 
 
-def shares_law(share: NoiseShare, parties: int, *, reach: int) -> tuple[dict[int, float], list[Sketch]]:
-    """Law of a counter of the sum of some parties' sketches, and a sketch of each, with real noise."""
+def shares_distribution(share: NoiseShare, parties: int, *, reach: int) -> tuple[dict[int, float], list[Sketch]]:
+    """Distribution of a counter of the sum of some parties' sketches, and a sketch of each, with real noise."""
     real = [HashedSketch(buckets=4, epsilon=1, key=b"k", noise_share=share) for _ in range(parties)]
 
     def make(values: np.ndarray) -> tuple[Sketch, np.ndarray]:
@@ -199,45 +203,47 @@ def shares_law(share: NoiseShare, parties: int, *, reach: int) -> tuple[dict[int
         difference = np.convolve(one, one[::-1])
         return sketch, difference[values + one.size - 1]
 
-    return summed_law(make, [np.arange(-reach, reach + 1)] * parties), real
+    return summed_distribution(make, [np.arange(-reach, reach + 1)] * parties), real
 
 
 def test_shares_add_up_to_the_noise_of_one_sketch() -> None:
     """Beyond the reach of 50, to come back to ±8, is e^−90 of the probability."""
-    law, sketches = shares_law(NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER), 2, reach=50)
+    distribution, sketches = shares_distribution(
+        NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER), 2, reach=50
+    )
     values = np.arange(-8, 9)
     expected = discrete_laplace_pmf(Fraction(1), values)
-    assert [law[value] for value in values.tolist()] == pytest.approx(expected.tolist(), rel=1e-12)
-    assert_promised(one_more(law, within=8), (sketches[0] + sketches[1]).guarantee.epsilon)
+    assert [distribution[value] for value in values.tolist()] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert_promised(one_more(distribution, within=8), (sketches[0] + sketches[1]).guarantee.epsilon)
 
 
 def test_a_party_learns_no_more_than_promised_where_it_may_be_the_adversary() -> None:
-    """The sum of three, less the share of one: the law is that of the other two, whichever share the one drew."""
+    """The sum of three, less the share of one, is distributed as the other two are, whichever share the one drew."""
     share = NoiseShare(honest=2, session="s")
-    law, sketches = shares_law(share, 2, reach=50)
-    whole = sketches[0] + sketches[1] + shares_law(share, 1, reach=5)[1][0]
+    distribution, sketches = shares_distribution(share, 2, reach=50)
+    whole = sketches[0] + sketches[1] + shares_distribution(share, 1, reach=5)[1][0]
     assert whole.guarantee.party_epsilon is None
-    assert_promised(one_more(law, within=8), whole.guarantee.epsilon)
+    assert_promised(one_more(distribution, within=8), whole.guarantee.epsilon)
 
 
 def test_where_it_may_not_a_party_learns_what_the_guarantee_says() -> None:
     """What is left is one share of two, and rounding up to four digits adds a thousandth at most."""
     share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
-    law, sketches = shares_law(share, 1, reach=25)
-    guarantee = (sketches[0] + shares_law(share, 1, reach=5)[1][0]).guarantee
+    distribution, sketches = shares_distribution(share, 1, reach=25)
+    guarantee = (sketches[0] + shares_distribution(share, 1, reach=5)[1][0]).guarantee
     assert guarantee.party_epsilon is not None
     promised = float(guarantee.party_epsilon)
-    assert promised * 0.999 <= one_more(law, within=5) <= promised
+    assert promised * 0.999 <= one_more(distribution, within=5) <= promised
     assert promised > 1.6 * guarantee.epsilon
 
 
 def test_further_shares_only_add_noise_and_fewer_promise_nothing() -> None:
     """Beyond the reach of 25, to come back to ±5, is e^−40 of the probability."""
-    law, sketches = shares_law(NoiseShare(honest=2, session="s"), 3, reach=25)
+    distribution, sketches = shares_distribution(NoiseShare(honest=2, session="s"), 3, reach=25)
     epsilon = sum(sketches[1:], start=sketches[0]).guarantee.epsilon
     assert epsilon == 1
-    assert 0.5 <= one_more(law, within=5) <= float(epsilon) * (1 + 1e-9)
-    alone, (sketch,) = shares_law(NoiseShare(honest=2, session="s"), 1, reach=25)
+    assert 0.5 <= one_more(distribution, within=5) <= float(epsilon) * (1 + 1e-9)
+    alone, (sketch,) = shares_distribution(NoiseShare(honest=2, session="s"), 1, reach=25)
     with pytest.raises(AssertionError):
         assert_promised(one_more(alone, within=5), Fraction(1))
     with pytest.raises(UsageError, match="holds 1 of at least 3 shares"):
@@ -247,10 +253,10 @@ def test_further_shares_only_add_noise_and_fewer_promise_nothing() -> None:
 def test_a_user_at_every_party_loses_what_the_guarantee_of_the_sum_says() -> None:
     """Two parties that share noise, a user with one item at each: the counter of a label moves by two."""
     share = NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER)
-    law, _ = shares_law(share, 2, reach=50)
+    distribution, _ = shares_distribution(share, 2, reach=50)
     user = {"unit": PrivacyUnit.user(max_items=1)}
     parties = [HashedSketch(buckets=4, epsilon=1, key=b"k", noise_share=share, **user) for _ in range(2)]
-    loss = max(abs(np.log(law[value] / law[value - 2])) for value in range(-6, 9))
+    loss = max(abs(np.log(distribution[value] / distribution[value - 2])) for value in range(-6, 9))
     assert_promised(loss, (parties[0] + parties[1]).guarantee.epsilon)
     assert_promised(loss, Fraction(2))
 
@@ -259,7 +265,7 @@ def test_clipping_loses_no_more() -> None:
     """All noise to ±60 into [0, 3]: what is beyond is e^−60 of what the ends hold."""
     noise = np.arange(-60, 61)
 
-    def law(count: int) -> Law:
+    def distribution(count: int) -> Distribution:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "discrete_laplace", lambda *_, **__: noise.copy())
             sketch = HashedSketch(buckets=noise.size, epsilon=1, key=b"k")
@@ -268,9 +274,9 @@ def test_clipping_loses_no_more() -> None:
         masses = np.bincount(sketch.counters, weights=discrete_laplace_pmf(sketch.noise[0].gamma, noise))
         return dict(enumerate(np.log(masses).tolist()))
 
-    laws: dict[Any, Law] = {count: law(count) for count in range(4)}
-    assert laws[0].keys() == set(range(4))
-    assert_promised(largest_loss(laws, ((count, count + 1) for count in range(3))), Fraction(1))
+    distributions: dict[Any, Distribution] = {count: distribution(count) for count in range(4)}
+    assert distributions[0].keys() == set(range(4))
+    assert_promised(largest_loss(distributions, ((count, count + 1) for count in range(3))), Fraction(1))
 
 
 def test_two_looks_show_what_was_counted_between_them() -> None:

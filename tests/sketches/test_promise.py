@@ -57,7 +57,7 @@ def test_users_may_be_in_every_sketch_so_epsilons_add_up() -> None:
 def test_users_of_one_sketch_each_lose_the_largest_epsilon_on_that_condition(relation: NeighboringRelation) -> None:
     parts = [part(1, "1/2"), part(2, "2"), *(part(number, "1", 2, "s") for number in (3, 4, 5))]
     merged = promise(USER, relation, parts, UsersIn.ONE_SKETCH)
-    assert (merged.unit, merged.epsilon, merged.spending) == (USER, 10 * relation.steps, ())
+    assert (merged.unit, merged.epsilon, merged.spending) == (USER, 10 * relation.distance, ())
     assert merged.conditions[0] == "no user has items in more than one of the 5 sketches"
     assert "provided that no user has items in more than one of the 5 sketches, and that at least 2" in str(merged)
     assert promise(USER, relation, parts[:1], UsersIn.ONE_SKETCH).conditions == ()

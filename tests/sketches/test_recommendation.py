@@ -8,7 +8,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import PrivacyUnit
 from anonhist.sketches import recommendation
 from anonhist.sketches.decoding.fourier import FourierDecompounding
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.recommendation import BYTES, LOADS, TOLERANCE, BucketRow, recommend_buckets
 from anonhist.testing.progress import assert_moves
 
@@ -38,7 +38,7 @@ def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_m
 ) -> None:
     errors = dict(zip(LOADS, (0.10, 0.10, 0.21, 0.19, 0.17, 0.16, 0.16), strict=True))
 
-    def made(labels: int, load: Fraction, _: NoiseLaw) -> BucketRow:
+    def made(labels: int, load: Fraction, _: NoiseDistribution) -> BucketRow:
         return BucketRow(round(labels / load), float(load), 8, 0.1, errors[load], 0.01)
 
     monkeypatch.setattr(recommendation, "_row", made)
@@ -77,7 +77,7 @@ def test_no_more_bytes_are_taken_than_allowed() -> None:
     found = recommend_buckets(labels=100, epsilon=1, max_bytes=450)
     assert [row.size for row in found.rows] == [200, 400]
     assert BYTES * found.best <= 450
-    with pytest.raises(UsageError, match="sample_share"):
+    with pytest.raises(UsageError, match="sampling_rate"):
         recommend_buckets(labels=100, epsilon=1, max_bytes=100)
 
 

@@ -11,7 +11,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import Decompounding, DomainSketch, EmpiricalBayes, HashedSketch, NoiseShare, Sketch, WuPagh
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
-from anonhist.sketches.mechanism import SketchMechanism
+from anonhist.sketches.sketch_mechanism import SketchMechanism
 from anonhist.testing.sources import SeededSource
 
 LABELS = [f"label {number}" for number in range(40)]
@@ -56,16 +56,16 @@ def test_a_decoder_is_given_or_named() -> None:
 
 def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from() -> None:
     unit = PrivacyUnit.user(max_items=3)
-    sketch = _listed(sample_share="1/2", unit=unit)
-    sketch.merge(_listed(sample_share="1/2", unit=unit, source=None))
+    sketch = _listed(sampling_rate="1/2", unit=unit)
+    sketch.merge(_listed(sampling_rate="1/2", unit=unit, source=None))
     release = sketch.reconstruct("three-tap")
     mechanism = release.mechanism
     assert isinstance(mechanism, SketchMechanism)
     assert release.guarantee == mechanism.guarantee == sketch.guarantee
     assert release.profile.unit == PrivacyUnit.user(max_items=6)
     assert (mechanism.counters, mechanism.domain_size) == (sketch.addresses.size, 40)
-    assert mechanism.sample_share == sketch.addresses.sample_share
-    assert mechanism.setting.law == sketch.law
+    assert mechanism.sampling_rate == sketch.addresses.sampling_rate
+    assert mechanism.setting.noise == sketch.noise_distribution
     hashed = _hashed().reconstruct("three-tap").mechanism
     assert isinstance(hashed, SketchMechanism)
     assert (hashed.counters, hashed.domain_size, hashed.setting.is_hashed) == (30, None, True)

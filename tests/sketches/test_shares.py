@@ -29,13 +29,13 @@ def test_the_counters_of_a_sum_have_the_noise_of_one_sketch_and_those_of_a_party
         for seed in range(4)
     ]
     one = negative_binomial_pmf(Fraction(2), 4, np.arange(60))
-    law = dict(zip(range(-59, 60), np.convolve(one, one[::-1]).tolist(), strict=True))
+    distribution = dict(zip(range(-59, 60), np.convolve(one, one[::-1]).tolist(), strict=True))
     whole = {value: float(discrete_laplace_pmf(Fraction(2), value)) for value in range(-59, 60)}
-    assert_pmf_equal(parties[0].counters, law)
+    assert_pmf_equal(parties[0].counters, distribution)
     assert_pmf_differs(parties[0].counters, whole)
     total = sum(parties[1:], start=parties[0])
     assert_pmf_equal(total.counters, whole)
-    assert total.law.parts == ((Fraction(2), Fraction(1)),)
+    assert total.noise_distribution.parts == ((Fraction(2), Fraction(1)),)
 
 
 def test_a_sketch_remembers_its_share() -> None:

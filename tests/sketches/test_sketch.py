@@ -113,7 +113,7 @@ def test_labels_outside_of_the_domain_are_refused_unless_they_are_ignored() -> N
 @MAKERS
 def test_a_sample_leaves_out_what_is_not_in_it_without_a_word(make: Callable[..., Sketch]) -> None:
     labels = [f"label {number}" for number in range(400)]
-    settings = {"key": b"k", "sample_share": "1/4", **({"alphabet": labels} if make is listed else {})}
+    settings = {"key": b"k", "sampling_rate": "1/4", **({"alphabet": labels} if make is listed else {})}
     sketch, untouched = make(**settings), make(**settings)
     sketch.update(labels)
     kept = int((keyed_hash(labels, key=b"k")[:, 1] < np.uint64(2**62)).sum())

@@ -7,7 +7,7 @@ import shlex
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError, masked
+from anonhist.errors import UsageError, mask
 from anonhist.privacy import PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
     >>> sentence_to_publish("There is no file 'me:secret@db'.", ["release", "me:secret@db"])
     "There is no file '***@db'."
     """
-    for _, value in sorted(map(_parted, arguments), key=lambda parts: -len(parts[1])):
-        shown = masked(value)
+    for _, value in sorted(map(_split_option, arguments), key=lambda parts: -len(parts[1])):
+        shown = mask(value)
         if shown != value:
             for told, instead in ((value, shown), (repr(value)[1:-1], repr(shown)[1:-1])):
                 sentence = sentence.replace(told, instead)
@@ -95,11 +95,11 @@ def sentence_to_publish(sentence: str, arguments: Iterable[str]) -> str:
 
 
 def _without_secrets(argument: str) -> str:
-    option, value = _parted(argument)
-    return option + masked(value)
+    option, value = _split_option(argument)
+    return option + mask(value)
 
 
-def _parted(argument: str) -> tuple[str, str]:
+def _split_option(argument: str) -> tuple[str, str]:
     """Return the option that an argument begins with, if it does, and the rest: its value."""
     option = _OPTION.match(argument)
     return (option[0], argument[option.end() :]) if option else ("", argument)

@@ -29,7 +29,7 @@ from anonhist.cli.options import (
 )
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.sketch.commands import sketch
-from anonhist.errors import UsageError, spelled
+from anonhist.errors import UsageError, spell_out
 from anonhist.version import __version__
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -224,7 +224,7 @@ def compare(**options: Any) -> None:
 
 
 _MEANINGS = {"all": "everything below, by every method, in one table"}
-_MEANINGS |= {name: spelled(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
+_MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
 # The sign keeps click from filling the lines below it.
 _ESTIMATE_HELP = f"""Estimate what the data say of the distribution behind them.
 

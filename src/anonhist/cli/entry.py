@@ -33,14 +33,14 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up: DuckDB's binding would report leaks there that are no fault of
     this program. Everything is written and renamed by then, and both streams are flushed.
     """
-    code = _prepared() or run(sys.argv[1:])
+    code = _prepare_streams() or run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
 
 
-def _prepared() -> int:
+def _prepare_streams() -> int:
     """Make the streams fit for what will be said, and return the exit code if that cannot be."""
     if sys.stdout is None:
         return _fail("standard output is closed: leave it open, or send it to /dev/null.", USAGE)

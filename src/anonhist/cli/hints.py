@@ -57,7 +57,7 @@ def no_such_option(word: str, context: click.Context) -> str:
     own = options_of(context.command)
     meant = {said: name for said, names in MEANT.items() for name in reversed(names) if name in own}
     if word in meant:
-        return f"{told}: say {_typed(own[meant[word]], context)}"
+        return f"{told}: say {_option_text(own[meant[word]], context)}"
     others = {path: options_of(command) for path, command in commands_of(context.find_root().command)}
     owners = [path for path, options in others.items() if word in options]
     # Who types an option of another command means it, unless one of this command is but a letter away.
@@ -101,7 +101,7 @@ def _near(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> list[str]:
     return [bare[name] for name in get_close_matches(word.lstrip("-"), bare, cutoff=cutoff)]
 
 
-def _typed(option: click.Option, context: click.Context) -> str:
+def _option_text(option: click.Option, context: click.Context) -> str:
     """Return an option as it is typed, with what it takes."""
     word = max(option.opts, key=len)
     if option.is_flag:

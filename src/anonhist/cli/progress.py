@@ -34,11 +34,11 @@ def progress_bars(work: str, *, shown: bool, first: str = "Reading") -> Iterator
         def read(share: float) -> None:
             progress.update(reading, completed=share)
 
-        def worked(share: float) -> None:
+        def work_on(share: float) -> None:
             progress.update(reading, completed=1.0)
             progress.update(working, completed=share, visible=True)
 
-        yield Bars(read, worked)
+        yield Bars(read, work_on)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from anonhist.cli.hints import commands_of, options_of
-from anonhist.errors import as_keyword, spelled
+from anonhist.errors import as_keyword, spell_out
 
 # Parameters of the library whose option has another name.
 _OTHER_NAMES = {
@@ -49,4 +49,4 @@ def as_typed(sentence: str, root: click.Command | None = None) -> str:
             return as_keyword(name, value)
         return typed if value in {None, "True", "False"} else typed + " " + value.strip("'")
 
-    return spelled(sentence, spell)
+    return spell_out(sentence, spell)

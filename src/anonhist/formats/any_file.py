@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonhist.errors import DataError, UsageError, masked
+from anonhist.errors import DataError, UsageError, mask
 from anonhist.formats.file_kind import loaded, refused_unless
 from anonhist.formats.json_text import content_of
 
@@ -61,7 +61,7 @@ def read(path: str | Path) -> Release | Sketch | Survey | Tally:
 
         return read_sketch(path)
     if ending not in (".json", ".parquet"):
-        message = f"Files that are read end in .json, .parquet or .sketch; {masked(str(path))!r} does not."
+        message = f"Files that are read end in .json, .parquet or .sketch; {mask(str(path))!r} does not."
         raise UsageError(message)
     content = content_of(Path(path))
     with refused_unless("file of this program", path):
@@ -74,10 +74,10 @@ def read(path: str | Path) -> Release | Sketch | Survey | Tally:
 def _format(document: object) -> object:
     """Return what a JSON document, or the content of a Parquet file, says it is."""
     if isinstance(document, bytes):
-        from anonhist.formats.parquet_content import damage_refused, opened
+        from anonhist.formats.parquet_content import open_parquet, refuse_damage
 
-        with damage_refused():
-            metadata = opened(document).schema_arrow.metadata or {}
+        with refuse_damage():
+            metadata = open_parquet(document).schema_arrow.metadata or {}
         return next((name for name in _KINDS if name.encode() in metadata), None)
     return document.get("format") if isinstance(document, dict) else None
 

@@ -215,7 +215,7 @@ def _error(value: object, version: int) -> ReleaseError:
         if name in fields
     }
     return ReleaseError(
-        _expected(fields["sorted_l1"], text(fields["method"], "the method"), runs),
+        _read_expected_error(fields["sorted_l1"], text(fields["method"], "the method"), runs),
         runs,
         whole(fields["levels"], "levels"),
         floats(fields["prevalence_standard_errors"], "prevalence_standard_errors"),
@@ -226,7 +226,7 @@ def _error(value: object, version: int) -> ReleaseError:
     )
 
 
-def _expected(value: object, method: str, runs: int) -> Estimate | None:
+def _read_expected_error(value: object, method: str, runs: int) -> Estimate | None:
     if not runs:
         if value is not None:
             raise DataError("without simulations there is no sorted ℓ1 error: it must be null")

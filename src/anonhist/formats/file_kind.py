@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from anonhist.errors import DataError, UsageError, masked
-from anonhist.formats.json_text import content_of, parsed
+from anonhist.errors import DataError, UsageError, mask
+from anonhist.formats.json_text import content_of, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +44,7 @@ class FileKind(Generic[T]):
         ending = Path(path).suffix.lower()
         if ending not in self.decoders:
             endings, none = " or ".join(self.decoders), "neither" if len(self.decoders) > 1 else "none"
-            message = f"A {self.name} is read from a {endings} file; {masked(str(path))!r} is {none}."
+            message = f"A {self.name} is read from a {endings} file; {mask(str(path))!r} is {none}."
             raise UsageError(message)
         content = content_of(Path(path))
         with refused_unless(self.name, path):
@@ -53,7 +53,7 @@ class FileKind(Generic[T]):
 
 def loaded(content: bytes, ending: str) -> Any:
     """Return the document that a JSON file holds, and the content of any other."""
-    return parsed(content) if ending == ".json" else content
+    return parse_json(content) if ending == ".json" else content
 
 
 @contextmanager

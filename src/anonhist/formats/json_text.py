@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from anonhist.errors import DataError, masked
+from anonhist.errors import DataError, mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,11 +37,11 @@ def content_of(source: Path) -> bytes:
         return source.read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {masked(str(source))!r} cannot be read: {reason}."
+        message = f"The file {mask(str(source))!r} cannot be read: {reason}."
         raise DataError(message) from None
 
 
-def parsed(content: bytes) -> object:
+def parse_json(content: bytes) -> object:
     """Return what a JSON text says, each field once and no number that is none."""
     try:
         return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)

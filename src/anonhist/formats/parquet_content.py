@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 2**16
 
 
 @contextmanager
-def damage_refused() -> Iterator[None]:
+def refuse_damage() -> Iterator[None]:
     """Turn what Arrow raises on a damaged file into one sentence."""
     import pyarrow as pa
 
@@ -32,7 +32,7 @@ def damage_refused() -> Iterator[None]:
         raise DataError("it is not a Parquet file, or a damaged one") from None
 
 
-def opened(content: bytes) -> pq.ParquetFile:
+def open_parquet(content: bytes) -> pq.ParquetFile:
     """Open a file without unpacking any of its rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq

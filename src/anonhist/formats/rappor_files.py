@@ -65,32 +65,32 @@ def read_rappor(params: str | Path, counts: str | Path, candidates: str | Path) 
 def _parameters(path: str | Path) -> RapporParameters:
     rows = [row for _, row in _rows(path)]
     if len(rows) != 2 or [name.strip() for name in rows[0]] != _NAMES or len(rows[1]) != len(_NAMES):
-        raise _refused(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
+        raise _error(path, f"it needs a line of the names {','.join(_NAMES)} and one of six numbers")
     try:
         k, h, m = (int(text) for text in rows[1][:3])
         # Not every text: a few letters may write a number that fills the memory.
         p, q, f = (parse_probability(text, name="p, q and f") for text in rows[1][3:])
     except (ValueError, UsageError):
-        raise _refused(path, "k, h and m must be whole numbers, p, q and f decimals of a reasonable length") from None
+        raise _error(path, "k, h and m must be whole numbers, p, q and f decimals of a reasonable length") from None
     try:
         return RapporParameters(k, h, m, p, q, f)
     except AnonhistError as error:
-        raise _refused(path, str(error).removesuffix(".")) from None
+        raise _error(path, str(error).removesuffix(".")) from None
 
 
 def _counts(path: str | Path, given: RapporParameters) -> RapporCounts:
     table: list[list[int]] = []
     for line, row in _rows(path):
         if len(table) == given.m:
-            raise _refused(path, f"it has more lines than the {given.m:,} cohorts of the parameters")
+            raise _error(path, f"it has more lines than the {given.m:,} cohorts of the parameters")
         table.append(_numbers(path, line, row, 1 + given.k))
     try:
         numbers = np.array(table, dtype=np.int64).reshape(len(table), 1 + given.k)
         return RapporCounts(given, numbers[:, 0], numbers[:, 1:])
     except OverflowError:
-        raise _refused(path, "a count is 2^63 or more") from None
+        raise _error(path, "a count is 2^63 or more") from None
     except DataError as error:
-        raise _refused(path, str(error).removesuffix(".")) from None
+        raise _error(path, str(error).removesuffix(".")) from None
 
 
 def _map(path: str | Path, given: RapporParameters) -> RapporMap:
@@ -101,25 +101,25 @@ def _map(path: str | Path, given: RapporParameters) -> RapporMap:
         numbers = _numbers(path, line, row[1:], given.m * given.h)
         bits = [number - first for number, first in zip(numbers, lowest, strict=True)]
         if not all(0 <= bit < given.k for bit in bits):
-            raise _refused(path, f"in line {line} a bit is not one of the k of its cohort")
+            raise _error(path, f"in line {line} a bit is not one of the k of its cohort")
         columns.append(np.array(bits, dtype=np.int32))
     try:
-        return RapporMap(names, _stacked(columns))
+        return RapporMap(names, _stack(columns))
     except AnonhistError as error:
-        raise _refused(path, str(error).removesuffix(".")) from None
+        raise _error(path, str(error).removesuffix(".")) from None
 
 
-def _stacked(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+def _stack(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return np.array(columns, dtype=np.int32).T if columns else np.empty((0, 0), dtype=np.int32)
 
 
 def _numbers(path: str | Path, line: int, row: list[str], count: int) -> list[int]:
     if len(row) != count:
-        raise _refused(path, f"line {line} has {len(row):,} numbers where {count:,} are needed")
+        raise _error(path, f"line {line} has {len(row):,} numbers where {count:,} are needed")
     try:
         return [int(text) for text in row]
     except ValueError:
-        raise _refused(path, f"line {line} has something that is no whole number") from None
+        raise _error(path, f"line {line} has something that is no whole number") from None
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
@@ -131,10 +131,10 @@ def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
                 if row:
                     yield reader.line_num, row
     except OSError as error:
-        raise _refused(path, error.strerror or "the system does not let it be read") from None
+        raise _error(path, error.strerror or "the system does not let it be read") from None
     except (UnicodeDecodeError, csv.Error):
-        raise _refused(path, "it is no CSV file in UTF-8") from None
+        raise _error(path, "it is no CSV file in UTF-8") from None
 
 
-def _refused(path: str | Path, reason: str) -> DataError:
+def _error(path: str | Path, reason: str) -> DataError:
     return DataError(f"{str(path)!r} is not such a file as RAPPOR writes: {reason}.")

@@ -9,8 +9,8 @@ import numpy as np
 from anonhist.errors import DataError
 from anonhist.formats.document import from_document
 from anonhist.formats.file_kind import FileKind
-from anonhist.formats.json_text import parsed
-from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
+from anonhist.formats.json_text import parse_json
+from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
 from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ _COLUMNS = ("count", "prevalence")
 
 
 def _from_parquet(content: bytes) -> Release:
-    with damage_refused():
-        file = opened(content)
+    with refuse_damage():
+        file = open_parquet(content)
         document = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a release")
-        release = from_document(parsed(document))
+        release = from_document(parse_json(document))
         check_codecs(content)
         # Tools that filter a table keep its metadata: the two must still say the same.
         is_same = _holds(file, dict(zip(_COLUMNS, counts_and_prevalences(release), strict=True)))

@@ -63,8 +63,8 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
     ...     with sketch_in_place(f"{folder}/a.sketch") as sketch:
     ...         sketch.update(["pets", "cats", "pets"])
     """
-    target = _followed(check_sketch_path(path))
-    with _locked(target, path, waiting) as file:
+    target = _follow_link(check_sketch_path(path))
+    with _hold_lock(target, path, waiting) as file:
         check_sole_name(os.fstat(file.fileno()), path)
         sketch = read_open_sketch(file, path)
         check_free(target, overwrite=True)
@@ -78,7 +78,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
                 raise OutputError(message)
 
 
-def _followed(path: Path) -> Path:
+def _follow_link(path: Path) -> Path:
     """Return what a symbolic link points to; names that the system does not take are refused when they are opened."""
     try:
         return Path(os.path.realpath(path))
@@ -87,7 +87,7 @@ def _followed(path: Path) -> Path:
 
 
 @contextmanager
-def _locked(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
+def _hold_lock(target: Path, path: str | Path, waiting: Callable[[], None] | None) -> Iterator[BinaryIO]:
     """Open a file and lock it, and again until what is locked is what the path names."""
     while True:
         with open_sketch(target, path) as file:

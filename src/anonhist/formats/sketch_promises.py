@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from anonhist.privacy import Guarantee
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.noise import NoiseDistribution
 
 # Shares that add up to exactly one noise cannot be told from a noise of one sketch there.
 _UNKNOWN_SHARES = (
@@ -35,11 +35,11 @@ def promise_of_version_1(guarantee: Guarantee) -> Guarantee:
     return replace(guarantee, unit=unit, conditions=(_UNKNOWN_SHARES, _UNKNOWN_USERS))
 
 
-def check_promise_of_version_1(guarantee: Guarantee, law: NoiseLaw) -> None:
+def check_promise_of_version_1(guarantee: Guarantee, distribution: NoiseDistribution) -> None:
     """Refuse a guarantee of version 1 that a sketch with this noise does not give.
 
-    A law says of shares of noise how much they are together, not in how many sessions: at least one, and no more than
-    they are enough for.
+    A distribution says of shares of noise how much they are together, not in how many sessions: at least one, and no
+    more than they are enough for.
 
     Raises
     ------
@@ -48,10 +48,10 @@ def check_promise_of_version_1(guarantee: Guarantee, law: NoiseLaw) -> None:
     """
     if guarantee.delta or guarantee.arithmetic != ARITHMETIC or guarantee.unit.max_count is not None:
         raise DataError("the guarantee's unit, delta or arithmetic is not that of a sketch")
-    steps = guarantee.unit.max_distance * guarantee.relation.steps
+    steps = guarantee.unit.max_distance * guarantee.relation.distance
     least: dict[Fraction, int] = {}
     most: dict[Fraction, int] = {}
-    for gamma, shape in law.parts:
+    for gamma, shape in distribution.parts:
         if shape < 1:
             raise DataError("a part of the noise is missing, so that nothing is promised")
         least[gamma] = least.get(gamma, 0) + 1

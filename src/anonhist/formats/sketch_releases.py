@@ -14,11 +14,11 @@ from anonhist.formats.sketch_promises import check_promise_of_version_1, promise
 from anonhist.mechanisms.basis.setting import NO_ITEMS
 from anonhist.privacy import PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS, MOST_LISTED
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import decoder_from
-from anonhist.sketches.mechanism import SKETCH, SketchMechanism
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.promise import SharedNoise, UsersIn, promise_of
+from anonhist.sketches.sketch_mechanism import SKETCH, SketchMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,16 +58,16 @@ def remake(recorded: Recorded) -> Remade:
         mechanism = SketchMechanism(
             counters=parse_whole_number(counters, name="counters", most=MOST_COUNTERS),
             domain_size=None if is_hashed else _domain_size(labels, counters),
-            sample_share=parse_epsilon(share, name="sample_share"),
-            setting=Setting(_law(noise), is_hashed=is_hashed),
+            sampling_rate=parse_epsilon(share, name="sample_share"),
+            setting=CounterSetting(_distribution(noise), is_hashed=is_hashed),
             decoder=decoder_from(method, given),
             guarantee=guarantee,
-            shared=_shared(shares),
+            shared=_read_shares(shares),
         )
     except UsageError as error:
         message = f"the parameters of the {name} in the file are invalid: {error}"
         raise DataError(message) from None
-    if mechanism.sample_share > 1 or (mechanism.sample_share == 1 and labels not in (None, counters)):
+    if mechanism.sampling_rate > 1 or (mechanism.sampling_rate == 1 and labels not in (None, counters)):
         raise DataError("the share that is sampled does not belong to such a domain")
     written = dict(mechanism.parameters)
     if version == 1:
@@ -77,7 +77,7 @@ def remake(recorded: Recorded) -> Remade:
     if version > 1:
         _check_promise(mechanism)
     else:
-        check_promise_of_version_1(guarantee, mechanism.setting.law)
+        check_promise_of_version_1(guarantee, mechanism.setting.noise)
         mechanism = replace(mechanism, guarantee=promise_of_version_1(guarantee))
     return Remade(mechanism, mechanism.guarantee, _check)
 
@@ -95,8 +95,8 @@ def _domain_size(labels: object, counters: int) -> int:
     return parse_whole_number(labels, name="domain_size", least=counters, most=MOST_LISTED)
 
 
-def _law(noise: object) -> NoiseLaw:
-    """Read the parts of a noise law."""
+def _distribution(noise: object) -> NoiseDistribution:
+    """Read the parts of a noise distribution."""
     found = [_PART.fullmatch(part) for part in noise.split(",")] if isinstance(noise, str) else [None]
     parts = [
         (parse_epsilon(part["gamma"], name="gamma"), parse_epsilon(part["shape"] or "1", name="shape"))
@@ -105,13 +105,13 @@ def _law(noise: object) -> NoiseLaw:
     ]
     if len(parts) < len(found):
         raise DataError("the noise must be rates of its parts, such as 1/2 or 1/2^3/2, with commas between them")
-    law = NoiseLaw.of(parts)
-    if law.parts != tuple(parts):
+    distribution = NoiseDistribution.of(parts)
+    if distribution.parts != tuple(parts):
         raise DataError("the parts of the noise must be in ascending order")
-    return law
+    return distribution
 
 
-def _shared(shares: object) -> tuple[SharedNoise, ...] | None:
+def _read_shares(shares: object) -> tuple[SharedNoise, ...] | None:
     """Read the shares of noise, session by session."""
     if shares == "unknown":
         return None
@@ -132,24 +132,24 @@ def _shared(shares: object) -> tuple[SharedNoise, ...] | None:
 
 def _check_promise(mechanism: SketchMechanism) -> None:
     """Refuse a guarantee that a sketch with this noise does not give."""
-    guarantee, law, shared = mechanism.guarantee, mechanism.setting.law, mechanism.shared
+    guarantee, distribution, shared = mechanism.guarantee, mechanism.setting.noise, mechanism.shared
     if not SKETCH.protects(guarantee.unit):
         raise DataError("a sketch protects items or users, or single edges")
     unit = PrivacyUnit(guarantee.unit.kind, guarantee.unit.bound)
     if shared is None:
         older = replace(guarantee, unit=unit, conditions=(), party_epsilon=None)
-        check_promise_of_version_1(older, law)
+        check_promise_of_version_1(older, distribution)
         possible = [promise_of_version_1(older)]
     else:
-        rates = _own_rates(law, shared)
+        rates = _own_rates(distribution, shared)
         possible = [promise_of(unit, guarantee.relation, rates, shared, users_in) for users_in in UsersIn]
     if guarantee not in possible:
         raise DataError("the guarantee is not the one that a sketch with such noise gives")
 
 
-def _own_rates(law: NoiseLaw, shared: Sequence[SharedNoise]) -> list[Fraction]:
+def _own_rates(distribution: NoiseDistribution, shared: Sequence[SharedNoise]) -> list[Fraction]:
     """Return the rates of the noises that are not shared."""
-    rest = list(law.parts)
+    rest = list(distribution.parts)
     for gamma in {each.gamma for each in shared}:
         part = (gamma, sum(Fraction(each.merged, each.honest) for each in shared if each.gamma == gamma))
         if part not in rest:

@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, OutputError, UsageError, masked
+from anonhist.errors import DataError, OutputError, UsageError, mask
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.file_kind import refused_unless
-from anonhist.formats.json_text import parsed
+from anonhist.formats.json_text import parse_json
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
 from anonhist.sketches.noise import NoiseComponent
@@ -126,7 +126,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        message = f"A sketch is read from a {ENDING} file; {masked(str(path))!r} is none."
+        message = f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is none."
         raise UsageError(message)
     return Path(path)
 
@@ -142,7 +142,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
         file = source.open("rb")
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the system does not take such a name"
-        message = f"The file {masked(str(path))!r} cannot be read: {reason}."
+        message = f"The file {mask(str(path))!r} cannot be read: {reason}."
         raise DataError(message) from None
     with file:
         yield file
@@ -158,7 +158,7 @@ def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
         except OSError:
             raise DataError("it is not a plain file") from None
         _check_whole(content)
-        return _decoded(content)
+        return _decode(content)
 
 
 class _Sink:
@@ -213,7 +213,7 @@ def _head(sketch: Sketch, digest: str) -> dict[str, Any]:
         "library_version": __version__,
         "kind": "domain" if is_listed else "hashed",
         "key": addresses.key.hex(),
-        "sample_share": str(addresses.sample_share),
+        "sample_share": str(addresses.sampling_rate),
         "domain_size": addresses.domain_size if isinstance(addresses, DomainAddresses) else None,
         "unit": sketch.unit.kind,
         "bound": sketch.unit.bound,
@@ -256,7 +256,7 @@ def _check_whole(content: mmap.mmap) -> None:
         raise DataError("it is damaged or cut off: its digest is not the one that it was written with")
 
 
-def _decoded(content: mmap.mmap) -> Sketch:
+def _decode(content: mmap.mmap) -> Sketch:
     import pyarrow as pa
 
     try:
@@ -266,7 +266,7 @@ def _decoded(content: mmap.mmap) -> Sketch:
     document = (batch.schema.metadata or {}).get(METADATA_KEY)
     if document is None:
         raise DataError("it is an Arrow file, but not one of a sketch")
-    head = parsed(document)
+    head = parse_json(document)
     version = check_version(head, FORMAT, VERSION, oldest=OLDEST)
     fields = mapping(head, _FIELDS | (_FIELDS_SINCE_2 if version > 1 else set()), "a sketch")
     names = {"hashed": ("counter",), "domain": ("counter", "label")}.get(text(fields["kind"], "the kind"))

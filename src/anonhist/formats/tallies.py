@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError
 from anonhist.formats.fields import check_version, mapping, text, whole
 from anonhist.formats.file_kind import FileKind
-from anonhist.formats.json_text import document_text, parsed
-from anonhist.formats.parquet_content import batches, check_codecs, damage_refused, opened
+from anonhist.formats.json_text import document_text, parse_json
+from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
 from anonhist.local.surveys.tally import Tally
 
 if TYPE_CHECKING:
@@ -86,14 +86,14 @@ def _tally(top: Mapping[str, Any], cells: NDArray[np.int64], counts: NDArray[np.
 def _from_parquet(content: bytes) -> Tally:
     import pyarrow as pa
 
-    with damage_refused():
-        file = opened(content)
+    with refuse_damage():
+        file = open_parquet(content)
         schema = file.schema_arrow
         document = (schema.metadata or {}).get(METADATA_KEY)
         if document is None:
             raise DataError("it is a Parquet file, but not one of a tally")
         # All that can be known is checked before any cell is read: a few bytes can stand for any number of them.
-        head = parsed(document)
+        head = parse_json(document)
         check_version(head, FORMAT, VERSION)
         mapping(head, _FIELDS, "a tally")
         wrong = "its columns must be cell and count, whole numbers all of them"

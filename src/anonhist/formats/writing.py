@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonhist.errors import UsageError, masked
+from anonhist.errors import UsageError, mask
 from anonhist.formats.atomic import check_free, written_whole
 from anonhist.formats.document import to_document
 from anonhist.formats.json_text import document_text
@@ -31,7 +31,7 @@ def check_ending(path: str | Path, *, endings: tuple[str, ...] = ENDINGS, what: 
     ending = Path(path).suffix.lower()
     if ending not in endings:
         message = (
-            f"{what} written as {', '.join(endings)}, by the ending of its path; {masked(str(path))!r} ends in none."
+            f"{what} written as {', '.join(endings)}, by the ending of its path; {mask(str(path))!r} ends in none."
         )
         raise UsageError(message)
     return ending

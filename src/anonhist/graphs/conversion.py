@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.graph import IDENTITY_KEY, MAX_NODES, Graph
-from anonhist.graphs.normalise import normalised
+from anonhist.graphs.normalise import normalise
 from anonhist.graphs.policy import SIMPLE, EdgePolicy
 from anonhist.numeric.keyed_hash import keyed_hash
 from anonhist.numeric.value_name import LARGEST_NAMED, NOT_WHOLE, value_name
@@ -83,10 +83,10 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     if all(callable(getattr(source, name, None)) for name in ("edges", "nodes", "is_directed")):
         return _from_networkx(source, policy, nodes)
     if hasattr(source, "tocsr") and hasattr(source, "shape"):
-        return _from_names(_named(_matrix_ends(source, policy)), policy, nodes)
+        return _from_names(_name_ids(_matrix_ends(source, policy)), policy, nodes)
     if isinstance(source, np.ndarray):
-        return _from_names(_named(_array_ends(source)), policy, nodes)
-    return _from_names(_named(_listed_ends(source)), policy, nodes)
+        return _from_names(_name_ids(_array_ends(source)), policy, nodes)
+    return _from_names(_name_ids(_listed_ends(source)), policy, nodes)
 
 
 def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
@@ -96,12 +96,12 @@ def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None)
             "or a policy with Direction.UNDIRECTED."
         )
     # networkx's own view of edges is a mapping, whose keys are the edges.
-    return _from_names(_named(_listed_ends(list(source.edges()))), policy, nodes)
+    return _from_names(_name_ids(_listed_ends(list(source.edges()))), policy, nodes)
 
 
 def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
     """Make a graph of the names of ends: of all sources, then of all targets."""
-    listed = ends.names if nodes is None else _named(nodes if isinstance(nodes, np.ndarray) else list(nodes)).names
+    listed = ends.names if nodes is None else _name_ids(nodes if isinstance(nodes, np.ndarray) else list(nodes)).names
     if len(listed) > MAX_NODES:
         raise DataError("A graph can have 2^31 nodes at most.")
     # Python sorts texts by code points.
@@ -112,7 +112,7 @@ def _from_names(ends: _Named, policy: EdgePolicy, nodes: Iterable[Any] | None) -
     except KeyError:
         raise DataError("An edge ends in a node that is not listed: list all nodes, or leave the list out.") from None
     sources, targets = np.split(renamed[ends.codes], 2)
-    edges = normalised(sources, targets, num_nodes=len(names), policy=policy)
+    edges = normalise(sources, targets, num_nodes=len(names), policy=policy)
     identities = keyed_hash(names, key=IDENTITY_KEY)[:, 0].copy()
     return Graph(edges.sources, edges.targets, identities, policy, nodes is not None)
 
@@ -156,7 +156,7 @@ class _Named:
     codes: NDArray[np.int64]
 
 
-def _named(ids: NDArray[Any] | list[Any]) -> _Named:
+def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
     """Name ids, or refuse them where the same id has two names or two ids the same."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind == "f":
         ids = _whole(ids)

@@ -31,7 +31,7 @@ class NormalisedEdges:
     duplicates: int
 
 
-def normalised(
+def normalise(
     sources: NDArray[np.int64], targets: NDArray[np.int64], *, num_nodes: int, policy: EdgePolicy
 ) -> NormalisedEdges:
     """Apply a policy to edges.
@@ -56,7 +56,7 @@ def normalised(
     Examples
     --------
     >>> from anonhist.graphs.policy import EdgePolicy
-    >>> edges = normalised(np.array([2, 0, 1, 1]), np.array([1, 1, 0, 1]), num_nodes=3, policy=EdgePolicy())
+    >>> edges = normalise(np.array([2, 0, 1, 1]), np.array([1, 1, 0, 1]), num_nodes=3, policy=EdgePolicy())
     >>> edges.sources.tolist(), edges.targets.tolist(), edges.self_loops, edges.duplicates
     ([0, 1], [1, 2], 1, 1)
     """

@@ -138,12 +138,12 @@ def _names(line: bytes, delimiter: str, *, header: bool, what: str) -> list[str]
 
 def first_line(path: str) -> bytes:
     """Return the first line of a local file, as far as names of columns may be long."""
-    with _uncompressed(path) as file:
+    with _decompress(path) as file:
         line: bytes = file.readline(_LONGEST_HEADER)
     return line
 
 
-def _uncompressed(path: str) -> Any:
+def _decompress(path: str) -> Any:
     if path.lower().endswith(".gz"):
         import gzip
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.policy import Direction
 from anonhist.ingest.columns import label_column, require
-from anonhist.ingest.naming import NAMED, as_text, named
+from anonhist.ingest.naming import NAMED, as_text, name_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def edge_rows(table: Any, origin: str, target: str) -> Any:
     if is_whole:
         return table.select(source=nw.col(origin), target=nw.col(target))
     names = {end: as_text(table, name, only_whole=True) for end, name in (("source", origin), ("target", target))}
-    return table.select(**names, **named(table, {origin: True, target: True}))
+    return table.select(**names, **name_columns(table, {origin: True, target: True}))
 
 
 def node_query(rows: Any, policy: EdgePolicy) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.graphs.conversion import as_graph
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.normalise import normalised
+from anonhist.graphs.normalise import normalise
 from anonhist.graphs.policy import SIMPLE, EdgePolicy
 from anonhist.ingest.columns import required_key
 from anonhist.ingest.edge_query import NAMELESS, LeftOut, degree_query, edge_columns, edge_rows, node_query
@@ -23,7 +23,7 @@ from anonhist.ingest.node_names import EndNames, ranks_among
 from anonhist.ingest.progress import followed
 from anonhist.ingest.query import fetch
 from anonhist.ingest.record_batches import record_batches
-from anonhist.ingest.sources import as_path, is_table, opened
+from anonhist.ingest.sources import as_path, is_table, open_source
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 
@@ -97,7 +97,7 @@ def read_edges(
     Graph(3 nodes, 2 edges)
     """
     asked = _Asked(origin, target, table, delimiter, header, policy)
-    source = asked.checked(as_path(source), nodes)
+    source = asked.check(as_path(source), nodes)
     if _is_in_memory(source):
         return as_graph(source, policy=policy, nodes=_plain_nodes(nodes))
     listed = None if nodes is None else node_names(nodes)
@@ -106,8 +106,8 @@ def read_edges(
         for batch in record_batches(rows, _ROWS):
             check_batch(batch, only_whole=True)
             names.add(batch)
-    sources, targets, identities = names.ranked(listed)
-    edges = normalised(sources, targets, num_nodes=identities.size, policy=policy)
+    sources, targets, identities = names.rank(listed)
+    edges = normalise(sources, targets, num_nodes=identities.size, policy=policy)
     asked.tell(LeftOut(names.rows, names.without_ends, edges.self_loops, edges.duplicates), source, notify)
     return Graph(edges.sources, edges.targets, identities, policy, nodes_listed=nodes is not None)
 
@@ -150,7 +150,7 @@ def read_degrees(
     Profile(n=4, num_labels=3, {1: 2, 2: 1})
     """
     asked = _Asked(origin, target, table, delimiter, header, policy)
-    source = asked.checked(as_path(source), nodes)
+    source = asked.check(as_path(source), nodes)
     if _is_in_memory(source):
         return as_graph(source, policy=policy, nodes=_plain_nodes(nodes)).degree_profile()
     listed = None if nodes is None else node_names(nodes)
@@ -175,7 +175,7 @@ class _Asked:
     header: bool | None
     policy: EdgePolicy
 
-    def checked(self, source: Any, nodes: Any) -> Any:
+    def check(self, source: Any, nodes: Any) -> Any:
         """Return the source, or refuse what contradicts itself."""
         if not isinstance(self.policy, EdgePolicy):
             message = f"policy must be an EdgePolicy, such as EdgePolicy(Direction.IN), not {self.policy!r:.80}."
@@ -206,7 +206,7 @@ class _Asked:
         is_text = self.is_text(source)
         kind, header = "labels" if is_text else "events", self.header is not False
         follow = followed(progress)
-        opening = opened(
+        opening = open_source(
             source,
             table=self.table,
             format=kind,

@@ -73,7 +73,7 @@ _EXPLANATIONS = (
 
 
 @contextmanager
-def translated(what: str, *, path: str = "") -> Iterator[None]:
+def translate_failures(what: str, *, path: str = "") -> Iterator[None]:
     """Turn what an engine raises into a DataError about ``what``; ``path`` is public and says nothing of the cause."""
     try:
         yield
@@ -87,10 +87,10 @@ def translated(what: str, *, path: str = "") -> Iterator[None]:
             # DuckDB's way to say that Ctrl-C was pressed.
             raise KeyboardInterrupt from None
         # Engine messages quote the data they stumbled over, so only their kind is told.
-        raise DataError(f"{what} {_explained(error, path)}") from None
+        raise DataError(f"{what} {_explain(error, path)}") from None
 
 
-def _explained(error: Exception, path: str) -> str:
+def _explain(error: Exception, path: str) -> str:
     text = str(error)
     if path:
         text = text.replace(path, "")

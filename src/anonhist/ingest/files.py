@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from anonhist.errors import UsageError, masked
+from anonhist.errors import UsageError, mask
 from anonhist.ingest.delimited import (
     STDIN,
     delimited_relation,
@@ -14,7 +14,7 @@ from anonhist.ingest.delimited import (
     stdin_relation,
 )
 from anonhist.ingest.json_lines import json_relation
-from anonhist.ingest.local_files import escaped, is_remote, matched, readable
+from anonhist.ingest.local_files import escape_pattern, is_remote, match_files, readable
 from anonhist.ingest.parquet import parquet_relation
 from anonhist.ingest.remote_files import remote_files, remote_line
 
@@ -56,7 +56,7 @@ def file_relation(
     remote = is_remote(source)
     paths = [source] if remote else readable(source)
     # A name is taken for a pattern once more, so what would be read as one is escaped.
-    patterns = remote_files(connection, source) if remote else [escaped(path) for path in paths]
+    patterns = remote_files(connection, source) if remote else [escape_pattern(path) for path in paths]
     if format == "labels":
         return labels_relation(connection, patterns)
     ending = _common_ending(source, paths, remote=remote)
@@ -65,17 +65,17 @@ def file_relation(
         return parquet_relation(connection, patterns) if is_parquet else json_relation(connection, patterns, keys)
     delimiter = _DELIMITERS.get(ending) if delimiter is None else delimiter
     if delimiter is None and ending in _OF_DATABASES:
-        message = f"{masked(source)!r} is no file of rows, by its ending. {HOW_TO_NAME}"
+        message = f"{mask(source)!r} is no file of rows, by its ending. {HOW_TO_NAME}"
         raise UsageError(message)
     if delimiter is None and ending == ".sketch":
         message = (
-            f"{masked(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
+            f"{mask(source)!r} is a sketch, by its ending: 'anonhist sketch profile' reads one, and 'anonhist sketch "
             "merge' adds several."
         )
         raise UsageError(message)
     if delimiter is None:
         message = (
-            f"{masked(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "
+            f"{mask(source)!r} has an ending that is not known (.csv, .tsv, .jsonl, .parquet, each with .gz or "
             ".zst too); say what separates its columns (`delimiter`)."
         )
         raise UsageError(message)
@@ -149,12 +149,12 @@ def input_files(source: str) -> list[str]:
     if source == "-":
         return [STDIN]
     local = next((source.removeprefix(url) for url in _LOCAL_DATABASES if source.startswith(url)), source)
-    return [] if is_remote(local) else [path for path in matched(local) if Path(path).exists()]
+    return [] if is_remote(local) else [path for path in match_files(local) if Path(path).exists()]
 
 
 def _ending_of(source: str) -> str:
     remote = is_remote(source)
-    paths = [] if remote else matched(source)
+    paths = [] if remote else match_files(source)
     return _common_ending(source, paths or [source], remote=remote)
 
 
@@ -166,6 +166,6 @@ def _common_ending(source: str, paths: list[str], *, remote: bool) -> str:
             name = name.removesuffix(packed)
         endings.add(Path(name).suffix)
     if len(endings) > 1:
-        message = f"{masked(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
+        message = f"{mask(source)!r} matches files of different kinds ({', '.join(sorted(endings))}); read one kind."
         raise UsageError(message)
     return endings.pop()

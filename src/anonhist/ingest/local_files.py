@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonhist.errors import DataError, masked
+from anonhist.errors import DataError, mask
 from anonhist.ingest.zstandard import is_whole
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def local_path(source: str) -> str:
     return next((source.removeprefix(url) for url in _FILE_URLS if source.startswith(url)), source)
 
 
-def matched(source: str) -> list[str]:
+def match_files(source: str) -> list[str]:
     """Return the files that a path or pattern names, in the order of their paths, or nothing if there are none.
 
     A file is there once, however many of its paths match: by links, or by ``**`` that stand for the same folders in
@@ -60,16 +60,16 @@ def identity(path: str) -> Hashable:
 
 def readable(source: str) -> list[str]:
     """Return the readable, whole, non-empty files that a path or pattern names, each once, or refuse it."""
-    found = matched(source)
+    found = match_files(source)
     if not found:
-        message = f"There is no file {masked(source)!r}."
+        message = f"There is no file {mask(source)!r}."
         raise DataError(message)
     for name in found:
         _check_readable(name)
     return found
 
 
-def escaped(path: str) -> str:
+def escape_pattern(path: str) -> str:
     """Return a pattern that matches this path and no other, for engines that take every path for one."""
     return re.sub(r"([*?[])", r"[\1]", path)
 

@@ -19,8 +19,8 @@ NAMED = "named"
 def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     """Return the names of a column's values as text, null where there is no value: an expression, or a series.
 
-    Values without a name have some text; :func:`named` tells them apart. With ``only_whole``, fractions have no name,
-    and neither have lists and structures, the numbers in which may have become floats as well.
+    Values without a name have some text; :func:`name_columns` tells them apart. With ``only_whole``, fractions have no
+    name, and neither have lists and structures, the numbers in which may have become floats as well.
     """
     import narwhals as nw
 
@@ -45,7 +45,7 @@ def as_text(table: Any, name: str, *, only_whole: bool = False) -> Any:
     return nw.when(~is_missing(table, name)).then(text)
 
 
-def named(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
+def name_columns(table: Any, columns: dict[str, bool]) -> dict[str, Any]:
     """Return the column ``named`` of a selection, or nothing if all values of columns of these types have names.
 
     Parameters

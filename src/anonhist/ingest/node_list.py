@@ -8,9 +8,9 @@ from anonhist.errors import UsageError
 from anonhist.ingest.columns import label_column
 from anonhist.ingest.edge_text import is_edge_text, nodes_of_lines
 from anonhist.ingest.files import names_are_a_line
-from anonhist.ingest.naming import as_text, check_batch, named
+from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.record_batches import record_batches
-from anonhist.ingest.sources import as_path, opened, plain_labels
+from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 
 _ROWS = 1 << 20
@@ -59,7 +59,9 @@ def _read(source: Any) -> list[Any]:
 
     is_lines = isinstance(source, str) and is_edge_text(source)
     kind = "labels" if is_lines else None
-    with opened(source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,), twice=False) as table:
+    with open_source(
+        source, table=None, format=kind, delimiter=None, header=True, keys=(_COLUMN,), twice=False
+    ) as table:
         if is_lines:
             names = nodes_of_lines(table)
         else:
@@ -72,7 +74,7 @@ def _read(source: Any) -> list[Any]:
                 option=f"call it {_COLUMN!r}",
             )
             texts = as_text(table, column, only_whole=True)
-            names = table.select(node=texts, **named(table, {column: True}))
+            names = table.select(node=texts, **name_columns(table, {column: True}))
         chunks = []
         for batch in record_batches(names, _ROWS):
             check_batch(batch, only_whole=True)

@@ -39,7 +39,7 @@ class EndNames:
         self._sources.append(_plain(batch.column("source")))
         self._targets.append(_plain(batch.column("target")))
 
-    def ranked(self, listed: Any | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    def rank(self, listed: Any | None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
         """Return sources and targets of all edges as ranks of their names, and the identities of the nodes by rank.
 
         The ends that were added are forgotten.
@@ -56,7 +56,7 @@ class EndNames:
         """
         import pyarrow.compute as pc
 
-        names, codes = self._encoded()
+        names, codes = self._encode()
         nodes = names if listed is None else listed
         if len(nodes) > MAX_NODES:
             raise DataError("A graph can have 2^31 nodes at most.")
@@ -73,7 +73,7 @@ class EndNames:
         sources, targets = np.split(ends, 2)
         return sources, targets, identities
 
-    def _encoded(self) -> tuple[Any, list[NDArray[np.int32]]]:
+    def _encode(self) -> tuple[Any, list[NDArray[np.int32]]]:
         """Return the distinct names, and part by part which of them the sources have, and then the targets."""
         import pyarrow as pa
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
-from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, named
+from anonhist.ingest.naming import NAMED, as_text, identity_of, is_missing, name_columns
 from anonhist.ingest.ordering import order_of
-from anonhist.ingest.random_order import HASH, hashed
+from anonhist.ingest.random_order import HASH, add_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
 
     label, user = columns.label, columns.user
     selected: dict[str, Any] = {"label": as_text(table, label, only_whole=columns.only_whole)}
-    flags = named(table, ({} if user is None else {user: False}) | {label: columns.only_whole})
+    flags = name_columns(table, ({} if user is None else {user: False}) | {label: columns.only_whole})
     if user is None:
         return table.select(**selected, **flags)
     selected |= {"user": identity_of(table, user), "user_name": as_text(table, user)}
@@ -81,7 +81,7 @@ def bounded_rows(table: Any, columns: Columns) -> Any:
     rows = rows.filter(_counts(columns)).with_columns(
         occurrence=number.over("user", "label", order_by=by).cast(nw.Int64)
     )
-    rows = hashed(rows, columns.order_key)
+    rows = add_hash(rows, columns.order_key)
     order = [name for name in ("rank_by", NAMED, HASH, "label") if name in (*selected, *flags, HASH)]
     rows = rows.with_columns(rank=number.over("user", order_by=order)).filter(nw.col("rank") <= columns.max_per_user)
     return rows.select("label", *flags)
@@ -112,7 +112,7 @@ def counted_rows(table: Any, *, label: str, count: str) -> Any:
     """
     good, number = _whole(table, count)
     text = as_text(table, label, only_whole=True)
-    return table.select(label=text, count=number, wrong=_one_if(~good), **named(table, {label: True}))
+    return table.select(label=text, count=number, wrong=_one_if(~good), **name_columns(table, {label: True}))
 
 
 def counts_query(table: Any) -> Any:
@@ -126,7 +126,7 @@ def counts_query(table: Any) -> Any:
     import narwhals as nw
 
     good, number = _whole(table, "count")
-    flags = named(table, {"label": False})
+    flags = name_columns(table, {"label": False})
     rows = table.select(label=as_text(table, "label"), count=number, wrong=_one_if(~good), **flags)
     rows = rows.with_columns(size=nw.col("count") // _UNIT)
     added = rows.group_by("label", *flags).agg(nw.col("count", "wrong", "size").sum())

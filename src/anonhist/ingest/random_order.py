@@ -47,7 +47,7 @@ def key_of_order(user: str | None, order_key: str | None) -> str | None:
     return random_key() if order_key is None else parse_order_key(order_key)
 
 
-def hashed(rows: Any, key: str) -> Any:
+def add_hash(rows: Any, key: str) -> Any:
     """Return the rows with a column ``hash`` of 32 hexadecimal digits, by which to order those of each user.
 
     Parameters

@@ -26,7 +26,7 @@ from anonhist.ingest.query import (
     users_query,
 )
 from anonhist.ingest.random_order import key_of_order
-from anonhist.ingest.sources import as_path, opened, plain_labels
+from anonhist.ingest.sources import as_path, open_source, plain_labels
 from anonhist.numeric.value_name import value_name
 from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
@@ -139,7 +139,7 @@ def read_profile(
         theirs = " and ".join(_COUNTED[format])
         message = f"Data of format {format} have the columns {theirs}: rename yours, and leave out the label."
         raise UsageError(message)
-    unit = _protected(unit, max_per_user)
+    unit = _protected_unit(unit, max_per_user)
     source = as_path(source)
     if isinstance(source, str) and source == "-":
         format = format or stdin_format(label)  # noqa: A001
@@ -159,7 +159,7 @@ def read_profile(
         format = format or "events"  # noqa: A001
         keys = _COUNTED[format] if format in _COUNTED else (required_key(label), user, order_by)
     with (
-        opened(
+        open_source(
             source,
             table=table,
             format=format,
@@ -173,7 +173,7 @@ def read_profile(
     ):
         names = opened_table.collect_schema().names()
         first_line = names_are_a_line(source, format=format, header=header)
-        kind = format or _recognised(names, label, user)
+        kind = format or _recognise(names, label, user)
         if user is not None and kind in ("counts", "prevalences"):
             raise UsageError("Counted data no longer say which user an item came from: users cannot be bounded there.")
         columns = Columns("label", user, max_per_user, order_by, key or "", keep_null)
@@ -190,7 +190,7 @@ def read_profile(
     return read if key is None else Profile(read.counts, read.prevalences, unit=unit, order_key=key, users=users)
 
 
-def _recognised(names: list[str], label: str | None, user: str | None) -> str:
+def _recognise(names: list[str], label: str | None, user: str | None) -> str:
     """Return what the schema says of the rows, or ask where it says one thing and may mean another."""
     if label is None and names == ["count", "prevalence"]:
         return "prevalences"
@@ -257,7 +257,7 @@ def _counts(table: Any, *, keep_null: bool, notify: Callable[[str], None] | None
     return profile_pairs([row[:3] for row in rows], keep_null=keep_null, notify=notify)
 
 
-def _protected(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
+def _protected_unit(unit: PrivacyUnit | None, max_per_user: int | None) -> PrivacyUnit | None:
     """Return whom a release of the counts protects, or refuse what they do not bound."""
     if isinstance(unit, PrivacyUnit) and unit.needs_bounded_degrees:
         raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.ingest.lines import lines_relation
-from anonhist.ingest.local_files import escaped
+from anonhist.ingest.local_files import escape_pattern
 
 if TYPE_CHECKING:
     import duckdb
@@ -15,7 +15,7 @@ def remote_files(connection: duckdb.DuckDBPyConnection, url: str) -> list[str]:
     """Return the files that a URL or a pattern of one names, as patterns that the engine reads, each once."""
     found = {name for (name,) in connection.execute("SELECT file FROM glob($1)", [url]).fetchall()}
     # Only what a pattern matched would be taken for a pattern wrongly; other URLs may hold question marks.
-    return [escaped(name) for name in sorted(found)] if found - {url} else [url]
+    return [escape_pattern(name) for name in sorted(found)] if found - {url} else [url]
 
 
 def remote_line(connection: duckdb.DuckDBPyConnection, url: str) -> bytes:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.errors import DataError, UsageError, masked
-from anonhist.ingest.failures import translated
+from anonhist.errors import DataError, UsageError, mask
+from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation
-from anonhist.ingest.local_files import identity, matched
+from anonhist.ingest.local_files import identity, match_files
 from anonhist.ingest.progress import followed
 from anonhist.ingest.report_columns import expressions, foreign_rows, names_of, reports_of, sound_rows
-from anonhist.ingest.sources import as_path, connected
-from anonhist.ingest.spool import spooled
+from anonhist.ingest.sources import as_path, connect
+from anonhist.ingest.spool import spool_stdin
 from anonhist.local.surveys.reports import WholeColumn
 from anonhist.privacy import parse_whole_number
 
@@ -104,7 +104,7 @@ def report_files(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     """
     found: list[str] = []
     for source in map(as_path, sources):
-        found += [source] if source == "-" else matched(source) or [source]
+        found += [source] if source == "-" else match_files(source) or [source]
     if not found:
         raise UsageError("Name one file of reports at least.")
     if len(set(map(identity, found))) < len(found):
@@ -143,14 +143,14 @@ class _Allowance:
 
 
 def _tallies(survey: Survey, source: str, bad: _Allowance, progress: Callable[[float], None] | None) -> Iterator[Tally]:
-    what = "Standard input" if source == "-" else f"The file {masked(source)!r}"
+    what = "Standard input" if source == "-" else f"The file {mask(source)!r}"
     follow = followed(progress)
-    with _opened(survey, source, what, follow) as (connection, relation), follow:
+    with _open_reports(survey, source, what, follow) as (connection, relation), follow:
         columns = expressions(survey, relation, what)
         query = relation.project(", ".join(f"{expression} AS {name}" for name, expression in columns.items()))
         few = all(isinstance(each, WholeColumn) for each in survey.columns)
         is_grouped = few and prod(each.size for each in survey.columns if isinstance(each, WholeColumn)) <= _MOST_GROUPS
-        with closing((_grouped if is_grouped else _streamed)(survey, query)) as parts:
+        with closing((_group_reports if is_grouped else _stream_reports)(survey, query)) as parts:
             for tally, left_out in parts:
                 if left_out and not bad.use(left_out):
                     break
@@ -159,7 +159,7 @@ def _tallies(survey: Survey, source: str, bad: _Allowance, progress: Callable[[f
             raise _first_bad(survey, connection, query, what, bad)
 
 
-def _grouped(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
+def _group_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
     """Let the engine count equal reports; yield tallies, and how many rows were left out of each."""
     names = ", ".join(query.columns)
     for batch in batches(query.aggregate(f"{names}, count(*) AS times", names), _BATCH_ROWS):
@@ -168,7 +168,7 @@ def _grouped(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, N
         yield survey.tally_grouped(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
 
 
-def _streamed(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
+def _stream_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:
     """Count reports as they come; yield tallies, and how many rows were left out of each."""
     width = sum(-(-column.bits // 8) for column in survey.columns)
     for batch in batches(query, max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, width)))):
@@ -208,12 +208,12 @@ def batches(relation: Any, rows: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _opened(survey: Survey, source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
+def _open_reports(survey: Survey, source: str, what: str, follow: followed) -> Iterator[tuple[Any, Any]]:
     keys = names_of(survey)
-    with translated(what, path=source), connected() as connection:
+    with translate_failures(what, path=source), connect() as connection:
         follow.attach(connection)
         if source == "-":
-            with spooled() as path:
+            with spool_stdin() as path:
                 yield connection, file_relation(connection, path, format=None, delimiter=None, header=True, keys=keys)
             return
         yield connection, file_relation(connection, source, format=None, delimiter=None, header=True, keys=keys)

@@ -18,7 +18,7 @@ from anonhist.ingest.progress import followed
 from anonhist.ingest.query import Columns, bounded_rows, check_whole, counted_rows
 from anonhist.ingest.random_order import key_of_order
 from anonhist.ingest.record_batches import record_batches, text_buffers
-from anonhist.ingest.sources import Spilling, as_path, opened
+from anonhist.ingest.sources import Spilling, as_path, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,7 +117,7 @@ def update_sketch(
             label, count = "label", "count"
         follow = followed(progress)
         keys = (required_key(label), count, user) if is_json(source, format=format) else ()
-        opening = opened(
+        opening = open_source(
             source,
             table=table,
             format=format,

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from anonhist.errors import DataError, MissingExtraError, UsageError, masked
-from anonhist.ingest.failures import translated
+from anonhist.errors import DataError, MissingExtraError, UsageError, mask
+from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import HOW_TO_NAME, file_relation
 from anonhist.ingest.let_go import let_go_at_exit
 
@@ -42,7 +42,7 @@ class Spilling(Enum):
 
 
 @contextmanager
-def connected(
+def connect(
     path: str = ":memory:", *, read_only: bool = False, spilling: Spilling = Spilling.TO_FOLDER
 ) -> Iterator[Any]:
     """Open DuckDB, which may spill what does not fit in memory, or must not."""
@@ -66,7 +66,7 @@ def connected(
 
 
 @contextmanager
-def opened(
+def open_source(
     source: Any,
     *,
     table: str | None,
@@ -106,7 +106,7 @@ def opened(
 def _file(source: str, reading: dict[str, Any], *, twice: bool, attach: Any, spilling: Spilling) -> Iterator[Any]:
     import narwhals as nw
 
-    with translated("The input", path=source), connected(spilling=spilling) as connection:
+    with translate_failures("The input", path=source), connect(spilling=spilling) as connection:
         if attach is not None:
             attach(connection)
         relation = file_relation(connection, source, **reading)
@@ -121,7 +121,7 @@ def _duckdb_table(url: str, table: str | None, attach: Any, spilling: Spilling) 
     import narwhals as nw
 
     path = _database_path(url, "duckdb:///")
-    with translated("The database", path=path), connected(path, read_only=True, spilling=spilling) as connection:
+    with translate_failures("The database", path=path), connect(path, read_only=True, spilling=spilling) as connection:
         if attach is not None:
             attach(connection)
         names = [
@@ -146,7 +146,7 @@ def _ibis_table(url: str, table: str | None, spilling: Spilling) -> Iterator[Any
 
     # SQLite would make a database that is not there, and Ibis reads a relative path as an absolute one.
     path = _database_path(url, _SQLITE) if url.startswith("sqlite") else ""
-    with translated("The database", path=path):
+    with translate_failures("The database", path=path):
         connection = ibis.sqlite.connect(path) if path else ibis.connect(url)
         try:
             if path and spilling is Spilling.FORBIDDEN:
@@ -164,7 +164,7 @@ def _database_path(url: str, prefix: str) -> str:
         message = f"Name the database file as {prefix}PATH, with three slashes (four where the path is absolute)."
         raise UsageError(message)
     if not Path(path).is_file():
-        message = f"There is no database file {masked(path)!r}."
+        message = f"There is no database file {mask(path)!r}."
         raise DataError(message)
     return path
 
@@ -185,10 +185,10 @@ def _memory(source: Any, spilling: Spilling) -> Iterator[Any]:
 
     if not is_table(source):
         raise UsageError("This source is neither a file, a database, a table, an array nor a list of labels.")
-    with translated("The table"):
+    with translate_failures("The table"):
         if _package(source) == "pyarrow":
             # Arrow has no windows, which bounding users takes: DuckDB reads its memory where it lies.
-            with connected(spilling=spilling) as connection:
+            with connect(spilling=spilling) as connection:
                 yield nw.from_native(connection.from_arrow(_arrow_table(source)))
             return
         frame = nw.from_native(source, allow_series=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def spooled() -> Iterator[str]:
+def spool_stdin() -> Iterator[str]:
     """Copy standard input to a file that only this user can read, and that is removed afterwards.
 
     Its ending says what it is: JSON lines where it begins with a brace, else CSV. The first byte may decide that, since

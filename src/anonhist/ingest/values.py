@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import DataError, UsageError
 from anonhist.ingest.columns import label_column, required_key
-from anonhist.ingest.failures import translated
+from anonhist.ingest.failures import translate_failures
 from anonhist.ingest.files import file_relation, is_json, names_are_a_line, stdin_format
-from anonhist.ingest.naming import as_text, check_batch, named
+from anonhist.ingest.naming import as_text, check_batch, name_columns
 from anonhist.ingest.progress import followed
 from anonhist.ingest.reports import batches
-from anonhist.ingest.sources import Spilling, connected
+from anonhist.ingest.sources import Spilling, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,22 +59,22 @@ def opened_values(
     if format == "labels" and (label is not None or delimiter is not None):
         raise UsageError("Where each line is a label there are no columns: leave them out, or leave out the format.")
     follow = followed(progress)
-    with connected(spilling=Spilling.FORBIDDEN) as connection:
+    with connect(spilling=Spilling.FORBIDDEN) as connection:
         # What fails while the values are used is no matter of the input.
-        with translated("The input", path=source):
+        with translate_failures("The input", path=source):
             follow.attach(connection)
             keys = [required_key(label)] if is_json(source, format=format) else []
             relation = file_relation(connection, source, format=format, delimiter=delimiter, header=header, keys=keys)
             first_line = names_are_a_line(source, format=format, header=header)
             name = label_column(relation.columns, label, first_line=first_line)
             table = nw.from_native(relation)
-            query = table.select(value=as_text(table, name), **named(table, {name: False})).to_native()
+            query = table.select(value=as_text(table, name), **name_columns(table, {name: False})).to_native()
         with follow:
             yield _texts(query, source)
 
 
 def _texts(query: Any, source: str) -> Iterator[list[str]]:
-    with translated("The input", path=source):
+    with translate_failures("The input", path=source):
         for batch in batches(query, _ROWS):
             check_batch(batch)
             values = batch.column("value")

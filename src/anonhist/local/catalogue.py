@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # What every survey has; everything else is a parameter of its mechanism.
 _COMMON = {"epsilon", "title"}
+# How files of surveys call a parameter, where that is another name.
+_IN_FILES = {"subset_size": "chosen", "f": "permanent", "p": "zero", "q": "one"}
 
 
 def survey_class(name: str) -> type[Survey]:
@@ -46,7 +48,7 @@ def parameter_names(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> parameter_names("subset-selection")
-    ('alphabet', 'chosen')
+    ('alphabet', 'subset_size')
     """
     return tuple(each.name for each in fields(survey_class(name)) if each.init and each.name not in _COMMON)
 
@@ -100,14 +102,14 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
     kind = survey_class(name)
     if not isinstance(epsilon, str) or not isinstance(title, str):
         raise UsageError("The epsilon and the title of a survey must be text.")
-    known = parameter_names(name)
+    known = {_IN_FILES.get(each, each): each for each in parameter_names(name)}
     if not isinstance(parameters, dict) or not set(parameters) <= set(known):
         message = f"The parameters of {name} must be among {', '.join(known)}, and nothing else."
         raise UsageError(message)
     try:
         described = _canonical(parameters)
         arguments: dict[str, Any] = {
-            key: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()
+            known[key]: _alphabet(value) if key == "alphabet" else value for key, value in parameters.items()
         }
         if takes_epsilon(name):
             arguments["epsilon"] = epsilon

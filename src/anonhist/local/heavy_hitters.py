@@ -11,14 +11,14 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.local.cohorts.hash_functions import DEFAULT_KEY
-from anonhist.local.decoding import decoder_named
+from anonhist.local.decoding import as_decoder
 from anonhist.local.randomizers.local_hashing import OPEN_WORDS, SEEDS, LocalHashing, refuse_least_squares
 from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import estimated
+from anonhist.local.surveys.estimate import decode_raw
 from anonhist.local.surveys.limits import NormalLimits, SampleLimits, SupportLimits
 from anonhist.local.surveys.reports import WholeColumn
 from anonhist.local.surveys.survey import Survey
-from anonhist.local.surveys.tally import Tally, counted
+from anonhist.local.surveys.tally import Tally, count_cells
 from anonhist.numeric import hash_buffer, label_words, read_only
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import uniform_integers
@@ -127,10 +127,10 @@ class HeavyHitters(Survey):
         return self.max_bytes * self._hashing.cells
 
     def _codes(self, values: Any) -> NDArray[np.uint8]:
-        rows = [self._padded(value) for value in values]
+        rows = [self._pad(value) for value in values]
         return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), self.max_bytes)
 
-    def _padded(self, value: object) -> bytes:
+    def _pad(self, value: object) -> bytes:
         if not isinstance(value, str) or "\0" in value:
             raise DataError("Values must be texts without the character 0.")
         try:
@@ -159,11 +159,11 @@ class HeavyHitters(Survey):
         offsets = np.arange(len(prefixes) + 1) * self.max_bytes
         return label_words(hash_buffer(prefixes.ravel(), offsets, key=self.key.encode()), OPEN_WORDS)
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
         buckets = self.buckets
         cells = (columns["length"] * SEEDS + columns["seed"]) * buckets + columns["report"]
-        return counted(cells, size=self.cells)
+        return count_cells(cells, size=self.cells)
 
     def estimate(
         self,
@@ -207,18 +207,20 @@ class HeavyHitters(Survey):
         choice = {"correction": correction, "level": level}
         if candidates is not None:
             names = distinct_candidates(candidates)
-            return self._estimated(last, tally.users, self._codes(names), names, decoder=decoder, **choice)
-        decoding = decoder_named(decoder)  # a wrong name is refused before a long search
-        grown = self._grown(tally, width, progress)
+            return self._estimate_values(last, tally.users, self._codes(names), names, decoder=decoder, **choice)
+        decoding = as_decoder(decoder)  # a wrong name is refused before a long search
+        grown = self._grow(tally, width, progress)
         choosing, others = self._halves(last)
-        tested = self._estimated(choosing, tally.users, grown, _names(grown), decoder="unbiased", **choice)
+        tested = self._estimate_values(choosing, tally.users, grown, _names(grown), decoder="unbiased", **choice)
         # Decoded alone: thousands that nobody has would take from each of those found, and from others, what is theirs.
         found = np.flatnonzero(tested.significant)
         if not found.size:
             return _nothing(tested, decoding.name)
         raw = self._hashing.raw_of(others, self._words(grown[found])).frequencies
         found = found[np.argsort(-raw, kind="stable")]
-        estimate = self._estimated(others, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice)
+        estimate = self._estimate_values(
+            others, tally.users, grown[found], _names(grown[found]), decoder=decoder, **choice
+        )
         return replace(
             estimate,
             p_values=tested.p_values[found],
@@ -238,7 +240,7 @@ class HeavyHitters(Survey):
         even, odd = (Tally(last.survey, int(counts.sum()), cells, counts) for cells, counts in parts)
         return even, odd
 
-    def _estimated(
+    def _estimate_values(
         self, last: Tally, users: int, rows: NDArray[np.uint8], names: tuple[str, ...], **choices: Any
     ) -> FrequencyEstimate:
         """Estimate values of full length from the reports about whole values."""
@@ -249,8 +251,8 @@ class HeavyHitters(Survey):
         drawn = share * (1 - share) * (1 / last.users - 1 / users)
         errors = np.sqrt(raw.standard_errors**2 + drawn)
         assert isinstance(raw.limits, SupportLimits)  # noqa: S101  # local hashing is a pure survey
-        limits = SampleLimits(raw.limits.supports, raw.limits.law)
-        return estimated(
+        limits = SampleLimits(raw.limits.supports, raw.limits.distribution)
+        return decode_raw(
             replace(raw, standard_errors=errors, limits=limits),
             labels=names,
             users=users,
@@ -267,7 +269,7 @@ class HeavyHitters(Survey):
         counts = tally.counts[start:end]
         return Tally(self._hashing.digest, int(counts.sum()), tally.cells[start:end] - length * size, counts)
 
-    def _grown(self, tally: Tally, beam: int, progress: Callable[[float], None] | None) -> NDArray[np.uint8]:
+    def _grow(self, tally: Tally, beam: int, progress: Callable[[float], None] | None) -> NDArray[np.uint8]:
         """Return the values of full length that are worth a test, shape (m, max_bytes)."""
         kept = np.zeros((1, self.max_bytes), dtype=np.uint8)
         for length in range(self.max_bytes):
@@ -276,7 +278,7 @@ class HeavyHitters(Survey):
                     "Too few people have answered to look for values of so many bytes; wait for more answers, or name "
                     "candidates."
                 )
-            kept = self._extended(kept, length)
+            kept = self._extend(kept, length)
             if progress is not None:
                 progress((length + 1) / self.max_bytes)
             asked = self._of_length(tally, length)
@@ -292,7 +294,7 @@ class HeavyHitters(Survey):
             kept = kept[best[clear]]
         return kept
 
-    def _extended(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
+    def _extend(self, prefixes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
         """Return the prefixes with every next byte; those that have ended stay as they are."""
         ended = prefixes[prefixes[:, length - 1] == 0] if length else prefixes[:0]
         going = prefixes[prefixes[:, length - 1] != 0] if length else prefixes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from anonhist.local.kairouz_settings import CLOSED, FEW, MANY, NAMES, OPEN, PLAIN, SYMBOLS, Setting, geometric
+from anonhist.local.kairouz_settings import CLOSED, FEW, MANY, NAMES, OPEN, PLAIN, SYMBOLS, KairouzSetting, geometric
 from anonhist.local.surveys.survey import SYSTEM
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def errors(
     advance
         Called after each setting of each run, :func:`steps` times in all.
     """
-    found: dict[tuple[Setting, int], dict[str, list[float]]] = {}
+    found: dict[tuple[KairouzSetting, int], dict[str, list[float]]] = {}
     truth = geometric()
     for _ in range(trials):
         people = rng.choice(SYMBOLS, max(max(users) for users in grid.settings.values()), p=truth)
@@ -126,7 +126,7 @@ def steps(grid: Grid, trials: int) -> int:
 
 
 def _run(
-    setting: Setting, people: NDArray[np.int64], users: Sequence[int], *, key: str, source: RandomSource
+    setting: KairouzSetting, people: NDArray[np.int64], users: Sequence[int], *, key: str, source: RandomSource
 ) -> Iterator[tuple[int, Mapping[str, NDArray[np.float64]]]]:
     """Yield what is decoded from the first of the people, so many of them."""
     if setting.mechanism == "none":
@@ -141,7 +141,7 @@ def _run(
             values = NAMES[batch] if setting.alphabet == OPEN else batch
             tally += survey.tally(survey.randomize(values, source=source))
             counted += batch.size
-        yield number, setting.decoded(survey, tally)
+        yield number, setting.decode(survey, tally)
 
 
 def best(rows: Sequence[ErrorRow], mechanism: str, alphabet: str, *, decoder: str) -> Sequence[ErrorRow]:
@@ -181,7 +181,7 @@ def people_needed(rows: Sequence[ErrorRow], *, target: float = TARGET) -> Mappin
     return found
 
 
-def reference(setting: Setting, users: int, decoder: str) -> float | None:
+def reference(setting: KairouzSetting, users: int, decoder: str) -> float | None:
     """Return the error that an independent program found, if it was run in this setting; see :class:`ErrorRow`."""
     if setting.mechanism in PLAIN:
         return _CLOSED_REFERENCES.get((setting.mechanism, users, setting.epsilon, decoder))

@@ -54,7 +54,7 @@ def geometric(symbols: int = SYMBOLS) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Setting:
+class KairouzSetting:
     """A mechanism with its parameters.
 
     Attributes
@@ -96,7 +96,7 @@ class Setting:
             key=key,
         )
 
-    def decoded(self, survey: Survey, tally: Tally) -> Mapping[str, NDArray[np.float64]]:
+    def decode(self, survey: Survey, tally: Tally) -> Mapping[str, NDArray[np.float64]]:
         """Return the frequencies of the symbols by decoder, shape (256,) each.
 
         Projections are onto the distributions over the symbols, as in the slides; the other decoders leave room for
@@ -157,44 +157,44 @@ class Grid:
     closed_users: tuple[int, ...] = (FEW, MANY)
 
     @cached_property
-    def points(self) -> tuple[tuple[str, Setting, int], ...]:
+    def points(self) -> tuple[tuple[str, KairouzSetting, int], ...]:
         """All points: the figure, the setting and the number of people."""
-        return (*self._closed(), *self._open(), *self._parameters())
+        return (*self._closed_settings(), *self._open(), *self._parameters())
 
     @cached_property
-    def settings(self) -> Mapping[Setting, tuple[int, ...]]:
+    def settings(self) -> Mapping[KairouzSetting, tuple[int, ...]]:
         """After how many people each setting is looked at, ascending; whatever figures it is in, it runs once."""
-        wanted: dict[Setting, set[int]] = {}
+        wanted: dict[KairouzSetting, set[int]] = {}
         for _, setting, users in self.points:
             wanted.setdefault(setting, set()).add(users)
         return {setting: tuple(sorted(users)) for setting, users in wanted.items()}
 
-    def _closed(self) -> Iterator[tuple[str, Setting, int]]:
+    def _closed_settings(self) -> Iterator[tuple[str, KairouzSetting, int]]:
         for users in self.closed_users:
-            yield "closed", Setting("none", 0), users
+            yield "closed", KairouzSetting("none", 0), users
             for mechanism in self.mechanisms:
                 for epsilon in self.closed_epsilons:
-                    yield "closed", Setting(mechanism, epsilon), users
+                    yield "closed", KairouzSetting(mechanism, epsilon), users
 
-    def _open(self) -> Iterator[tuple[str, Setting, int]]:
+    def _open(self) -> Iterator[tuple[str, KairouzSetting, int]]:
         for epsilon in self.open_epsilons:
             for mechanism, settings in (("O-RR", self.symbol_settings), ("O-RAPPOR", self.bit_settings)):
-                tried = [Setting(mechanism, epsilon, OPEN, *each) for each in settings]
-                for setting in (*tried, Setting(mechanism, epsilon)):
+                tried = [KairouzSetting(mechanism, epsilon, OPEN, *each) for each in settings]
+                for setting in (*tried, KairouzSetting(mechanism, epsilon)):
                     for users in self.coming:
                         yield "open", setting, users
 
-    def _parameters(self) -> Iterator[tuple[str, Setting, int]]:
+    def _parameters(self) -> Iterator[tuple[str, KairouzSetting, int]]:
         for epsilon in self.epsilons:
             for mechanism, (buckets, cohorts) in (("O-RR", self.symbols), ("O-RAPPOR", self.bits)):
                 for k in self.buckets:
-                    yield "buckets", Setting(mechanism, epsilon, OPEN, k, cohorts), self.users
+                    yield "buckets", KairouzSetting(mechanism, epsilon, OPEN, k, cohorts), self.users
                 for c in self.cohorts:
-                    yield "cohorts", Setting(mechanism, epsilon, OPEN, buckets, c), self.users
-                    yield "cohorts", Setting(mechanism, epsilon, CLOSED, SYMBOLS, c), self.users
+                    yield "cohorts", KairouzSetting(mechanism, epsilon, OPEN, buckets, c), self.users
+                    yield "cohorts", KairouzSetting(mechanism, epsilon, CLOSED, SYMBOLS, c), self.users
             for h in self.hashes:
-                yield "hashes", Setting("O-RAPPOR", epsilon, OPEN, *self.bits, h), self.users
-                yield "hashes", Setting("O-RAPPOR", epsilon, CLOSED, SYMBOLS, 1, h), self.users
+                yield "hashes", KairouzSetting("O-RAPPOR", epsilon, OPEN, *self.bits, h), self.users
+                yield "hashes", KairouzSetting("O-RAPPOR", epsilon, CLOSED, SYMBOLS, 1, h), self.users
 
 
 _LOG = math.log(SYMBOLS)

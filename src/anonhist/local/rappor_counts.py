@@ -14,7 +14,7 @@ from anonhist.local.cohorts.counts import BitCounts, Supports
 from anonhist.local.cohorts.estimates import raw_estimates
 from anonhist.local.randomizers.rappor import logarithm
 from anonhist.local.surveys.candidates import distinct_candidates
-from anonhist.local.surveys.estimate import estimated
+from anonhist.local.surveys.estimate import decode_raw
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_whole_number
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class RapporCounts:
             others=others,
             collision=collision,
         )
-        return estimated(
+        return decode_raw(
             raw_estimates(counts),
             labels=names,
             users=counts.total,

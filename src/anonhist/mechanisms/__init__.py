@@ -3,7 +3,6 @@
 from anonhist.mechanisms.additive.cumulative import CumulativeMechanism
 from anonhist.mechanisms.additive.isotonic import IsotonicMechanism
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
-from anonhist.mechanisms.automatic import choose, release
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.comparison.compare import compare
 from anonhist.mechanisms.comparison.metrics import METRICS, Metric
@@ -17,6 +16,7 @@ from anonhist.mechanisms.frobenius.frobenius import FrobeniusMechanism
 from anonhist.mechanisms.names import MECHANISM_NAMES
 from anonhist.mechanisms.planning import PlanRow, plan, staircase_profile, zipf_profile
 from anonhist.mechanisms.privhist.privhist import BudgetShares, PrivHistMechanism
+from anonhist.mechanisms.releasing import choose, release
 from anonhist.privacy import NeighboringRelation
 
 __all__ = [

@@ -88,9 +88,9 @@ class ExcessMechanism:
         UsageError
             If the users were bounded to another m.
         """
-        return self.noised(users, exact_noise(source))
+        return self.release_with(users, exact_noise(source))
 
-    def noised(self, users: BoundedUsers, noise: Noise) -> Excess:
+    def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
         """Release with noise from ``noise``; for simulations on public numbers, too."""
         if users.bound != self.bound:
             raise UsageError("The users were bounded to another number of items.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.mechanisms.automatic import choose
 from anonhist.mechanisms.basis.setting import whole_items
+from anonhist.mechanisms.releasing import choose
 from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 from anonhist.privacy.whole import MOST_SIMULATIONS
 from anonhist.profiles import Profile
@@ -97,7 +97,7 @@ def plan(
     'partition'
     """
     if isinstance(shape, Profile):
-        profile = shape if items is None else _scaled(shape, whole_items(items, name="items", most=LARGEST_PLAN))
+        profile = shape if items is None else _scale(shape, whole_items(items, name="items", most=LARGEST_PLAN))
     elif items is None:
         raise UsageError("`items` is missing: say how many items to plan for, such as `items=1_000_000`.")
     elif shape == "zipf":
@@ -195,7 +195,7 @@ def staircase_profile(items: int) -> Profile:
     return Profile(np.arange(1, steps + 1), np.ones(steps, dtype=np.int64))
 
 
-def _scaled(shape: Profile, items: int) -> Profile:
+def _scale(shape: Profile, items: int) -> Profile:
     """Keep the counts, scale how many labels have each; every count keeps at least one label."""
     if not shape.n:
         raise UsageError("The released profile is empty: there is no shape to plan by; use `shape='zipf'`.")

@@ -1,7 +1,7 @@
 """Stable arithmetic that knows nothing of privacy."""
 
 from anonhist.numeric.best_polynomial import BestPolynomial, best_polynomial
-from anonhist.numeric.block_floating import BlockMatrix, BlockVector, aligned
+from anonhist.numeric.block_floating import BlockMatrix, BlockVector, align
 from anonhist.numeric.exponential_quotient import ExponentialQuotient
 from anonhist.numeric.hash_support import support_counts, support_of, weighted_support
 from anonhist.numeric.isotonic import decreasing_fit
@@ -25,7 +25,7 @@ __all__ = [
     "ExponentialQuotient",
     "SignedSums",
     "TwoBinomials",
-    "aligned",
+    "align",
     "best_polynomial",
     "bucket_widths",
     "buckets",

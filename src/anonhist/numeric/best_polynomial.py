@@ -84,7 +84,7 @@ def best_polynomial(degree: int) -> BestPolynomial:
     with localcontext(prec=_DIGITS + degree):
         places = [Decimal((1 - math.cos(math.pi * i / (degree + 1))) / 2) for i in range(degree + 2)]
         for _ in range(_ROUNDS):
-            coefficients, level = _levelled(places)
+            coefficients, level = _level(places)
             places = _extrema(coefficients, places)
             worst = max(abs(_error(coefficients, x)) for x in places)
             if worst - abs(level) <= _LEVELLED * worst:
@@ -107,7 +107,7 @@ def _error(coefficients: list[Decimal], x: Decimal) -> Decimal:
     return _value(coefficients, x) - _entropy(x)
 
 
-def _levelled(places: list[Decimal]) -> tuple[list[Decimal], Decimal]:
+def _level(places: list[Decimal]) -> tuple[list[Decimal], Decimal]:
     """Return p and e with ``p(x_i) − f(x_i) = (−1)^i·e`` at L + 2 places, by Newton's divided differences."""
     values, signs = [_entropy(x) for x in places], [Decimal((-1) ** i) for i in range(len(places))]
     for step in range(1, len(places)):

@@ -41,9 +41,9 @@ class BlockVector:
     @classmethod
     def of(cls, values: NDArray[np.float64], exponents: NDArray[np.int64], *, blocks: int) -> BlockVector:
         """Gather numbers ``values[i] · 2^exponents[i]`` into blocks of equal length."""
-        return cls(*aligned(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalised()
+        return cls(*align(values.reshape(blocks, -1), exponents.reshape(blocks, -1))).normalise()
 
-    def normalised(self) -> BlockVector:
+    def normalise(self) -> BlockVector:
         """Return the same numbers, the largest of each block in [2^479, 2^480); that of one block alone in [1/2, 1)."""
         if self.exponents.size == 1:
             shift = math.frexp(np.maximum.reduce(self.values, axis=None))[1]
@@ -67,14 +67,14 @@ class BlockVector:
         top = np.where(peaks > 0, np.frexp(peaks)[1] + exponents, _NOTHING).max()
         return np.asarray(np.ldexp(values, np.clip(exponents - top, -_FAR, _FAR).astype(np.int32)[:, None]).ravel())
 
-    def weighted(self, factors: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def weigh(self, factors: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return ``factors · self[index]``, each row of it times a power of two."""
         if self.exponents.size == 1:
             return np.asarray(factors * self.values.ravel()[index])
         values, exponents = self.take(index)
-        return aligned(factors * values, exponents)[0]
+        return align(factors * values, exponents)[0]
 
-    def with_shifted(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
+    def with_shift(self, by: int) -> tuple[BlockVector, NDArray[np.float64]]:
         """Return these numbers, and beside each the one ``by`` places on (zero beyond the ends), at one exponent."""
         flat, shifted = self.values.ravel(), np.empty(self.values.shape)
         if by > 0:
@@ -91,10 +91,10 @@ class BlockVector:
             beside[1:] = self.exponents[:-1]
         common = np.maximum(self.exponents, beside)
         own = (self.exponents - common)[:, None]
-        shifted[:, border] = _shifted(shifted[:, border], (beside - common)[:, None])
+        shifted[:, border] = _shift(shifted[:, border], (beside - common)[:, None])
         inner = slice(None, -by) if by > 0 else slice(-by, None)
-        shifted[:, inner] = _shifted(shifted[:, inner], own)
-        return BlockVector(_shifted(self.values, own), common), shifted
+        shifted[:, inner] = _shift(shifted[:, inner], own)
+        return BlockVector(_shift(self.values, own), common), shifted
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class BlockMatrix:
             return cls((values,), np.zeros((1, 1), dtype=np.int64))
         starts = range(0, values.shape[0], block)
         panels = [values[start:, start : start + block].copy() for start in starts]
-        return _normalised(panels, np.zeros((blocks, blocks), dtype=np.int64))
+        return _normalise(panels, np.zeros((blocks, blocks), dtype=np.int64))
 
     @property
     def block(self) -> int:
@@ -138,7 +138,7 @@ class BlockMatrix:
             if panel.size:
                 parts[j, j:] = (panel @ vector.values[j]).reshape(-1, self.block)
         shifts, top = _common((self.exponents + vector.exponents).T, parts.max(axis=2))
-        return BlockVector(_shifted(parts, shifts[:, :, None]).sum(axis=0), top).normalised()
+        return BlockVector(_shift(parts, shifts[:, :, None]).sum(axis=0), top).normalise()
 
     def __rmatmul__(self, vector: BlockVector) -> BlockVector:
         """Multiply a row."""
@@ -149,10 +149,10 @@ class BlockMatrix:
         total = np.zeros_like(vector.values)
         for j, panel in enumerate(self.panels):
             if panel.size:
-                total[j] = _shifted(vector.values[j:], shifts[j:, j, None]).ravel() @ panel
-        return BlockVector(total, top).normalised()
+                total[j] = _shift(vector.values[j:], shifts[j:, j, None]).ravel() @ panel
+        return BlockVector(total, top).normalise()
 
-    def squared(self, *, floor: int) -> BlockMatrix:
+    def square(self, *, floor: int) -> BlockMatrix:
         """Multiply by itself, and drop blocks in which no number reaches 2^floor.
 
         Each number of the product is off by at most (b + k + 2) roundings.
@@ -171,9 +171,9 @@ class BlockMatrix:
                 so_far = product[first:].reshape(part.shape)
                 peaks = np.stack((so_far.max(axis=(1, 2)), part.max(axis=(1, 2))))
                 shifts, exponents[k:, j] = _common(both, peaks)
-                so_far[:] = _shifted(so_far, shifts[0, :, None, None]) + _shifted(part, shifts[1, :, None, None])
+                so_far[:] = _shift(so_far, shifts[0, :, None, None]) + _shift(part, shifts[1, :, None, None])
             panels.append(product)
-        return _normalised(panels, exponents, floor=floor)
+        return _normalise(panels, exponents, floor=floor)
 
     def row_weights(self, rows: NDArray[np.int64], low: int, high: int, vector: BlockVector) -> NDArray[np.float64]:
         """Return ``self[r, i] · vector[i]`` for low ≤ i < high, each row of it times a power of two."""
@@ -181,7 +181,7 @@ class BlockMatrix:
         if len(self.panels) == 1:
             return values
         at = np.arange(low, high) // self.block
-        return aligned(values, self.exponents[(rows // self.block)[:, None], at] + vector.exponents[at])[0]
+        return align(values, self.exponents[(rows // self.block)[:, None], at] + vector.exponents[at])[0]
 
     def path_weights(
         self, rows: NDArray[np.int64], columns: NDArray[np.int64], low: int, high: int
@@ -198,7 +198,7 @@ class BlockMatrix:
                 second[np.ix_(here, below)] = self.panels[j][from_diagonal[:, None], columns[here] % self.block].T
         exponents = self.exponents[(rows // self.block)[:, None], inner // self.block]
         exponents = exponents + self.exponents[inner // self.block, (columns // self.block)[:, None]]
-        return aligned(values * second, exponents)[0]
+        return align(values * second, exponents)[0]
 
     def _part(self, rows: NDArray[np.int64], low: int, high: int) -> NDArray[np.float64]:
         """Values of some rows, columns low to high."""
@@ -215,7 +215,7 @@ class BlockMatrix:
         return part
 
 
-def _normalised(
+def _normalise(
     panels: list[NDArray[np.float64]], exponents: NDArray[np.int64], *, floor: int = _NOTHING
 ) -> BlockMatrix:
     """Bring the largest number of each block into [2^479, 2^480)."""
@@ -233,7 +233,7 @@ def _normalised(
     return BlockMatrix(tuple(kept), found)
 
 
-def aligned(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def align(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Bring numbers ``values · 2^exponents`` to one power of two along the last axis, the largest in [1/2, 1).
 
     Returns
@@ -243,7 +243,7 @@ def aligned(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> tuple[
 
     Examples
     --------
-    >>> scaled, taken = aligned(np.array([3.0, 1.0]), np.array([5000, 5002]))
+    >>> scaled, taken = align(np.array([3.0, 1.0]), np.array([5000, 5002]))
     >>> scaled.tolist(), int(taken)
     ([0.375, 0.5], 5003)
     """
@@ -263,7 +263,7 @@ def _common(exponents: NDArray[np.int64], peaks: NDArray[np.float64]) -> tuple[N
     return exponents - top, top
 
 
-def _shifted(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shift(values: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return ``values · 2^exponents``: two multiplications, far faster than ldexp, reach as far."""
     first = np.clip(exponents, -1000, 1000)
     shifted = values * np.ldexp(1.0, first.astype(np.int32))

@@ -20,7 +20,7 @@ from anonhist.numeric.integer_polynomial import (
     power,
     scale,
     spread,
-    trimmed,
+    trim,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ExponentialQuotient:
     ) -> None:
         if not isinstance(gamma, Rational) or gamma <= 0:
             raise UsageError(f"gamma must be exact and greater than 0, a Fraction or an int, not {gamma!r}.")
-        above, below = trimmed(map(operator.index, numerator)), trimmed(map(operator.index, denominator))
+        above, below = trim(map(operator.index, numerator)), trim(map(operator.index, denominator))
         if not below:
             raise ZeroDivisionError("A quotient of exponentials has the denominator 0.")
         above, below = lowest_terms(above, below) if above else ((), (1,))
@@ -148,8 +148,8 @@ class ExponentialQuotient:
                 bits_below + bits_lag,
             )
         shift = bits_below - bits_above + bits
-        lower = _shifted(lower_above, shift) // _shifted(upper_below, -shift)
-        upper = -(-_shifted(upper_above, shift) // _shifted(lower_below, -shift))
+        lower = _shift(lower_above, shift) // _shift(upper_below, -shift)
+        upper = -(-_shift(upper_above, shift) // _shift(lower_below, -shift))
         return (lower, upper) if positive else (-upper, -lower)
 
     def __float__(self) -> float:
@@ -218,10 +218,10 @@ class ExponentialQuotient:
         return ExponentialQuotient(power(above, abs(exponent)), power(below, abs(exponent)), self.gamma)
 
     def __repr__(self) -> str:
-        above = _written(self.numerator, self.gamma)
+        above = _text(self.numerator, self.gamma)
         if self.denominator == (1,):
             return above
-        return f"{_in_brackets(above)}/{_in_brackets(_written(self.denominator, self.gamma))}"
+        return f"{_in_brackets(above)}/{_in_brackets(_text(self.denominator, self.gamma))}"
 
     def _lag(self) -> Fraction:
         """γ·(deg denominator − deg numerator): x is e^(−lag) times a quotient of polynomials in e^(−γ)."""
@@ -247,7 +247,7 @@ def _quotient(value: object) -> ExponentialQuotient | None:
     return None
 
 
-def _aligned(
+def _align(
     left: ExponentialQuotient, right: ExponentialQuotient
 ) -> tuple[Polynomial, Polynomial, Polynomial, Polynomial, Fraction]:
     """Return both numerators and denominators as polynomials in one t = e^γ, and γ."""
@@ -269,20 +269,20 @@ def _aligned(
 
 
 def _sum(left: ExponentialQuotient, right: ExponentialQuotient) -> ExponentialQuotient:
-    a, b, c, d, gamma = _aligned(left, right)
+    a, b, c, d, gamma = _align(left, right)
     if b == d:
         return ExponentialQuotient(add(a, c), b, gamma)
     return ExponentialQuotient(add(multiply(a, d), multiply(c, b)), multiply(b, d), gamma)
 
 
 def _product(left: ExponentialQuotient, right: ExponentialQuotient) -> ExponentialQuotient:
-    a, b, c, d, gamma = _aligned(left, right)
+    a, b, c, d, gamma = _align(left, right)
     return ExponentialQuotient(multiply(a, c), multiply(b, d), gamma)
 
 
 def _compare(left: ExponentialQuotient, right: ExponentialQuotient) -> int:
     """Return a whole number with the sign of left − right."""
-    a, b, c, d, gamma = _aligned(left, right)
+    a, b, c, d, gamma = _align(left, right)
     difference = add(multiply(a, d), scale(multiply(c, b), -1))
     return _sign(difference, gamma) * _sign(b, gamma) * _sign(d, gamma)
 
@@ -307,7 +307,7 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
     bits = digits + 32
     while True:
         lower = upper = 0
-        least, most = _shrinking(gamma, bits)
+        least, most = _exp_bounds(gamma, bits)
         for a in f:
             lower = (lower * (least if lower >= 0 else most) >> bits) + (a << bits)
             upper = (a << bits) - (-upper * (most if upper >= 0 else least) >> bits)
@@ -317,15 +317,15 @@ def _value(f: Polynomial, gamma: Fraction, digits: int) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=256)
-def _shrinking(gamma: Fraction, bits: int) -> Bounds:
+def _exp_bounds(gamma: Fraction, bits: int) -> Bounds:
     return exp_bounds(gamma, bits=bits)
 
 
-def _shifted(value: int, shift: int) -> int:
+def _shift(value: int, shift: int) -> int:
     return value << shift if shift > 0 else value
 
 
-def _written(f: Polynomial, gamma: Fraction) -> str:
+def _text(f: Polynomial, gamma: Fraction) -> str:
     terms = [(a, gamma * i) for i, a in enumerate(f) if a]
     text = ""
     for a, exponent in reversed(terms):

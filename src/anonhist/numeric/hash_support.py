@@ -66,7 +66,7 @@ def support_counts(
     >>> support_counts(words, coefficients, np.array([0, 1]), np.array([1, 5]), 2).tolist()
     [6, 5]
     """
-    reported = _checked(words, coefficients, reported, multiplicity, g)
+    reported = _check(words, coefficients, reported, multiplicity, g)
     if multiplicity.dtype.kind not in "iu" or int(multiplicity.min(initial=0)) < 0:
         raise DataError("A report cannot be made less than zero times: multiplicities must be integers from 0 on.")
     counts = np.zeros(len(words), dtype=np.int64)
@@ -121,7 +121,7 @@ def weighted_support(
     >>> weighted_support(words, coefficients, np.array([0, 1]), np.array([0.5, 0.25]), 2).tolist()
     [0.75, 0.25]
     """
-    reported = _checked(words, coefficients, reported, weights, g)
+    reported = _check(words, coefficients, reported, weights, g)
     sums = np.zeros(len(words))
     for labels, reports, mask in _blocks(words, coefficients, reported, g):
         sums[labels] += _numbers(mask) @ weights[reports]
@@ -162,7 +162,7 @@ def support_of(
     >>> support_of(words, coefficients, np.array([0, 1]), np.array([0.5, 0.25]), 2).tolist()
     [0.5, 0.75]
     """
-    reported = _checked(words, coefficients, reported, reported, g)
+    reported = _check(words, coefficients, reported, reported, g)
     if frequencies.shape != (len(words),):
         raise UsageError("There must be one frequency for each label.")
     sums = np.zeros(len(coefficients))
@@ -171,7 +171,7 @@ def support_of(
     return sums
 
 
-def _checked(
+def _check(
     words: NDArray[np.uint16],
     coefficients: NDArray[np.uint32],
     reported: NDArray[np.integer],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Polynomial = tuple[int, ...]
 
 
-def trimmed(coefficients: Iterable[int]) -> Polynomial:
+def trim(coefficients: Iterable[int]) -> Polynomial:
     """Return the polynomial with these coefficients: zeros at the end are left away."""
     kept = list(coefficients)
     while kept and not kept[-1]:
@@ -26,7 +26,7 @@ def trimmed(coefficients: Iterable[int]) -> Polynomial:
 
 def add(f: Polynomial, g: Polynomial) -> Polynomial:
     """Return f + g."""
-    return trimmed(a + b for a, b in zip_longest(f, g, fillvalue=0))
+    return trim(a + b for a, b in zip_longest(f, g, fillvalue=0))
 
 
 def scale(f: Polynomial, factor: int) -> Polynomial:

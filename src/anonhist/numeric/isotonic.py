@@ -80,7 +80,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
         sums, sizes = np.add.reduceat(sums, pooled), np.add.reduceat(sizes, pooled)
         starts, opens = starts[pooled], opens[pooled]
     else:
-        sums, sizes, pooled = _pooled(sums.tolist(), sizes.tolist(), opens.tolist())
+        sums, sizes, pooled = _pool(sums.tolist(), sizes.tolist(), opens.tolist())
         starts = starts[pooled]
     lengths = np.concatenate((starts[1:], [math.prod(shape)])) - starts
     means = np.repeat(sums / sizes, lengths).reshape(shape)
@@ -89,7 +89,7 @@ def decreasing_fit(values: ArrayLike, *, weights: ArrayLike | None = None) -> ND
     return np.ldexp(means, shift) if shift else means
 
 
-def _pooled(
+def _pool(
     sums: list[float], sizes: list[float], opens: list[bool]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Pool block by block, from the left, with a stack; also say at which block each new one begins."""

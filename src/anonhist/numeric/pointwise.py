@@ -64,7 +64,7 @@ def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> exp(np.array([-math.inf, 0.0, 1.0])).round(12).tolist()
     [0.0, 1.0, 2.718281828459]
     """
-    rest, exponent = _reduced(x)
+    rest, exponent = _reduce(x)
     return np.asarray(np.ldexp(1.0 + rest, exponent))
 
 
@@ -76,7 +76,7 @@ def expm1(x: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> expm1(np.array([-math.inf, 0.0, 1e-20])).tolist()
     [-1.0, 0.0, 1e-20]
     """
-    rest, exponent = _reduced(x)
+    rest, exponent = _reduce(x)
     return np.asarray(np.ldexp(rest, exponent) + (np.ldexp(1.0, exponent) - 1.0))
 
 
@@ -97,7 +97,7 @@ def _of_parts(
     return np.asarray(exponent * _LN2_HIGH - ((half - (more + (exponent * _LN2_LOW + lost))) - f))
 
 
-def _reduced(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def _reduce(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return ``e^r − 1`` and k with ``x = r + k·ln 2``, |r| at most half of ln 2."""
     x = np.maximum(x, _LEAST)
     exponent = np.rint(x / math.log(2))

@@ -143,21 +143,21 @@ class ProjectiveSpace:
         """
         smaller = ProjectiveSpace(self.field, self.dimension - 1)
         vectors = self._vectors(points)[0]
-        out = [smaller._folded(vectors // self.field, weights)]
+        out = [smaller._fold(vectors // self.field, weights)]
         high, low = np.divmod(vectors, self.field**2)
         first, zeroth = np.divmod(low, self.field)
         for prefix in range(self._prefixes(size)):
             folded = high * self.field + (prefix * first + zeroth) % self.field
             # A constant supports no item with z^{t−1}, whatever it is, unless it is zero.
             folded[(high == 0) & (folded > 0)] = 1
-            out.append(smaller._folded(folded, weights)[smaller.support :])
+            out.append(smaller._fold(folded, weights)[smaller.support :])
         return np.concatenate(out)[:size]
 
     def _prefixes(self, size: int) -> int:
         """Return how many c there are with ``z^{t−1} + c·z^{t−2} + …`` among the first items."""
         return max(0, -(-(size - self.support) // int(self._powers[-2])))
 
-    def _folded(self, vectors: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _fold(self, vectors: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return sums of weights at monic polynomials, or at zero, which supports everything."""
         dense = np.zeros(self.points, dtype=np.int64)
         monic = vectors > 0

@@ -25,7 +25,7 @@ def pulse() -> None:
 
 
 @contextmanager
-def share_told(progress: Callable[[float], None] | None, first: float, last: float) -> Iterator[None]:
+def tell_share(progress: Callable[[float], None] | None, first: float, last: float) -> Iterator[None]:
     """Tell the share done while the block runs: after every step some more, at the end ``last``.
 
     After s steps it is ``first + (last − first)·s/(s + 500)``, as nobody knows how many there will be. Inside another
@@ -41,7 +41,7 @@ def share_told(progress: Callable[[float], None] | None, first: float, last: flo
     Examples
     --------
     >>> told = []
-    >>> with share_told(told.append, 0.0, 1.0):
+    >>> with tell_share(told.append, 0.0, 1.0):
     ...     pulse()
     >>> [round(share, 3) for share in told]
     [0.002, 1.0]

@@ -47,7 +47,7 @@ def project_to_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[np.floa
     >>> project_to_simplex([0.75, 0.5, -0.25]).tolist()
     [0.625, 0.375, 0.0]
     """
-    values = _checked(vector, total)
+    values = _check(vector, total)
     # The projection does not see a shift of all entries; with the largest at 0, no sum overflows or cancels.
     with np.errstate(over="ignore"):
         shifted = values - values.max()
@@ -89,7 +89,7 @@ def project_to_solid_simplex(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     >>> project_to_solid_simplex([0.75, 0.5, -0.25]).tolist()
     [0.625, 0.375, 0.0]
     """
-    truncated = np.maximum(_checked(vector, total), 0.0)
+    truncated = np.maximum(_check(vector, total), 0.0)
     with np.errstate(over="ignore"):
         fits = bool(truncated.sum() <= total)
     return truncated if fits else project_to_simplex(vector, total)
@@ -122,7 +122,7 @@ def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     >>> truncate_and_renormalize([-1.0, 0.0]).tolist()
     [0.5, 0.5]
     """
-    truncated = np.maximum(_checked(vector, total), 0.0)
+    truncated = np.maximum(_check(vector, total), 0.0)
     largest = float(truncated.max())
     if largest == 0.0:
         return np.full(truncated.size, total / truncated.size)
@@ -130,7 +130,7 @@ def truncate_and_renormalize(vector: ArrayLike, total: float = 1.0) -> NDArray[n
     return np.asarray(shares * (total / float(shares.sum())))
 
 
-def _checked(vector: ArrayLike, total: float) -> NDArray[np.float64]:
+def _check(vector: ArrayLike, total: float) -> NDArray[np.float64]:
     values = np.asarray(vector, dtype=np.float64)
     if values.ndim != 1 or values.size == 0 or not bool(np.isfinite(values).all()):
         raise UsageError("A simplex needs a one-dimensional list of at least one finite number.")

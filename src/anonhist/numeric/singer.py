@@ -57,14 +57,14 @@ class CyclicOrder:
         to whole numbers and put together.
         """
         if weights.dtype.kind != "i":
-            return self._correlated(weights)
+            return self._correlate(weights)
         total = np.zeros_like(weights)
         for shift in range(0, int(weights.max(initial=0)).bit_length(), DIGITS):
             digits = (weights >> shift) & ((1 << DIGITS) - 1)
-            total += np.rint(self._correlated(digits)).astype(np.int64) << shift
+            total += np.rint(self._correlate(digits)).astype(np.int64) << shift
         return total
 
-    def _correlated(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+    def _correlate(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         transformed = np.fft.rfft(weights[..., self.points])
         np.conjugate(transformed, out=transformed)
         transformed *= self.spectrum

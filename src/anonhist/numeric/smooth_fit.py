@@ -85,7 +85,7 @@ class SmoothFit:
         """The rates, shape (cells,)."""
         return rates_at(self.logs)
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return rates that could be the true ones, to first order: one draw, for simulations."""
         values, vectors = np.linalg.eigh(self.precision)
         spread = rng.standard_normal(values.size) / np.sqrt(np.maximum(values, 1e-9 * values[-1] + 1e-12))
@@ -115,13 +115,13 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
     for slope in _SLOPES[1:]:
         # Others have their best precision nearby.
         first = max(0, _PRECISIONS.index(best.precision) - 1)
-        prior = _best_precision(likelihood, _sloping(plain, slope), best.logs, _PRECISIONS[first:])
+        prior = _best_precision(likelihood, _slope(plain, slope), best.logs, _PRECISIONS[first:])
         if prior.evidence > best.evidence:
             best = prior
-    return _reweighted(likelihood, best)
+    return _reweight(likelihood, best)
 
 
-def _sloping(differences: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+def _slope(differences: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
     """Return differences times k^slope at place k: with equal precision they fall as k^−slope."""
     places = np.minimum(np.arange(1, differences.shape[0] + 1), _LEVEL_FROM)
     return np.asarray(differences * (places**slope)[:, np.newaxis])
@@ -174,7 +174,7 @@ def _best_precision(
     return best
 
 
-def _reweighted(likelihood: _Counted, prior: _Prior) -> SmoothFit:
+def _reweight(likelihood: _Counted, prior: _Prior) -> SmoothFit:
     """Give every difference a precision of its own, by expectation and maximisation."""
     logs, information, differences = prior.logs, prior.information, prior.differences
     weights, scale = np.full(differences.shape[0], prior.precision), 1 / prior.precision

@@ -56,7 +56,7 @@ def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     if parsed is None or parsed <= 0:
         is_known = isinstance(value, str | float | Decimal | Rational) and not isinstance(value, bool)
         hint = "such as 0.5" if is_known else "as an int, str, float, Decimal or Fraction"
-        message = f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_shown(value)}."
+        message = f"{parameter(name)} must be a finite number greater than zero, {hint}, not {_show(value)}."
         raise UsageError(message)
     too_long = max(parsed.numerator, parsed.denominator) > LONGEST_NUMBER
     if too_long or not Fraction(1, 10**LARGEST_POWER) <= parsed <= 10**LARGEST_POWER:
@@ -100,7 +100,7 @@ def _from_text(text: str) -> Fraction | None:
     return _from_decimal(Decimal(text)) if _DECIMAL.fullmatch(text) else None
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python does not write out integers of thousands of digits

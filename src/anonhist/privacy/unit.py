@@ -27,7 +27,7 @@ class NeighboringRelation(Enum):
 
     Examples
     --------
-    >>> NeighboringRelation.SUBSTITUTE.steps
+    >>> NeighboringRelation.SUBSTITUTE.distance
     2
     """
 
@@ -35,7 +35,7 @@ class NeighboringRelation(Enum):
     SUBSTITUTE = "substitute"
 
     @property
-    def steps(self) -> int:
+    def distance(self) -> int:
         """How many add-or-remove steps lie between two neighbours: 1 or 2."""
         return 1 if self is NeighboringRelation.ADD_OR_REMOVE else 2
 

@@ -37,7 +37,7 @@ def parse_whole_number(value: object, *, name: str, least: int = 1, most: int = 
     except TypeError:
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
-        message = f"{parameter(name)} must be a whole number from {least} to {_shown(most)}, not {value!r:.80}."
+        message = f"{parameter(name)} must be a whole number from {least} to {_show(most)}, not {value!r:.80}."
         raise UsageError(message)
     return number
 
@@ -67,6 +67,6 @@ def parse_simulations(value: object, *, name: str = "simulations") -> int:
     return number
 
 
-def _shown(number: int) -> str:
+def _show(number: int) -> str:
     power = number.bit_length() - 1
     return f"2^{power}" if number == 1 << power and power > 15 else f"{number:,}"

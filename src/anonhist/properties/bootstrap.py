@@ -23,7 +23,7 @@ _REACH = 8.0
 _LARGEST = 2**62
 
 
-def resampled(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterator[Profile]:
+def resample(profile: Profile, *, size: int, rng: np.random.Generator) -> Iterator[Profile]:
     """Draw samples from the population that :class:`~anonhist.properties.assemblage.Assemblage` makes of a profile.
 
     Of up to 4,096 labels the counts are multinomial, so every sample has n items. Of more, each label of mean count λ
@@ -48,7 +48,7 @@ def resampled(profile: Profile, *, size: int, rng: np.random.Generator) -> Itera
     Examples
     --------
     >>> profile = Profile.from_counts([5, 3, 1, 1])
-    >>> [sample.n for sample in resampled(profile, size=2, rng=np.random.default_rng(1))]
+    >>> [sample.n for sample in resample(profile, size=2, rng=np.random.default_rng(1))]
     [10, 10]
     """
     population = Assemblage.of(profile)
@@ -95,7 +95,7 @@ def spread(
     >>> float(errors[0]), bool(10 < errors[1] < 100)  # n is fixed
     (0.0, True)
     """
-    samples = list(resampled(profile, size=size, rng=rng))
+    samples = list(resample(profile, size=size, rng=rng))
     values = np.array(list(pulsing(statistic(sample) for sample in samples)), dtype=np.float64)
     items = np.array([float(sample.n) for sample in samples])
     # From the first sample on: of equal values no rounding is left.

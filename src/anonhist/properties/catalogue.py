@@ -11,7 +11,7 @@ from anonhist.catalogue import load
 from anonhist.catalogue.properties import OPTIONS
 from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
-from anonhist.numeric.pulse import share_told
+from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
 from anonhist.properties.estimator import Resimulated
 from anonhist.properties.options import check_alphabet
@@ -127,16 +127,16 @@ def estimate_all(
     check_alphabet(data, alphabet_size)
     profile = data if isinstance(data, Profile) else data.profile
     given = {"alphabet_size": alphabet_size, "draws": draws or max(2 * profile.n, 1), "base": base}
-    planned = list(_planned({name: number for name, number in given.items() if number is not None}))
+    planned = list(_plan({name: number for name, number in given.items() if number is not None}))
     found = []
     for done, (name, options) in enumerate(planned):
-        with share_told(progress, done / len(planned), (done + 1) / len(planned)):
+        with tell_share(progress, done / len(planned), (done + 1) / len(planned)):
             estimate = PROPERTIES[name].estimate(data, level=level, **options)
             found.append((_title(name, options), estimate))
     return tuple(found)
 
 
-def _planned(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each property with its options, as often as its entry says: of what is given, each takes its own."""
     for name, entry in ENTRIES.items():
         known = PROPERTIES[name]

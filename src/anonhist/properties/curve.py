@@ -15,7 +15,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
 from anonhist.properties.bounded import assumed_of, cut_short
 from anonhist.properties.estimator import Resimulated, why_unknown
-from anonhist.properties.levels import check_level, quantile, widening
+from anonhist.properties.levels import check_level, quantile, widening_factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,7 +191,7 @@ def estimated_curve(
         if not not_run:
             runs = np.array(list(pulsing(statistic(run) for run in simulated)))
             noise = np.sqrt(((runs - value) ** 2).mean(axis=0))
-            error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening(len(simulated)) * noise)
+            error, wide = np.hypot(sampling, noise), np.hypot(sampling, widening_factor(len(simulated)) * noise)
             parts = (("sampling", sampling), ("privacy noise", noise))
         else:
             parts = (("sampling", sampling),)

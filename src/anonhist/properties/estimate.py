@@ -65,11 +65,11 @@ class Estimate:
     statement: Statement = PLUS_MINUS
 
     def __str__(self) -> str:
-        low, high = (written(end, digits=6) for end in self.interval)
-        value, reason = written(self.value, digits=6), self.statement.reason
+        low, high = (format_number(end, digits=6) for end in self.interval)
+        value, reason = format_number(self.value, digits=6), self.statement.reason
         unit, share = f" {self.unit}" if self.unit else "", f"{100 * self.level:.6g} %"
         if self.statement.holds is Holds.BOTH:
-            error = "" if reason else f" ± {written(self.standard_error, digits=3)}"
+            error = "" if reason else f" ± {format_number(self.standard_error, digits=3)}"
             return f"{value}{error}{unit} ({share} interval {low} to {high})"
         if self.statement.holds is Holds.NONE:
             return f"{value}{unit}, no interval: {reason}"
@@ -77,12 +77,12 @@ class Estimate:
         return f"{self.statement.holds.value} {end}{unit} ({share} confidence), estimate {value}: {reason}"
 
 
-def written(number: float, *, digits: int) -> str:
+def format_number(number: float, *, digits: int) -> str:
     """Write a number with so many digits, but cut no whole ones: 14,344,391 labels are not 1.43444e+07.
 
     Examples
     --------
-    >>> written(14344391.4, digits=6), written(0.12345678, digits=3), written(float("inf"), digits=6)
+    >>> format_number(14344391.4, digits=6), format_number(0.12345678, digits=3), format_number(float("inf"), digits=6)
     ('14,344,391', '0.123', 'infinity')
     """
     if number in (float("inf"), float("-inf")):

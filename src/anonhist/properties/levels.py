@@ -20,7 +20,7 @@ def quantile(level: float) -> float:
     return -NormalDist().inv_cdf((1 - level) / 2)
 
 
-def widening(runs: int) -> float:
+def widening_factor(runs: int) -> float:
     """Return by how much a normal interval is widened if its standard error rests on so few runs.
 
     It is the 97.5 % quantile of Student's t with ``runs`` degrees of freedom over that of the normal distribution, by
@@ -32,7 +32,7 @@ def widening(runs: int) -> float:
 
     Examples
     --------
-    >>> [round(widening(runs), 3) for runs in (8, 32, 1000)]
+    >>> [round(widening_factor(runs), 3) for runs in (8, 32, 1000)]
     [1.177, 1.039, 1.001]
     """
     z = quantile(0.95)

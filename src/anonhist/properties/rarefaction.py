@@ -91,7 +91,7 @@ def rarefaction_curve(
     kinds = tuple("observed" if mark == n else "interpolated" if mark < n else "extrapolated" for mark in marks)
     return estimated_curve(
         data,
-        lambda profile: _expected(profile, marks),
+        lambda profile: _expected_labels(profile, marks),
         Axes("draws", "labels", x, kinds, least=0.0, most=x),
         method="rarefaction and extrapolation",
         assumes="items drawn independently; beyond n, labels not seen about as frequent as those seen once",
@@ -103,7 +103,7 @@ def rarefaction_curve(
     )
 
 
-def _expected(profile: Profile, marks: list[int]) -> NDArray[np.float64]:
+def _expected_labels(profile: Profile, marks: list[int]) -> NDArray[np.float64]:
     """Return the expected number of labels in each number of draws; 0 for an empty profile."""
     if not profile.n:
         return np.zeros(len(marks))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.numeric.pulse import pulsing
 from anonhist.properties.estimator import error_of, value_of
-from anonhist.properties.levels import quantile, widening
+from anonhist.properties.levels import quantile, widening_factor
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -95,4 +95,4 @@ class Sample:
         >>> Sample(Profile.from_counts([3, 1])).error(3.0, 0.0)
         3.0
         """
-        return math.hypot(own, widening(len(self.runs)) * noise) if self.runs else own
+        return math.hypot(own, widening_factor(len(self.runs)) * noise) if self.runs else own

@@ -52,12 +52,12 @@ def sampling_error(profile: Profile, weights: Callable[[NDArray[np.int64]], NDAr
     >>> sampling_error(profile, lambda counts: counts / 1.0)  # the number of items itself: fixed
     0.0
     """
-    _, variance = SampleLaw(Assemblage.of(profile), profile.n).moments(weights)
+    _, variance = SampleDistribution(Assemblage.of(profile), profile.n).moments(weights)
     return math.sqrt(variance)
 
 
 @dataclass(frozen=True, eq=False)
-class SampleLaw:
+class SampleDistribution:
     """Samples of n items from a population, as far as sums over labels go.
 
     With λ_x = n·p_x for the labels x and N_x ~ Poisson(λ_x), ``f = Σ_x w(N_x)`` has mean ``Σ_x E w(N_x)`` and
@@ -83,8 +83,8 @@ class SampleLaw:
 
         Examples
         --------
-        >>> law = SampleLaw(Assemblage(np.array([0.25]), np.array([4.0])), 8)
-        >>> mean, variance = law.moments(lambda counts: (counts == 0) * 1.0)  # labels not seen
+        >>> distribution = SampleDistribution(Assemblage(np.array([0.25]), np.array([4.0])), 8)
+        >>> mean, variance = distribution.moments(lambda counts: (counts == 0) * 1.0)  # labels not seen
         >>> round(mean, 4), round(variance, 4)
         (0.5413, 0.3216)
         """
@@ -108,8 +108,8 @@ class SampleLaw:
 
         Examples
         --------
-        >>> law = SampleLaw(Assemblage(np.array([0.25, 0.5]), np.ones(2)), 8)
-        >>> law.expectations(lambda counts: (counts == 0) * 1.0).round(4).tolist()  # e^−2 and e^−4
+        >>> distribution = SampleDistribution(Assemblage(np.array([0.25, 0.5]), np.ones(2)), 8)
+        >>> distribution.expectations(lambda counts: (counts == 0) * 1.0).round(4).tolist()  # e^−2 and e^−4
         [0.1353, 0.0183]
         """
         summed, found = self._means <= _SUMMED, np.empty(self._means.shape)

@@ -66,6 +66,6 @@ class Bounds:
         """
         return Bounds(min(self.low, value), max(self.high, value), self.statement)
 
-    def scaled(self, factor: float) -> Bounds:
+    def scale(self, factor: float) -> Bounds:
         """Return both ends multiplied by a positive factor."""
         return Bounds(factor * self.low, factor * self.high, self.statement)

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 _MUCH = 0.1
 
 
-def undersampled(profile: Profile) -> tuple[str, ...]:
+def undersampling_warning(profile: Profile) -> tuple[str, ...]:
     """Warn where a tenth of the items or more are labels seen once: so much of what comes next will be new.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> undersampled(Profile.from_counts([90, 9])), len(undersampled(Profile.from_counts([5, 1, 1])))
+    >>> undersampling_warning(Profile.from_counts([90, 9])), len(undersampling_warning(Profile.from_counts([5, 1, 1])))
     ((), 1)
     """
     share = profile.prevalence(1) / profile.n

@@ -64,7 +64,7 @@ def categorical(weights: NDArray[np.float64], *, source: RandomSource) -> int:
     >>> categorical(np.array([0.0, 2.5, 0.0]), source=SystemSource())
     1
     """
-    checked = _checked(weights, dimensions=1)
+    checked = _check(weights, dimensions=1)
     word = int(source.words(1)[0])
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.add.accumulate(checked)
@@ -107,7 +107,7 @@ def categorical_rows(weights: NDArray[np.float64], *, source: RandomSource) -> N
     >>> categorical_rows(np.array([[0.0, 1.0], [3.0, 0.0]]), source=SystemSource()).tolist()
     [1, 0]
     """
-    checked = _checked(weights, dimensions=2)
+    checked = _check(weights, dimensions=2)
     words = source.words(checked.shape[0])
     drawn = np.empty(checked.shape[0], dtype=np.int64)
     rows = max(1, BLOCK // checked.shape[1])
@@ -125,7 +125,7 @@ def categorical_pmf(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> categorical_pmf(np.array([1.0, 3.0])).tolist()
     [0.25, 0.75]
     """
-    checked = _checked(weights, dimensions=1)
+    checked = _check(weights, dimensions=1)
     largest = checked.max()
     if not 0 < largest < math.inf:
         raise _bad_weights()
@@ -179,7 +179,7 @@ def _exact(weights: NDArray[np.float64], word: int, *, source: RandomSource) -> 
     return resolve(word, bits=64, thresholds=thresholds, source=source)
 
 
-def _checked(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
+def _check(weights: ArrayLike, *, dimensions: int) -> NDArray[np.float64]:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.ndim != dimensions or not checked.shape[-1]:
         message = f"`weights` must be an array with {dimensions} dimension(s), the last one not empty."

@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, multiply, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
 from anonhist.randomness.geometric import low_digit_count, low_digit_tables, steps_before_tail
-from anonhist.randomness.inversion import InversionTable, draw_joined
+from anonhist.randomness.inversion import InversionTable, draw_xor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def discrete_laplace(gamma: Fraction, size: int, *, source: RandomSource) -> NDA
     >>> noise.dtype, noise.shape
     (dtype('int64'), (1000,))
     """
-    return draw_joined(_tables(checked_rate(gamma)), checked_size(size), source=source)
+    return draw_xor(_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
 def discrete_laplace_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.numeric.exponential import certified_floors, complement, divide, float_rate, powers
 from anonhist.randomness.arguments import checked_rate, checked_size
-from anonhist.randomness.inversion import InversionTable, draw_joined
+from anonhist.randomness.inversion import InversionTable, draw_xor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def geometric(gamma: Fraction, size: int, *, source: RandomSource) -> NDArray[np
     >>> draws.size, bool((draws >= 0).all())
     (1000, True)
     """
-    return draw_joined(_tables(checked_rate(gamma)), checked_size(size), source=source)
+    return draw_xor(_tables(checked_rate(gamma)), checked_size(size), source=source)
 
 
 def geometric_pmf(gamma: Fraction, k: ArrayLike) -> NDArray[np.float64]:

@@ -124,7 +124,7 @@ class InversionTable:
         return drawn
 
 
-def draw_joined(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> NDArray[np.int64]:
+def draw_xor(tables: Sequence[InversionTable], size: int, *, source: RandomSource) -> NDArray[np.int64]:
     """Return ``size`` independent draws, each the exclusive or of one draw from every table."""
     out = np.empty(size, dtype=np.int64)
     digits = np.empty(min(size, CHUNK), dtype=np.int64)

@@ -77,7 +77,7 @@ def negative_binomial(gamma: Fraction, parts: int, size: int, *, source: RandomS
     filled = 0
     while filled < total:
         proposals = min(_CHUNK, 64 + math.ceil(1.05 * (total - filled) / chance))
-        kept = _kept(geometric(rate, proposals, source=source), count, source=source)[: total - filled]
+        kept = _accept(geometric(rate, proposals, source=source), count, source=source)[: total - filled]
         out[filled : filled + kept.size] = kept
         filled += kept.size
     return out
@@ -104,7 +104,7 @@ def negative_binomial_pmf(gamma: Fraction, parts: int, k: ArrayLike) -> NDArray[
     return np.where(at >= 0, (-math.expm1(-rate)) ** shape * np.exp(-rate * reached) * weights, 0.0)
 
 
-def _kept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) -> NDArray[np.int64]:
+def _accept(proposed: NDArray[np.int64], parts: int, *, source: RandomSource) -> NDArray[np.int64]:
     """Return the proposals that win all their coins, in their order."""
     if parts == 1:
         return proposed

@@ -21,7 +21,7 @@ from anonhist.privacy import parse_simulations
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.profiles.whole import MAX_ITEMS, fixed_numbers
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
 from anonhist.releases.mechanism import runs_fall_short, simulation_work, simulations_of
@@ -135,12 +135,12 @@ class ReleaseError:
             raise DataError("The ends of an interval for labels of count zero must ascend from 0 or more.")
 
     @classmethod
-    def unsimulated(cls, evidence: Evidence | None = None) -> ReleaseError:
+    def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
         """Return what is known without any run: intervals from noisy values where they were kept, else nothing.
 
         Examples
         --------
-        >>> print(ReleaseError.unsimulated().prevalence(Profile.from_counts([3] * 10), 3))
+        >>> print(ReleaseError.without_runs().prevalence(Profile.from_counts([3] * 10), 3))
         10, no interval: no error was simulated (0 simulations)
         """
         nowhere, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -189,7 +189,7 @@ class ReleaseError:
         (low,), (high,) = self.prevalence_interval(profile, np.array([count]))
         ends = float(low), float(high)
         if self.prevalence_band is not None:
-            return _smoothed(value, ends)
+            return _smoothed_estimate(value, ends)
         return Estimate(float(value), float(self._at(self.prevalence_errors, count)), ends, METHOD)
 
     def k_plus(self, profile: Profile, k: int) -> Estimate:
@@ -200,7 +200,7 @@ class ReleaseError:
         (low,), (high,) = self.k_plus_interval(profile, np.array([k]))
         ends = float(low), float(high)
         if self.prevalence_band is not None:
-            return _smoothed(value, ends)
+            return _smoothed_estimate(value, ends)
         if self.why_unknown:
             told = Statement(Holds.BOTH, self.why_unknown)
             return Estimate(float(value), math.nan, ends, BAND_METHOD, statement=told)
@@ -227,7 +227,7 @@ class ReleaseError:
         values = profile.cumulative_prevalence(k)
         if self.band is None:
             return self._interval(values, self.k_plus_errors, k)
-        return _with_released(values, *self.band.at(k))
+        return _widen_to_hold(values, *self.band.at(k))
 
     def prevalence_interval(
         self, profile: Profile, r: NDArray[np.int64]
@@ -236,7 +236,7 @@ class ReleaseError:
         values = prevalences_at(profile, r)
         if self.prevalence_band is None:
             return self._interval(values, self.prevalence_errors, r)
-        return _with_released(values, *self.prevalence_band.at(r))
+        return _widen_to_hold(values, *self.prevalence_band.at(r))
 
     def of_zeros(self, zeros: int) -> Estimate:
         """Return φ_0 as released, with its 95 % interval.
@@ -247,14 +247,14 @@ class ReleaseError:
             If no error of such a number was kept, though errors were simulated.
         """
         if self.zeros_interval is not None:
-            return _smoothed(
+            return _smoothed_estimate(
                 zeros, (float(min(self.zeros_interval[0], zeros)), float(max(self.zeros_interval[1], zeros)))
             )
         if self.why_unknown:
             return _unknown(zeros, self.why_unknown)
         if self.zeros_error is None:
             raise DataError("This error table says nothing of labels of count zero.")
-        low, high = whole_interval(zeros, widening(self.simulations) * self.zeros_error)
+        low, high = whole_interval(zeros, widening_factor(self.simulations) * self.zeros_error)
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 
     def _interval(
@@ -262,7 +262,7 @@ class ReleaseError:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self.why_unknown:
             return np.zeros(values.shape), np.full(values.shape, np.inf)
-        return whole_interval(values, widening(self.simulations) * self._at(errors, level))
+        return whole_interval(values, widening_factor(self.simulations) * self._at(errors, level))
 
     def _at(self, errors: NDArray[np.float64], level: int | NDArray[np.int64]) -> NDArray[np.float64]:
         inside = np.clip(level, self.levels[0], self.levels[-1])
@@ -331,7 +331,7 @@ def simulate_error(
     asked = None if simulations is None else parse_simulations(simulations)
     runs = simulations_of(profile, asked, work=simulation_work(mechanism, profile))
     if not runs:
-        return ReleaseError.unsimulated(evidence)
+        return ReleaseError.without_runs(evidence)
     levels = levels_of(profile)
     misfit = evidence.misfit if evidence is not None and isinstance(mechanism, TellsMisfit) else None
     # Runs that are drawn now tell how far they are; of others, to measure them is all that is left to do.
@@ -381,7 +381,7 @@ def levels_of(profile: Profile) -> NDArray[np.int64]:
 
 def expected_distance(mean: float, spread: float, runs: int, *, method: str = METHOD) -> Estimate:
     """Return a mean over some runs, 2 or more, with the interval that its standard error gives."""
-    half = NORMAL_95 * widening(runs - 1) * spread
+    half = NORMAL_95 * widening_factor(runs - 1) * spread
     return Estimate(mean, spread, (max(0.0, mean - half), mean + half), method)
 
 
@@ -474,7 +474,7 @@ def prevalences_at(profile: Profile, counts: NDArray[np.int64]) -> NDArray[np.in
     return np.asarray(np.where(is_count, np.append(profile.prevalences, 0)[at], 0), dtype=np.int64)
 
 
-def _with_released(
+def _widen_to_hold(
     values: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Widen intervals so that they hold what was released."""
@@ -487,7 +487,7 @@ def _unknown(value: int, reason: str) -> Estimate:
     return Estimate(float(value), math.nan, (0.0, math.inf), _AS_RELEASED, statement=said)
 
 
-def _smoothed(value: int, ends: tuple[float, float]) -> Estimate:
+def _smoothed_estimate(value: int, ends: tuple[float, float]) -> Estimate:
     """Return a number of a smoothed release: runs on what is smooth err too little, so the band says how far off it is.
 
     Its standard error is that of a normal interval as wide.

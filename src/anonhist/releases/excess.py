@@ -41,7 +41,7 @@ class Excess:
     - U = how many users had ``c_u > m``, noise of rate ``ε₁/d``;
     - L = ``Σ_u min(max(c_u − m, 0), C)``, noise of rate ``ε₂/(d·C)``,
 
-    d = 1 where neighbours differ by a user added or removed, 2 where one is exchanged for another.
+    d = 1 where neighbours differ by a user added or removed, 2 where one is replaced by another.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def noise_rates(
     >>> noise_rates(Fraction(1, 40), Fraction(3, 40), 30, NeighboringRelation.SUBSTITUTE)
     (Fraction(1, 20), Fraction(1, 80), Fraction(1, 800))
     """
-    steps = relation.steps
+    steps = relation.distance
     rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
     if min(rates) < SMALLEST_GAMMA:
         raise UsageError("The excess takes more noise than can be drawn: give it a larger share, or a smaller cap.")

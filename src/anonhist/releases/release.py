@@ -185,17 +185,17 @@ class Release:
         return tuple(run.profile for run in self._runs_on_nothing(None))
 
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
-        def simulated() -> tuple[Run, ...]:
+        def simulate() -> tuple[Run, ...]:
             nothing, silent = nothing_like(self.profile, self.zeros)
             rng = generator_of(self.mechanism, self.profile, self.zeros).spawn(1)[0]
             return tuple(draw_runs(self.mechanism, nothing, silent, size=self._num_runs, rng=rng, progress=progress))
 
-        return self._once("_simulated_nothing", simulated)
+        return self._once("_simulated_nothing", simulate)
 
     def _runs(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
-        return self._once("_simulated_runs", lambda: tuple(self._drawn(progress)))
+        return self._once("_simulated_runs", lambda: tuple(self._draw(progress)))
 
-    def _drawn(self, progress: Callable[[float], None] | None) -> Iterator[Run]:
+    def _draw(self, progress: Callable[[float], None] | None) -> Iterator[Run]:
         return draw_runs(
             self.mechanism,
             self.profile,
@@ -211,7 +211,7 @@ class Release:
         return simulations_of(self.profile, self.simulations)
 
     def _error(self, progress: Callable[[float], None] | None) -> ReleaseError:
-        def simulated() -> ReleaseError:
+        def simulate() -> ReleaseError:
             nothing = self._runs_on_nothing(part_of(progress, 0.0, _ON_NOTHING)) if self.profile.n else ()
             is_kept = self._num_runs * len(self.profile) <= _MOST_KEPT
             # Where they are not kept they are measured as they are drawn.
@@ -224,11 +224,11 @@ class Release:
                 simulations=self.simulations,
                 rng=generator_of(self.mechanism, self.profile, self.zeros),
                 progress=part_of(progress, _DRAWN, 1.0) if is_kept else None,
-                drawn=self._runs(drawn) if is_kept else self._drawn(drawn),
+                drawn=self._runs(drawn) if is_kept else self._draw(drawn),
                 of_nothing=nothing,
             )
 
-        return self._once("_simulated_error", simulated) if self.recorded_error is None else self.recorded_error
+        return self._once("_simulated_error", simulate) if self.recorded_error is None else self.recorded_error
 
     def _once(self, name: str, simulate: Callable[[], _Simulated]) -> _Simulated:
         """Return what was simulated first. Two simulations differ by chance: a release says one thing to all threads.
@@ -303,4 +303,4 @@ class Release:
         known = self.evidence
         if self.recorded_error is not None or known is None or known.prevalences is None:
             return self.error
-        return ReleaseError.unsimulated(known) if self.zeros is None or known.zeros is not None else self.error
+        return ReleaseError.without_runs(known) if self.zeros is None or known.zeros is not None else self.error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from anonhist.numeric.pulse import share_told
+from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import TellsMisfit
 from anonhist.releases.mechanism import runs_of
@@ -71,7 +71,7 @@ def draw_runs(
     while done < size:
         count = min(batch, size - done)
         drawn_share = (done + _DRAWING * count) / size
-        with share_told(progress, done / size, drawn_share):
+        with tell_share(progress, done / size, drawn_share):
             if with_misfit and isinstance(mechanism, TellsMisfit):
                 told = mechanism.simulate_with_misfit(profile, size=count, rng=rng)
                 # Who is counted once is public where zeros are released: who is not in a run has count zero.

@@ -36,7 +36,7 @@ def prevalences_figure(release: Release) -> Figure:
     words = release.words
     figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
     profile, error = release.profile, release.error
-    at = thinned(profile.counts)
+    at = thin(profile.counts)
     counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
     high = prevalences
     if error.has_prevalence_intervals:
@@ -56,7 +56,7 @@ def k_plus_figure(release: Release) -> Figure:
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
     profile, error = release.profile, release.error
     levels = levels_of(profile)
-    levels = levels[thinned(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
+    levels = levels[thin(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
     if (largest := release.guarantee.unit.max_count) is not None:
         # Counts above it were taken together with it: there is nothing to err about.
         levels = levels[levels <= largest]
@@ -72,7 +72,7 @@ def k_plus_figure(release: Release) -> Figure:
     return figure
 
 
-def thinned(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+def thin(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return indices of at most some 400 of ascending positions ≥ 1, evenly spread on the log scale, ends included."""
     size = len(positions)
     if size <= _POINTS:

@@ -45,7 +45,7 @@ def reproduce(command: str | None, note: str) -> str:
     return f"<h2>Make one like it</h2><p>{escape(note)}</p><pre>{escape(command)}</pre>"
 
 
-def warned(sentence: str) -> str:
+def warning_box(sentence: str) -> str:
     """Return a warning for the top of a page, or nothing where there is none."""
     return f'<p class="warning" role="alert"><b>Warning.</b> {escape(sentence)}</p>' if sentence else ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.properties.guessing.covered import covered_share, evenly_spread
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
 
@@ -81,7 +81,7 @@ class Guessing:
         for simulated in drawn:
             squares += (covered_share(simulated, labels) - share) ** 2
         # What they cover is a whole number of items: to less than the next one, an interval holds less than it says.
-        items_off = NORMAL_95 * widening(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
+        items_off = NORMAL_95 * widening_factor(len(drawn)) * np.sqrt(squares / len(drawn)) * profile.n
         half = np.maximum(1.0, np.ceil(items_off)) / max(1, profile.n)
         expected = error.expected_range
         half = np.maximum(
@@ -128,7 +128,7 @@ def _items_interval(release: Release) -> tuple[float, float]:
     # What was released does not show how much of it is noise alone: see anonhist.releases.error.
     square = math.fsum(float(one.n - profile.n) ** 2 for one in drawn) / len(drawn)
     nothing_square = math.fsum(float(one.n) ** 2 for one in of_nothing) / len(of_nothing)
-    low, high = whole_interval(profile.n, widening(len(drawn)) * max(square, nothing_square) ** 0.5)
+    low, high = whole_interval(profile.n, widening_factor(len(drawn)) * max(square, nothing_square) ** 0.5)
     return float(low), float(high)
 
 
@@ -138,7 +138,7 @@ def _from_k_plus(
     """Return both ends of λ_β that the intervals for φ_{k+} give."""
     ends = profile.counts if error.band is None else np.union1d(error.band.ends, profile.counts)
     widths = np.diff(ends, prepend=0).astype(np.float64)
-    low, high = (_divided(widths, side, labels) for side in error.k_plus_interval(profile, ends))
+    low, high = (_divide(widths, side, labels) for side in error.k_plus_interval(profile, ends))
     least, most = (
         np.divide(covered, covered + rest, out=np.full(labels.size, none), where=covered + rest > 0)
         for (covered, _), (_, rest), none in ((low, high, 0.0), (high, low, 1.0))
@@ -146,7 +146,7 @@ def _from_k_plus(
     return least, most
 
 
-def _divided(
+def _divide(
     widths: NDArray[np.float64], reaching: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how many items the β largest counts hold, and how many the others, of a falling φ_{k+} in steps."""

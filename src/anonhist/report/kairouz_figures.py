@@ -69,12 +69,12 @@ def kairouz_figure(name: str, rows: Sequence[ErrorRow]) -> Figure:
     heights = {"closed": 7.0, "open": 3.8, "parameters": 8.6}
     figure = Figure(figsize=(11.4, heights[name]), layout="constrained")
     draw: Callable[[Figure, Sequence[ErrorRow]], None]
-    draw = {"closed": _closed, "open": _open, "parameters": _parameters}[name]
+    draw = {"closed": _draw_closed, "open": _open, "parameters": _parameters}[name]
     draw(figure, rows)
     return figure
 
 
-def _closed(figure: Figure, rows: Sequence[ErrorRow]) -> None:
+def _draw_closed(figure: Figure, rows: Sequence[ErrorRow]) -> None:
     own = [row for row in rows if row.figure == "closed"]
     numbers = sorted({row.users for row in own})
     panels = figure.subplots(len(numbers), 3, squeeze=False, sharex=True, sharey=True)
@@ -147,7 +147,7 @@ def _parameters(figure: Figure, rows: Sequence[ErrorRow]) -> None:
             look = _Look(f"ε = {epsilon:g}", colour, dashes, mark)
             fitted = [row for row in own if (row.epsilon, row.decoder) == (epsilon, "least-squares")]
             _line(axes, look, ((getattr(row, varied), row) for row in fitted))
-        _finish(axes, ", ".join((mechanism, alphabet, *_fixed(own))))
+        _finish(axes, ", ".join((mechanism, alphabet, *_fixed_parameters(own))))
         axes.set_xscale("log", base=2)
         values = sorted({getattr(row, varied) for row in own})
         axes.set_xticks(values[:: 1 + len(values) // 7])
@@ -160,7 +160,7 @@ def _parameters(figure: Figure, rows: Sequence[ErrorRow]) -> None:
     figure.supylabel(" ".join(["ℓ1 error", *(f"after {each:,} people" for each in numbers)]), color=INK)
 
 
-def _fixed(rows: Sequence[ErrorRow]) -> Iterator[str]:
+def _fixed_parameters(rows: Sequence[ErrorRow]) -> Iterator[str]:
     """Yield the parameters that are the same in all rows."""
     for name, letter in (("buckets", "k"), ("cohorts", "C"), ("hashes", "h")):
         values = {getattr(row, name) for row in rows}

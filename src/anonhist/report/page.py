@@ -11,20 +11,20 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal, warning
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warning_box, write_page
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.kinds import ReleaseView
 from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
-    bars_told,
+    bars_text,
+    exclusions,
     expected_error,
     interval,
     interval_of_items,
-    not_covered,
     promise,
-    runs_told,
+    runs_text,
     share_of_items,
     with_interval,
 )
@@ -67,7 +67,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     guessing = Guessing.of(release)
     low, high = guessing.items_interval if release.items is None else interval_of_items(release)
     limit = guarantee.unit.max_count
-    first, *rest = not_covered(guarantee.unit)
+    first, *rest = exclusions(guarantee.unit)
     words = {
         "items": f"{release.n:,}",
         "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
@@ -75,7 +75,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
         "capped": "" if limit is None else f", each label counted at most {limit:,} times",
         "labels": f"{profile.num_labels:,}",
         "labels_interval": with_interval(interval(*release.k_plus(1).interval)),
-        "bars": bars_told(error, none="that count from one that no label has"),
+        "bars": bars_text(error, none="that count from one that no label has"),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": expected_error(error),
@@ -85,14 +85,14 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": runs_told(release),
+        "runs": runs_text(release),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
         "version": release.library_version,
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
-        warning=warned(warning(guarantee.epsilon)),
+        warning=warning_box(warning(guarantee.epsilon)),
         remarks="".join(f"<p>{escape(told)}</p>" for _, told in remarks(release)),
         not_covered="".join(f"<li>{escape(each)}</li>" for each in (first, *page.also_not_covered, *rest)),
         plot=inline_svg(
@@ -105,7 +105,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
             name="k-plus",
             description="Labels with at least a given count, both on log scales, with a 95 % band",
         ),
-        guessing="" if limit else _guessing_drawn(release, guessing),
+        guessing="" if limit else _draw_guessing(release, guessing),
         prevalence_rows=rows(
             (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
@@ -126,7 +126,7 @@ def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
     return sorted({level for level in (*LEVELS, most if limit else 1) if level <= most})
 
 
-def _guessing_drawn(release: Release, guessing: Guessing) -> str:
+def _draw_guessing(release: Release, guessing: Guessing) -> str:
     drawn = inline_svg(
         lambda: guessing_figure(release, guessing=guessing),
         name="guessing",

@@ -54,7 +54,7 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
         return view_of(shown).figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
-    raise _refused(shown)
+    raise _error(shown)
 
 
 def write_report(
@@ -113,10 +113,10 @@ def write_report(
     elif isinstance(shown, FrequencyEstimate):
         write_frequencies(shown, path, command=command, overwrite=overwrite)
     else:
-        raise _refused(shown)
+        raise _error(shown)
 
 
-def _refused(shown: object) -> UsageError:
+def _error(shown: object) -> UsageError:
     message = (
         "A Release, a Curve or a FrequencyEstimate is needed, such as rarefaction_curve(profile), "
         f"not a {type(shown).__name__}."

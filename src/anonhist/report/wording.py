@@ -126,7 +126,7 @@ def _towards_parties(guarantee: Guarantee) -> str:
     )
 
 
-def not_covered(unit: PrivacyUnit) -> list[str]:
+def exclusions(unit: PrivacyUnit) -> list[str]:
     """Say what the promise does not cover, first what follows from the unit."""
     # Whoever releases every week has other data each time, but the same people in them.
     again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
@@ -164,7 +164,7 @@ def expected_error(error: ReleaseError) -> str:
     >>> l1 = Estimate(8970.4, 31.0, (8909.6, 9031.2), "")
     >>> expected_error(ReleaseError(l1, 32, np.array([1]), np.array([1.0]), np.array([1.0])))
     '8,970 (7,170 to 14,400)'
-    >>> expected_error(ReleaseError.unsimulated())
+    >>> expected_error(ReleaseError.without_runs())
     'not simulated'
     """
     if error.sorted_l1 is None or error.expected_range is None:
@@ -205,13 +205,13 @@ def with_interval(ends: str) -> str:
     return f"95 % interval {ends}" if " to " in ends else ends
 
 
-def bars_told(error: ReleaseError, *, none: str) -> str:
+def bars_text(error: ReleaseError, *, none: str) -> str:
     """Say how to read bars and bands, where there are some; ``none`` is what a number at 0 cannot be told from.
 
     Examples
     --------
     >>> from anonhist.releases import ReleaseError
-    >>> bars_told(ReleaseError.unsimulated(), none="that number from none")
+    >>> bars_text(ReleaseError.without_runs(), none="that number from none")
     'Bars and bands would be 95 % intervals: there are none here.'
     """
     if not (error.has_k_plus_intervals or error.has_prevalence_intervals):
@@ -238,7 +238,7 @@ def share_of_items(release: Release) -> str:
     return share + (": mostly noise" if release.mostly_noise else "")
 
 
-def runs_told(release: Release, *, of: str = "profile") -> str:
+def runs_text(release: Release, *, of: str = "profile") -> str:
     """Say what errors come from, or that there are none.
 
     Examples
@@ -247,7 +247,7 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
     >>> from anonhist.mechanisms import PrevalenceMechanism
     >>> from anonhist.profiles import Profile
     >>> made = PrevalenceMechanism(1, public_cap=9).release(Profile.from_counts([2, 1]))
-    >>> runs_told(replace(made, simulations=0))
+    >>> runs_text(replace(made, simulations=0))
     'No error was simulated (0 simulations): there is no expected error, and no interval that rests on one.'
     """
     runs = release.error.simulations
@@ -257,12 +257,12 @@ def runs_told(release: Release, *, of: str = "profile") -> str:
 
 
 def no_intervals(error: ReleaseError) -> str:
-    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_told` says it.
+    """Say why a release that was simulated has no intervals; empty where it has some, or :func:`runs_text` says it.
 
     Examples
     --------
     >>> from anonhist.releases import ReleaseError
-    >>> no_intervals(ReleaseError.unsimulated())
+    >>> no_intervals(ReleaseError.without_runs())
     ''
     """
     if not error.simulations or error.has_k_plus_intervals:
@@ -298,7 +298,7 @@ def interval_of_items(release: Release) -> tuple[float, float]:
     300.0
     """
     guarantee = release.guarantee
-    cells = guarantee.unit.max_distance * guarantee.relation.steps
-    rate = float(guarantee.spending[0][1] / cells)
+    l1_sensitivity = guarantee.unit.max_distance * guarantee.relation.distance
+    rate = float(guarantee.spending[0][1] / l1_sensitivity)
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-rate))) / rate) - 1)
     return max(0.0, float(release.n - reach)), float(release.n + reach)

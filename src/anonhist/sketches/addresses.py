@@ -40,13 +40,13 @@ def _checked_key(key: bytes) -> bytes:
     return key
 
 
-def _checked_share(share: EpsilonLike) -> Fraction:
-    exact = parse_epsilon(share, name="sample_share")
+def _checked_rate(share: EpsilonLike) -> Fraction:
+    exact = parse_epsilon(share, name="sampling_rate")
     if exact > 1:
-        message = f"`sample_share` must be at most 1, not {exact!s:.80}."
+        message = f"`sampling_rate` must be at most 1, not {exact!s:.80}."
         raise UsageError(message)
     if exact < LEAST_SHARE:
-        raise UsageError("`sample_share` must be at least 2^-32 (about 2.4e-10); take a larger one.")
+        raise UsageError("`sampling_rate` must be at least 2^-32 (about 2.4e-10); take a larger one.")
     return exact
 
 
@@ -63,7 +63,7 @@ class HashedAddresses:
         How many buckets, from 1 to 2^31.
     key
         One byte or more.
-    sample_share
+    sampling_rate
         Which share of all labels is kept, from 2^−32 to 1.
 
     Raises
@@ -80,13 +80,13 @@ class HashedAddresses:
 
     size: Converted[SupportsIndex, int] = converted(partial(parse_whole_number, name="buckets", most=MOST_COUNTERS))
     key: Checked[bytes] = converted(_checked_key)
-    sample_share: Converted[EpsilonLike, Fraction] = converted(_checked_share, default=Fraction(1))
+    sampling_rate: Converted[EpsilonLike, Fraction] = converted(_checked_rate, default=Fraction(1))
 
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counters of labels with these hashes, shape (m, 2); −1: not sampled."""
         places = (hashes[:, 0] % np.uint64(self.size)).astype(np.int64)
-        if self.sample_share < 1:
-            places[~_sampled(hashes, self.sample_share)] = NOT_SAMPLED
+        if self.sampling_rate < 1:
+            places[~_sample(hashes, self.sampling_rate)] = NOT_SAMPLED
         return places
 
 
@@ -109,7 +109,7 @@ class DomainAddresses:
         How many labels the domain has, those not kept included.
     key
         One byte or more: labels are found, and those of a sample chosen, by their hash under it.
-    sample_share
+    sampling_rate
         Which share of the labels is kept, from 2^−32 to 1.
 
     Raises
@@ -129,27 +129,27 @@ class DomainAddresses:
     labels: tuple[str, ...]
     domain_size: Converted[SupportsIndex, int] = completed(_whole_size)
     key: Checked[bytes] = converted(_checked_key, default=LISTED_KEY)
-    sample_share: Converted[EpsilonLike, Fraction] = converted(_checked_share, default=Fraction(1))
+    sampling_rate: Converted[EpsilonLike, Fraction] = converted(_checked_rate, default=Fraction(1))
 
     def __post_init__(self) -> None:
-        if self.domain_size > self.size and self.sample_share == 1:
+        if self.domain_size > self.size and self.sampling_rate == 1:
             raise DataError("A domain that is not sampled has as many labels as are listed.")
         hashes = self._index.hashes
         if bool((hashes[1:] == hashes[:-1]).all(axis=1).any()):
             raise DataError(_REPEATED)
-        if not _sampled(hashes, self.sample_share).all():
+        if not _sample(hashes, self.sampling_rate).all():
             raise DataError("A label of this domain is not in its sample.")
 
     @classmethod
-    def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sample_share: EpsilonLike = 1) -> Self:
+    def of(cls, labels: Iterable[str], *, key: bytes = LISTED_KEY, sampling_rate: EpsilonLike = 1) -> Self:
         """Keep a share of these labels, all by default, chosen by their hash under the key."""
         if isinstance(labels, str | bytes):
             raise UsageError("The labels of a domain are a list of strings; put a single label into a list.")
         listed = tuple(labels)
-        share = _checked_share(sample_share)
+        share = _checked_rate(sampling_rate)
         if share == 1:
             return cls(listed, len(listed), key, share)
-        kept = _sampled(keyed_hash(listed, key=_checked_key(key)), share).tolist()
+        kept = _sample(keyed_hash(listed, key=_checked_key(key)), share).tolist()
         if len(set(listed)) < len(listed):
             raise DataError(_REPEATED)
         return cls(tuple(compress(listed, kept)), len(listed), key, share)
@@ -169,8 +169,8 @@ class DomainAddresses:
         Two labels of a domain never share a hash, and 128 bits do not meet by chance.
         """
         places = self._index.find(hashes)
-        if self.sample_share < 1:
-            places[~_sampled(hashes, self.sample_share)] = NOT_SAMPLED
+        if self.sampling_rate < 1:
+            places[~_sample(hashes, self.sampling_rate)] = NOT_SAMPLED
         return places
 
 
@@ -228,7 +228,7 @@ class _HashIndex:
         return places
 
 
-def _sampled(hashes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
+def _sample(hashes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
     if share == 1:
         return np.ones(hashes.shape[0], dtype=np.bool_)
     return np.asarray(hashes[:, 1] < np.uint64((share.numerator << 64) // share.denominator))

@@ -27,7 +27,7 @@ from anonhist.releases import KPlusBand, PrevalenceBand
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
 
@@ -58,7 +58,7 @@ _WIDENED = 0.05
 
 
 def counter_bands(
-    observed: Observed, setting: Setting, decoded: Prevalences, *, labels: float
+    observed: Observed, setting: CounterSetting, decoded: Prevalences, *, labels: float
 ) -> tuple[KPlusBand, PrevalenceBand]:
     """Return 95 % intervals for φ_{k+} and for φ_r; post-processing, no chance takes part.
 
@@ -84,32 +84,32 @@ def counter_bands(
         return KPlusBand(nothing, nothing, nothing), PrevalenceBand(nothing, nothing, nothing)
     sampling = _Sampling(labels, np.inf if setting.is_hashed else float(observed.size))
     # The largest count may be larger than any counter: noise may be below zero.
-    last = int(min(max(int(observed.values[-1]), 0) + max(setting.law.reach(_CARRIED), 1), _LONGEST))
+    last = int(min(max(int(observed.values[-1]), 0) + max(setting.noise.reach(_CARRIED), 1), _LONGEST))
     ends = _places(observed, setting, last)
     low, high = _by_value(observed, setting, ends, sampling)
     high = np.minimum(high, _by_sum(observed, setting, ends, sampling))
     grid = _Grid.of(observed, setting, decoded, last)
     if grid is not None:
-        least, most = grid.reaching(sampling)
+        least, most = grid.at_least(sampling)
         low[:last], high[:last] = np.maximum(low[:last], least), np.minimum(high[:last], most)
-    low, high = _falling(low, high)
+    low, high = _make_falling(low, high)
     least, most = np.zeros(ends.size), high.copy()
     if grid is not None:
         least[:last], most[:last] = grid.exactly(sampling, low[: last + 1], high[: last + 1])
     return KPlusBand(*_steps(ends, low, high)), PrevalenceBand(*_steps(ends, least, np.minimum(most, high)))
 
 
-def _places(observed: Observed, setting: Setting, last: int) -> NDArray[np.int64]:
+def _places(observed: Observed, setting: CounterSetting, last: int) -> NDArray[np.int64]:
     """Return all counts up to ``last``, and of those beyond the ones after which bounds by value change."""
-    far, reach = observed.values[observed.values > last - setting.law.reach(_CARRIED)], setting.law.reach(_BEYOND)
+    far, reach = observed.values[observed.values > last - setting.noise.reach(_CARRIED)], setting.noise.reach(_BEYOND)
     beyond = np.sort(np.concatenate((far + reach, np.maximum(far - reach, last + 1))))
     return np.concatenate((np.arange(1, last + 1), beyond[np.diff(beyond, prepend=0) > 0]))
 
 
-def _by_sum(observed: Observed, setting: Setting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
+def _by_sum(observed: Observed, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
     """Return how many labels can have these counts or more, by the sum of all counters: all items, and noise."""
     total = float(observed.values.astype(np.float64) @ observed.numbers)
-    total = max(0.0, total + _CHOSEN * (observed.size * setting.law.variance) ** 0.5)
+    total = max(0.0, total + _CHOSEN * (observed.size * setting.noise.variance) ** 0.5)
     return sampling.ends(total / counts, np.zeros(counts.size))[1]
 
 
@@ -172,10 +172,10 @@ class _Grid:
     carried: int
 
     @classmethod
-    def of(cls, observed: Observed, setting: Setting, decoded: Prevalences, last: int) -> _Grid | None:
+    def of(cls, observed: Observed, setting: CounterSetting, decoded: Prevalences, last: int) -> _Grid | None:
         """Return None where nothing can be read from transforms."""
-        law = setting.law
-        noise = max(law.variance**0.5, 1.0)
+        distribution = setting.noise
+        noise = max(distribution.variance**0.5, 1.0)
         least = min(int(observed.values[0]), 0)
         size = 1 << int(2 * (last - least) + 6 * _SCALES * noise + 64).bit_length()
         if size > 64 * _LONGEST:
@@ -193,7 +193,7 @@ class _Grid:
             pilot *= buckets / (buckets + beyond)
             pilot[0] = 0
         angles = 2 * np.pi * np.arange(size // 2 + 1) / size
-        kappa = law.characteristic(angles)
+        kappa = distribution.characteristic(angles)
         counted = np.fft.rfft(seen)
         emp = counted / buckets
         if not setting.is_hashed:
@@ -203,10 +203,10 @@ class _Grid:
             unbiased = buckets * emp * ratio
         else:
             exponent = (np.fft.rfft(pilot) - pilot.sum()) / buckets
-            law_of_value = kappa * np.exp(exponent)
-            if float(np.abs(law_of_value).min()) < _FAINT:
+            distribution_of_value = kappa * np.exp(exponent)
+            if float(np.abs(distribution_of_value).min()) < _FAINT:
                 return None
-            ratio = 1 / law_of_value
+            ratio = 1 / distribution_of_value
             off = emp * ratio - 1
             is_near = np.abs(off) < _NEAR
             # What is seen without much chance tells better than what was decoded how labels that share counters add up.
@@ -214,10 +214,12 @@ class _Grid:
             ratio[is_sure] = 1 / emp[is_sure]
             off[is_near] = np.log1p(off[is_near])
             unbiased = np.fft.rfft(pilot) + buckets * off
-        parts = sum(-(-shape.numerator // shape.denominator) for _, shape in law.parts)
-        return cls(last, counted, pilot, ratio, unbiased, beyond, setting.is_hashed, noise, parts, law.reach(_CARRIED))
+        parts = sum(-(-shape.numerator // shape.denominator) for _, shape in distribution.parts)
+        return cls(
+            last, counted, pilot, ratio, unbiased, beyond, setting.is_hashed, noise, parts, distribution.reach(_CARRIED)
+        )
 
-    def reaching(self, sampling: _Sampling) -> tuple[_Numbers, _Numbers]:
+    def at_least(self, sampling: _Sampling) -> tuple[_Numbers, _Numbers]:
         """Return bounds of φ_{k+} for k = 1..last."""
         size, last = self.decoded.size, self.last
         # Places before 1 up to the widest window: there all labels are, and counters that have none.
@@ -235,7 +237,7 @@ class _Grid:
             for _ in range(boxes):
                 weights = np.convolve(weights, np.full(box, 1 / box))
             mean, hoped = (
-                self._mean_reaching(numbers, weights, starts) + self.beyond for numbers in (estimates, self.decoded)
+                self._mean_at_least(numbers, weights, starts) + self.beyond for numbers in (estimates, self.decoded)
             )
             variance = self._variance(np.cumsum(weights), starts)
             hoped_low, hoped_high = sampling.ends(hoped, variance)
@@ -265,12 +267,12 @@ class _Grid:
         half = _ALONE * sampling.spread(estimates, variance)
         middle = sampling.labels * estimates
         after = slice(1, self.last + 1)
-        least = np.maximum(low[: self.last] - _padded(high[after], self.last), 0)
-        most = high[: self.last] - np.maximum(_padded(low[after], self.last), 0)
+        least = np.maximum(low[: self.last] - _pad(high[after], self.last), 0)
+        most = high[: self.last] - np.maximum(_pad(low[after], self.last), 0)
         is_direct = 2 * half < most - least
         return np.where(is_direct, middle - half, least), np.where(is_direct, middle + half, most)
 
-    def _mean_reaching(self, numbers: _Numbers, weights: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
+    def _mean_at_least(self, numbers: _Numbers, weights: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
         """Return ``Σ_i w_i·φ_{(s+i)+}`` for each start s."""
         size = self.decoded.size
         # From the last place down; what is before zero stands at the end.
@@ -296,17 +298,17 @@ class _Grid:
         response = np.cumsum(np.fft.fftshift(shares))
         # A counter is off by this at most, but for noise that carries it from one end of the ramp to the other.
         odd = np.abs(response - step) if single else np.minimum(np.abs(response), np.abs(response - 1))
-        squares = self._met(self.counted, response**2, starts) - self._met(self.unbiased, step**2, starts)
+        squares = self._correlate(self.counted, response**2, starts) - self._correlate(self.unbiased, step**2, starts)
         if self.is_hashed:
-            squares -= self._met(self.counted, response, starts) ** 2 / float(self.counted[0].real)
+            squares -= self._correlate(self.counted, response, starts) ** 2 / float(self.counted[0].real)
         # The variance is estimated: it is taken as that of one counter more, for windows only where some are between,
         # or may have been but for noise. A counter that is alone would else be taken to be there for sure.
         more = float(odd.max()) ** 2
-        near = _widened(odd > _ON_STEP * odd.max(), self.carried)
-        between = self._met(self.counted, np.where(near, more, odd**2), starts)
+        near = _widen(odd > _ON_STEP * odd.max(), self.carried)
+        between = self._correlate(self.counted, np.where(near, more, odd**2), starts)
         return np.maximum(squares, 0.0) + (more if single else np.clip(between, 0.0, more))
 
-    def _met(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
+    def _correlate(self, transform: NDArray[np.complex128], response: _Numbers, starts: NDArray[np.int64]) -> _Numbers:
         """Return ``Σ_y n_y·f(y − s)`` for each start s, f centred in the middle of its array."""
         size = self.decoded.size
         found = np.fft.irfft(transform * np.conj(np.fft.rfft(np.fft.ifftshift(response))), size)
@@ -314,10 +316,10 @@ class _Grid:
 
 
 def _by_value(
-    observed: Observed, setting: Setting, counts: NDArray[np.int64], sampling: _Sampling
+    observed: Observed, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling
 ) -> tuple[_Numbers, _Numbers]:
     """Return bounds of φ_{k+} for these k, all at once, of the few counters that are so large."""
-    reach = setting.law.reach(_BEYOND)
+    reach = setting.noise.reach(_BEYOND)
     above = np.append(np.cumsum(observed.numbers[::-1])[::-1], 0).astype(np.float64)
     # A label has k or more only if its counter has k − reach or more, and surely if that has k + reach or more.
     most = above[np.searchsorted(observed.values, counts - reach)]
@@ -331,17 +333,17 @@ def _by_value(
     return sampling.ends(sure, 0 * sure)[0], sampling.ends(most, 0 * most)[1]
 
 
-def _widened(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+def _widen(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
     """Mark also what is this far from a mark, or nearer."""
     sums = np.cumsum(np.pad(marked, (reach + 1, reach)))
     return np.asarray(sums[2 * reach + 1 :] > sums[: -2 * reach - 1])
 
 
-def _padded(numbers: _Numbers, size: int) -> _Numbers:
+def _pad(numbers: _Numbers, size: int) -> _Numbers:
     return np.append(numbers, np.zeros(size - numbers.size))
 
 
-def _falling(lows: _Numbers, highs: _Numbers) -> tuple[_Numbers, _Numbers]:
+def _make_falling(lows: _Numbers, highs: _Numbers) -> tuple[_Numbers, _Numbers]:
     """Keep of bounds that hold for all k beyond (from above) or before (from below) the widest: they never rise.
 
     The narrowest of many would be wrong too often.

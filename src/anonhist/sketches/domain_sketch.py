@@ -29,7 +29,7 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
         What the sketch may cost in all, > 0, read exactly.
     key
         One byte or more, public: it decides which labels are in a sample.
-    sample_share
+    sampling_rate
         Which share of the labels is counted, 2^−32 to 1, chosen by the hash. It saves memory, not privacy: who knows a
         label knows whether it is in the sample.
     unit
@@ -69,14 +69,14 @@ class DomainSketch(Sketch, addresses=DomainAddresses):
         alphabet: Iterable[str],
         epsilon: EpsilonLike,
         key: bytes = LISTED_KEY,
-        sample_share: EpsilonLike = 1,
+        sampling_rate: EpsilonLike = 1,
         unit: PrivacyUnit | None = None,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
         users_in: UsersIn = UsersIn.EVERY_SKETCH,
         noise_share: NoiseShare | None = None,
         source: RandomSource | None = None,
     ) -> None:
-        addresses = DomainAddresses.of(alphabet, key=key, sample_share=sample_share)
+        addresses = DomainAddresses.of(alphabet, key=key, sampling_rate=sampling_rate)
         super().__init__(
             addresses,
             epsilon=epsilon,

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
 
-def folded(counters: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
+def fold(counters: NDArray[np.int64], largest: int) -> NDArray[np.int64]:
     """Return the counters moved into [0, largest].
 
     Examples
     --------
-    >>> folded(np.array([-3, 2, 9]), 5).tolist()
+    >>> fold(np.array([-3, 2, 9]), 5).tolist()
     [0, 2, 5]
     """
     return np.clip(counters, 0, largest)
 
 
-def unfolded(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, source: RandomSource) -> NDArray[np.int64]:
-    """Return counters with the law that they had before they were clipped to [0, largest].
+def unfold(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, source: RandomSource) -> NDArray[np.int64]:
+    """Return counters with the distribution that they had before they were clipped to [0, largest].
 
     From a counter at 0 a geometric number of rate γ is subtracted, to one at the largest value it is added: beyond the
     range, discrete Laplace noise has no memory, as long as true counts are in the range.
@@ -52,7 +52,7 @@ def unfolded(counters: NDArray[np.int64], largest: int, gamma: Fraction, *, sour
     --------
     >>> from fractions import Fraction
     >>> from anonhist.randomness import SystemSource
-    >>> wide = unfolded(np.array([0, 2, 5]), 5, Fraction(1), source=SystemSource())
+    >>> wide = unfold(np.array([0, 2, 5]), 5, Fraction(1), source=SystemSource())
     >>> bool(wide[0] <= 0), int(wide[1]), bool(wide[2] >= 5)
     (True, 2, True)
     """

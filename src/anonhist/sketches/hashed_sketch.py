@@ -27,7 +27,7 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
     key
         One byte or more, any: the bucket of a label is its keyed hash modulo the number of buckets (docs/hashing.md,
         section 3). It is public, and chosen before the data. Sketches of one key can be merged.
-    sample_share
+    sampling_rate
         Which share of all labels is counted, 2^−32 to 1, chosen by the hash. It saves errors, not privacy: who knows a
         label knows whether it is in the sample.
     unit
@@ -65,7 +65,7 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
         buckets: int,
         epsilon: EpsilonLike,
         key: bytes,
-        sample_share: EpsilonLike = 1,
+        sampling_rate: EpsilonLike = 1,
         unit: PrivacyUnit | None = None,
         relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
         users_in: UsersIn = UsersIn.EVERY_SKETCH,
@@ -73,7 +73,7 @@ class HashedSketch(Sketch, addresses=HashedAddresses):
         source: RandomSource | None = None,
     ) -> None:
         super().__init__(
-            HashedAddresses(buckets, key, sample_share),
+            HashedAddresses(buckets, key, sampling_rate),
             epsilon=epsilon,
             unit=unit,
             relation=relation,

@@ -1,4 +1,4 @@
-"""The noise of a sketch: which parts it consists of, and the law of their sum."""
+"""The noise of a sketch: which parts it consists of, and the distribution of their sum."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # More than this, which no epsilon passes, need not be written down.
 LARGEST_GAMMA = 10**64
-# A law of so many values takes about 4 GB while it is computed.
+# A distribution of so many values takes about 4 GB while it is computed.
 _WIDEST = 1 << 27
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
 
@@ -37,7 +37,7 @@ class NoiseComponent:
     identity
         32 hexadecimal digits drawn together with the noise: sketches that have one in common share its noise.
     gamma
-        The rate γ of the discrete Laplace law it belongs to, exact, > 0: one step of one counter costs γ.
+        The rate γ of the discrete Laplace distribution it belongs to, exact, > 0: one step of one counter costs γ.
     shape
         1 for the whole of such noise. A share 1/h of it is the difference of two negative binomial numbers of that
         shape: h independent shares add up to the whole.
@@ -85,11 +85,11 @@ class NoiseComponent:
 
 
 @dataclass(frozen=True)
-class NoiseLaw:
-    """The law of the noise on one counter: a sum of independent parts.
+class NoiseDistribution:
+    """The distribution of the noise on one counter: a sum of independent parts.
 
     A part of rate γ and shape s has the characteristic function ``((1 − p)²/(1 − 2p·cos t + p²))^s``, p = e^(−γ): for
-    s = 1 the discrete Laplace law. Those of a sum multiply.
+    s = 1 the discrete Laplace distribution. Those of a sum multiply.
 
     Attributes
     ----------
@@ -98,8 +98,8 @@ class NoiseLaw:
 
     Examples
     --------
-    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
-    >>> law.pmf(1).round(4).tolist()
+    >>> distribution = NoiseDistribution.of([(Fraction(1), Fraction(1))])
+    >>> distribution.pmf(1).round(4).tolist()
     [0.17, 0.4621, 0.17]
     """
 
@@ -107,11 +107,11 @@ class NoiseLaw:
 
     def __post_init__(self) -> None:
         if any(gamma <= 0 or shape <= 0 for gamma, shape in self.parts):
-            raise UsageError("Every part of a noise law needs a rate and a shape greater than zero.")
+            raise UsageError("Every part of a noise distribution needs a rate and a shape greater than zero.")
 
     @classmethod
     def of(cls, parts: Iterable[NoiseComponent | tuple[Fraction, Fraction]]) -> Self:
-        """Return the law of components or pairs (γ, s), in any order; shapes of shares of one rate add up."""
+        """Return the distribution of components or pairs (γ, s), in any order; shapes of shares of one rate add up."""
         shapes: dict[Fraction, Fraction] = {}
         whole: list[tuple[Fraction, Fraction]] = []
         for part in parts:
@@ -150,7 +150,7 @@ class NoiseLaw:
 
         Examples
         --------
-        >>> NoiseLaw.of([(Fraction(1), Fraction(1))]).reach(1e-6)
+        >>> NoiseDistribution.of([(Fraction(1), Fraction(1))]).reach(1e-6)
         14
         """
         if not 0 < probability < 1:
@@ -183,7 +183,7 @@ class NoiseLaw:
         Raises
         ------
         UsageError
-            If the noise is merged and so wide that its law does not fit into memory.
+            If the noise is merged and so wide that its distribution does not fit into memory.
         """
         if not self.parts:
             return np.asarray(np.eye(1, 2 * reach + 1, reach)[0])
@@ -193,7 +193,7 @@ class NoiseLaw:
         # Wide enough that what wraps around is below rounding.
         size = 1 << max(4, 2 * max(reach, self.reach(1e-17)) + 1).bit_length()
         if size > _WIDEST:
-            raise UsageError("This noise is too wide for its law to be written down; take a larger epsilon.")
+            raise UsageError("This noise is too wide for its distribution to be computed; take a larger epsilon.")
         around = np.fft.irfft(self.characteristic(2 * np.pi * np.arange(size // 2 + 1) / size), size)
         return np.asarray(np.maximum(np.roll(around, reach)[: 2 * reach + 1], 0.0))
 

@@ -68,12 +68,12 @@ class Observed:
         return cls(np.concatenate((near.values, values)), np.concatenate((near.numbers, numbers)))
 
     @classmethod
-    def added(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
+    def sum_of(cls, values: NDArray[np.int64], numbers: NDArray[np.int64]) -> Self:
         """Put together values in any order, equal ones added up, with numbers ≥ 0.
 
         Examples
         --------
-        >>> Observed.added(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
+        >>> Observed.sum_of(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
         [1, 3]
         """
         met = numbers > 0

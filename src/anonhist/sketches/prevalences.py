@@ -34,7 +34,7 @@ class Prevalences:
 
     Examples
     --------
-    >>> Prevalences(np.array([0, 1, 2]), np.array([7.2, 1.5, 1.3])).rounded()
+    >>> Prevalences(np.array([0, 1, 2]), np.array([7.2, 1.5, 1.3])).to_profile()
     Profile(n=4, num_labels=3, {1: 2, 2: 1})
     """
 
@@ -52,11 +52,11 @@ class Prevalences:
         """Return what is found where there are no counters."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
 
-    def scaled(self, factor: float) -> Prevalences:
+    def scale(self, factor: float) -> Prevalences:
         """Return the same shares of ``factor`` times as many labels."""
         return Prevalences(self.counts, self.numbers * factor)
 
-    def rounded(self, *, unit: PrivacyUnit | None = None) -> Profile:
+    def to_profile(self, *, unit: PrivacyUnit | None = None) -> Profile:
         """Return whole numbers: each φ_{r+}, not each φ_r, is rounded, so that errors of many counts do not add up.
 
         Every φ_{r+} of the profile is within one half of what is estimated; count 0 is left out.

@@ -80,7 +80,7 @@ def rate_of(epsilon: EpsilonLike, unit: PrivacyUnit, relation: NeighboringRelati
     >>> rate_of(1, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE)
     Fraction(1, 10)
     """
-    exact, steps = parse_epsilon(epsilon), unit.max_distance * relation.steps
+    exact, steps = parse_epsilon(epsilon), unit.max_distance * relation.distance
     if exact < steps * SMALLEST_GAMMA:
         message = f"`epsilon` must be at least {steps:,}·2^-40 (about {float(steps * SMALLEST_GAMMA):.1e}) for {unit}."
         raise UsageError(message)
@@ -182,7 +182,7 @@ def promise_of(
     An item is in one of the sketches, and so is a user where the operator says so: the largest epsilon counts. Else a
     user may have m items in each sketch, those that share noise included: the epsilons of all of them add up.
     """
-    steps = unit.max_distance * relation.steps
+    steps = unit.max_distance * relation.distance
     # What a step costs towards outsiders and towards a party, and in how many sketches.
     costs = [(gamma, gamma, 1) for gamma in rates]
     costs += [(each.gamma, each.party_gamma, each.merged) for each in shared]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.numeric.pulse import share_told
+from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.decompounding import Decompounding
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.promise import checked_relation, checked_unit, rate_of
 
@@ -125,15 +125,15 @@ def recommend_buckets(
     expected = parse_whole_number(labels, name="labels", most=MOST_COUNTERS)
     most = None if max_bytes is None else parse_whole_number(max_bytes, name="max_bytes")
     protected = checked_unit(PrivacyUnit.item() if unit is None else unit)
-    law = NoiseLaw.of([(rate_of(epsilon, protected, checked_relation(relation)), Fraction(1))])
+    distribution = NoiseDistribution.of([(rate_of(epsilon, protected, checked_relation(relation)), Fraction(1))])
     loads = [load for load in LOADS if most is None or BYTES * _buckets(expected, load) <= most]
     if not loads:
         message = f"For so many labels a sketch takes {BYTES * _buckets(expected, LOADS[0]):,} bytes at least."
-        raise UsageError(f"{message} Allow more, or count a share of the labels (`sample_share`).")
+        raise UsageError(f"{message} Allow more, or count a share of the labels (`sampling_rate`).")
     rows = []
     for place, load in enumerate(loads):
-        with share_told(progress, place / len(loads), (place + 1) / len(loads)):
-            rows.append(_row(expected, load, law))
+        with tell_share(progress, place / len(loads), (place + 1) / len(loads)):
+            rows.append(_row(expected, load, distribution))
     eligible = [row for row in rows if row.load <= 1] or rows
     least = min(row.prevalences_error for row in eligible)
     best = next(row for row in eligible if row.prevalences_error <= TOLERANCE * least)
@@ -148,14 +148,14 @@ def _buckets(labels: int, load: Fraction) -> int:
     return min(max(1, round(labels / load)), MOST_COUNTERS)
 
 
-def _row(labels: int, load: Fraction, law: NoiseLaw) -> BucketRow:
+def _row(labels: int, load: Fraction, distribution: NoiseDistribution) -> BucketRow:
     simulated = min(labels, _LABELS)
     buckets = _buckets(simulated, load)
-    setting, rng = Setting(law, is_hashed=True), np.random.default_rng(7)
+    setting, rng = CounterSetting(distribution, is_hashed=True), np.random.default_rng(7)
     counts_errors, labels_errors = [], []
     for _ in range(_RUNS):
         counts = np.minimum(rng.zipf(2, simulated), _LARGEST)
-        counters = law.simulate(buckets, rng=rng)
+        counters = distribution.simulate(buckets, rng=rng)
         np.add.at(counters, rng.integers(buckets, size=simulated), counts)
         found = Decompounding().decode(Observed.of(counters), setting)
         away = np.bincount(counts, minlength=_LARGEST + 1).astype(np.float64)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.releases import Release
 from anonhist.sketches.addresses import HashedAddresses
-from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.mechanism import SketchMechanism
 from anonhist.sketches.observed import Observed
+from anonhist.sketches.sketch_mechanism import SketchMechanism
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.sketches.addresses import DomainAddresses
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.promise import SharedNoise
 
 _SHARED = "Labels that share counters were told apart by the distribution of their sums"
@@ -29,7 +29,7 @@ _AS_LABELS = "Counters were read as labels: labels that share one were not told 
 def reconstruct(
     counters: NDArray[np.int64],
     addresses: HashedAddresses | DomainAddresses,
-    law: NoiseLaw,
+    distribution: NoiseDistribution,
     *,
     guarantee: Guarantee,
     shared: tuple[SharedNoise, ...],
@@ -39,12 +39,12 @@ def reconstruct(
     """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
     from anonhist.version import __version__
 
-    setting = Setting(law, is_hashed=isinstance(addresses, HashedAddresses))
+    setting = CounterSetting(distribution, is_hashed=isinstance(addresses, HashedAddresses))
     used = _decoder(decoder, setting)
     mechanism = SketchMechanism(
         counters=addresses.size,
         domain_size=None if isinstance(addresses, HashedAddresses) else addresses.domain_size,
-        sample_share=addresses.sample_share,
+        sampling_rate=addresses.sampling_rate,
         setting=setting,
         decoder=used,
         guarantee=guarantee,
@@ -63,7 +63,7 @@ def reconstruct(
     )
 
 
-def _decoder(decoder: str | Decoder | None, setting: Setting) -> Decoder:
+def _decoder(decoder: str | Decoder | None, setting: CounterSetting) -> Decoder:
     if decoder is None:
         return default_decoder(setting)
     if isinstance(decoder, str) and decoder in DECODERS:

@@ -81,7 +81,7 @@ class NoiseShare:
     References
     ----------
     .. [1] S. Goryczka, L. Xiong, "A comprehensive comparison of multiparty secure additions with differential privacy",
-       IEEE TDSC 14 (2017): the discrete Laplace law as a sum of differences of negative binomial numbers.
+       IEEE TDSC 14 (2017): the discrete Laplace distribution as a sum of differences of negative binomial numbers.
 
     Examples
     --------

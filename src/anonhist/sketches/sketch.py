@@ -14,9 +14,9 @@ from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number,
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.sketches.addresses import known_places
 from anonhist.sketches.chunks import CHUNK, LARGEST_COUNTER, label_chunks, total_of, whole_counts
-from anonhist.sketches.folding import folded, unfolded
+from anonhist.sketches.folding import fold, unfold
 from anonhist.sketches.merging import check_mergeable
-from anonhist.sketches.noise import NoiseComponent, NoiseLaw
+from anonhist.sketches.noise import NoiseComponent, NoiseDistribution
 from anonhist.sketches.promise import UsersIn, checked_parts, checked_setting, promise, rate_of, shared_noise
 from anonhist.sketches.turns import in_turn
 
@@ -183,9 +183,9 @@ class Sketch:
             raise DataError("A counter of the sketch is outside of the range that its counters have.")
 
     @property
-    def law(self) -> NoiseLaw:
-        """The law of the noise on one counter, while it is not clipped."""
-        return NoiseLaw.of(self.noise)
+    def noise_distribution(self) -> NoiseDistribution:
+        """The distribution of the noise on one counter, while it is not clipped."""
+        return NoiseDistribution.of(self.noise)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -413,11 +413,11 @@ class Sketch:
         self._check_unclipped("clipped again")
         self._check_foldable()
         whole = parse_whole_number(largest, name="largest", most=LARGEST_COUNTER)
-        self.counters, self.clipped = folded(self.counters, whole), whole
+        self.counters, self.clipped = fold(self.counters, whole), whole
 
     @in_turn
     def unfold(self, *, source: RandomSource | None = None) -> None:
-        """Undo the clipping: draw the noise that was cut off anew, so that counters have exactly the law they had.
+        """Undo the clipping: draw the noise that was cut off anew, so that counters are distributed exactly as before.
 
         Post-processing: the guarantee stays.
 
@@ -434,7 +434,7 @@ class Sketch:
         if self.clipped is None:
             raise UsageError("This sketch is not clipped; a sketch is unfolded once, after it was clipped.")
         gamma, entropy = self.noise[0].gamma, source or SystemSource()
-        self.counters, self.clipped = unfolded(self.counters, self.clipped, gamma, source=entropy), None
+        self.counters, self.clipped = unfold(self.counters, self.clipped, gamma, source=entropy), None
 
     def reconstruct(self, decoder: DecoderName | Decoder | None = None, *, simulations: int | None = None) -> Release:
         """Return the profile of what was counted, as a release: post-processing, as often as one likes.
@@ -458,10 +458,16 @@ class Sketch:
         self._check_unclipped("read")
         with self.turn:
             # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-            counters, law, guarantee = self.counters, self.law, self.guarantee
+            counters, noise_distribution, guarantee = self.counters, self.noise_distribution, self.guarantee
             shared = shared_noise(self.noise)
         return reconstruct(
-            counters, self.addresses, law, guarantee=guarantee, shared=shared, decoder=decoder, simulations=runs
+            counters,
+            self.addresses,
+            noise_distribution,
+            guarantee=guarantee,
+            shared=shared,
+            decoder=decoder,
+            simulations=runs,
         )
 
     def __eq__(self, other: object) -> bool:

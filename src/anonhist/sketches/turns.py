@@ -15,8 +15,8 @@ def in_turn(method: Method) -> Method:
     """Make a method wait until no other thread is in such a method of the same object, which has a lock ``turn``."""
 
     @wraps(method)
-    def waiting(owner: Any, *args: Any, **kwargs: Any) -> Any:
+    def wait(owner: Any, *args: Any, **kwargs: Any) -> Any:
         with owner.turn:
             return method(owner, *args, **kwargs)
 
-    return cast("Method", waiting)
+    return cast("Method", wait)

@@ -23,7 +23,7 @@ class Audit:
     misses: int
 
 
-def audited(*, hits: int, other_hits: int, draws: int, false_alarm_rate: float, delta: float = 0.0) -> Audit:
+def audit(*, hits: int, other_hits: int, draws: int, false_alarm_rate: float, delta: float = 0.0) -> Audit:
     """Bound ε from below: ``P(E|x) ≤ e^ε P(E|x') + δ`` must hold for the event counted.
 
     Clopper–Pearson bounds, half of the false-alarm rate each: the probability on x from below, that on x' from above.

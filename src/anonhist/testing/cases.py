@@ -44,7 +44,7 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
                 try:
                     check(**(fixtures | own), **case)
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  # all are raised below
-                    error.add_note(f"Case {number}: {_shown(case)}")
+                    error.add_note(f"Case {number}: {_show(case)}")
                     failures.append(error)
             if failures:
                 message = f"{len(failures)} of {len(given)} cases failed"
@@ -58,7 +58,7 @@ def each_of(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Che
     return decorate
 
 
-def _shown(case: dict[str, Any]) -> str:
+def _show(case: dict[str, Any]) -> str:
     try:
         return repr(case)[:500]
     except ValueError:  # whole numbers of thousands of digits are not written

@@ -73,7 +73,7 @@ def written_out(channel: AffineChannel) -> MatrixChannel:
     return MatrixChannel(np.column_stack([channel.forward(row) for row in np.eye(channel.items)]))
 
 
-def drawn(expected: Vector, users: int, *, seed: int = 7) -> Vector:
+def draw_counts(expected: Vector, users: int, *, seed: int = 7) -> Vector:
     """Return counts of cells that a NumPy generator draws for so many users."""
     return np.random.default_rng(seed).multinomial(users, expected / expected.sum()).astype(np.float64)
 

@@ -31,7 +31,7 @@ MECHANISMS: dict[str, Callable[..., StatisticMechanism]] = {
     "entropy-jackknife": _with(EntropyMechanism, method="jackknife"),
     "entropy-polynomial": _with(EntropyMechanism, alphabet_size=6),
     "entropy-polynomial-published": _with(
-        EntropyMechanism, alphabet_size=20, polynomial=PolynomialParameters.published(20)
+        EntropyMechanism, alphabet_size=20, polynomial=PolynomialParameters.of_inspectre(20)
     ),
     "support-size-observed": _with(SupportSizeMechanism, method="observed"),
     "support-size-chebyshev": _with(SupportSizeMechanism, alphabet_size=50),

@@ -27,7 +27,7 @@ LARGEST_NUMBER_OF_RUNS = 10**6
 
 
 @dataclass(frozen=True)
-class OutputLaw:
+class OutputDistribution:
     """Probabilities of a program's outputs.
 
     Attributes
@@ -96,7 +96,7 @@ class Decisions:
         return waited
 
 
-def output_law(run: Callable[[Decisions], Hashable], *, unexplored: float) -> OutputLaw:
+def output_distribution(run: Callable[[Decisions], Hashable], *, unexplored: float) -> OutputDistribution:
     """Run a program on all sequences of decisions until those not yet tried have no more than a given probability.
 
     Parameters
@@ -113,10 +113,10 @@ def output_law(run: Callable[[Decisions], Hashable], *, unexplored: float) -> Ou
 
     Examples
     --------
-    >>> law = output_law(lambda decisions: decisions.wait(0.5), unexplored=0.1)
-    >>> law.probabilities
+    >>> distribution = output_distribution(lambda decisions: decisions.wait(0.5), unexplored=0.1)
+    >>> distribution.probabilities
     {0: 0.5, 1: 0.25, 2: 0.125, 3: 0.0625}
-    >>> law.unexplored
+    >>> distribution.unexplored
     0.0625
     """
     found: dict[Hashable, list[float]] = {}
@@ -133,7 +133,7 @@ def output_law(run: Callable[[Decisions], Hashable], *, unexplored: float) -> Ou
         left = math.fsum(-chance for chance, _ in waiting) if number % 64 == 0 else left - decisions.probability
     else:
         raise UsageError("This program has too many outcomes to enumerate; leave more of their probability out.")
-    return OutputLaw(
+    return OutputDistribution(
         {output: math.fsum(parts) for output, parts in found.items()}, math.fsum(-chance for chance, _ in waiting)
     )
 
@@ -180,7 +180,7 @@ def decided_laplace(decisions: Decisions) -> Callable[..., NDArray[np.int64]]:
     return draw
 
 
-def largest_log_ratio(first: OutputLaw, second: OutputLaw, *, at_least: float) -> float:
+def largest_log_ratio(first: OutputDistribution, second: OutputDistribution, *, at_least: float) -> float:
     """Return the largest ``|ln P(o) − ln P'(o)|`` over outputs that have probability ``at_least`` under one of them.
 
     Probabilities are lower bounds of what an output really has, off by at most ``unexplored``: with ``at_least``
@@ -188,7 +188,7 @@ def largest_log_ratio(first: OutputLaw, second: OutputLaw, *, at_least: float) -
 
     Examples
     --------
-    >>> first, second = OutputLaw({0: 0.5, 1: 0.5}, 0.0), OutputLaw({0: 0.25, 1: 0.75}, 0.0)
+    >>> first, second = OutputDistribution({0: 0.5, 1: 0.5}, 0.0), OutputDistribution({0: 0.25, 1: 0.75}, 0.0)
     >>> largest_log_ratio(first, second, at_least=0.1)
     0.6931471805599453
     """

@@ -36,7 +36,7 @@ def linked_share(survey: RAPPOR, memory: Memory, reports: int, *, source: Random
         bit is taken to be 1 with probability f/2.
     """
     first, second = (_ones(survey, memory, reports, source=source) for _ in range(2))
-    one, zero, half = (float(each) for each in (survey.one, survey.zero, Fraction(survey.permanent) / 2))
+    one, zero, half = (float(each) for each in (survey.q, survey.p, Fraction(survey.f) / 2))
     counts = np.arange(reports + 1)
     choices = np.array([comb(reports, count) for count in counts.tolist()], dtype=np.float64)
     kept, unkept = (choices * each**counts * (1 - each) ** (reports - counts) for each in (one, zero))

@@ -26,7 +26,7 @@ _GOOD: dict[str, tuple[Any, ...]] = {
 _NEED_ALPHABET = ("chebyshev",)
 
 
-def asked() -> Iterator[tuple[str, dict[str, Any]]]:
+def questions() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every property by name, with options."""
     for name, known in PROPERTIES.items():
         for numbers in _numbers(name, known.required):
@@ -50,7 +50,7 @@ def _numbers(name: str, required: tuple[str, ...]) -> list[dict[str, Any]]:
     return [{option: value} for value in _GOOD[option]]
 
 
-def answered(data: Profile | Resimulated, name: str, options: dict[str, Any]) -> Estimate | None:
+def answer(data: Profile | Resimulated, name: str, options: dict[str, Any]) -> Estimate | None:
     """Estimate; None for what is refused: more draws than items in rarefaction, more labels than there can be."""
     try:
         found: Estimate = PROPERTIES[name].estimate(data, **options)

@@ -1,4 +1,4 @@
-"""The law of rounding, at every tie; and what rounding costs a mechanism, by enumeration."""
+"""The distribution of rounding, at every tie; and what rounding costs a mechanism, by enumeration."""
 
 import math
 from decimal import Decimal, localcontext

@@ -120,6 +120,6 @@ def test_no_flow_at_all_is_refused_where_something_passes(monkeypatch: pytest.Mo
 def test_a_cut_that_lets_more_pass_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     one = np.zeros(1, dtype=np.int64)
     monkeypatch.setattr(module, "_largest_flow", lambda *_, size: np.zeros(3, dtype=np.int64) * (size > 0))
-    monkeypatch.setattr(module, "_reached", lambda *_, size: np.arange(size) == size - 2)
+    monkeypatch.setattr(module, "_reachable", lambda *_, size: np.arange(size) == size - 2)
     with pytest.raises(ArithmeticError, match="not shown to be a largest"):
         largest_transport(one, one, one + 1, one + 1, one + 1)

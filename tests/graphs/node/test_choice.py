@@ -1,4 +1,4 @@
-"""The private choice of a largest degree: its law, exactly."""
+"""The private choice of a largest degree: its distribution, exactly."""
 
 from collections import Counter
 from fractions import Fraction
@@ -15,7 +15,7 @@ from anonhist.testing.sources import SeededSource
 ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 
 
-def law(
+def distribution(
     choice: DegreeChoice, kept: dict[int, int], noise: dict[int, float], *, rate: float | None = None
 ) -> list[float]:
     """Compute the chances of permute-and-flip from what the docstring says, in floats."""
@@ -46,7 +46,7 @@ def test_draws_follow_the_law() -> None:
     kept = {1: 20, 2: 40, 4: 62, 8: 90}
     source = SeededSource(7)
     drawn = Counter(choice.draw(kept, NOISE, ADDED, source=source) for _ in range(2000))
-    for bound, chance in zip(choice.candidates, law(choice, kept, NOISE), strict=True):
+    for bound, chance in zip(choice.candidates, distribution(choice, kept, NOISE), strict=True):
         # Five standard errors: wrong for a right program once in a million times.
         assert abs(drawn[bound] / 2000 - chance) < 5 * (chance * (1 - chance) / 2000) ** 0.5 + 1e-9
 
@@ -57,7 +57,7 @@ def test_an_exchange_halves_the_rate() -> None:
     kept = {1: 0, 8: 100}
     source = SeededSource(7)
     drawn = Counter(choice.draw(kept, NOISE, EXCHANGED, source=source) for _ in range(2000))
-    chance = law(choice, kept, NOISE, rate=0.5)[0]
+    chance = distribution(choice, kept, NOISE, rate=0.5)[0]
     assert 0.05 < chance < 0.4
     assert abs(drawn[1] / 2000 - chance) < 5 * (chance * (1 - chance) / 2000) ** 0.5
 
@@ -67,10 +67,10 @@ def test_one_node_changes_no_chance_by_more_than_the_budget(epsilon: Fraction) -
     choice = DegreeChoice(epsilon, (1, 2, 4))
     largest = 0.0
     for kept in ({1: 30, 2: 50, 4: 70}, {1: 0, 2: 0, 4: 0}, {1: 10, 2: 14, 4: 300}):
-        before = law(choice, kept, NOISE)
+        before = distribution(choice, kept, NOISE)
         # One node raises what a candidate keeps by 0 to 2θ, each by itself at worst.
         for rises in product((0, 1, 2), (0, 2, 4), (0, 4, 8)):
-            after = law(choice, {i: kept[i] + rise for i, rise in zip((1, 2, 4), rises, strict=True)}, NOISE)
+            after = distribution(choice, {i: kept[i] + rise for i, rise in zip((1, 2, 4), rises, strict=True)}, NOISE)
             for first, second in zip(before, after, strict=True):
                 largest = max(largest, abs(log(first / second)))
     assert largest <= float(epsilon) + 1e-9
@@ -81,9 +81,11 @@ def test_twice_the_rate_would_be_caught() -> None:
     choice = DegreeChoice(Fraction(2), (1, 2, 4))
     largest = 0.0
     for kept in ({1: 30, 2: 50, 4: 70}, {1: 0, 2: 0, 4: 0}, {1: 10, 2: 14, 4: 300}):
-        before = law(choice, kept, NOISE, rate=2.0)
+        before = distribution(choice, kept, NOISE, rate=2.0)
         for rises in product((0, 2), (0, 4), (0, 8)):
-            after = law(choice, {i: kept[i] + rise for i, rise in zip((1, 2, 4), rises, strict=True)}, NOISE, rate=2.0)
+            after = distribution(
+                choice, {i: kept[i] + rise for i, rise in zip((1, 2, 4), rises, strict=True)}, NOISE, rate=2.0
+            )
             largest = max(largest, *(abs(log(first / second)) for first, second in zip(before, after, strict=True)))
     assert largest > 2
 

@@ -111,7 +111,7 @@ def asked_of_bins(mechanism: NodeMechanism, bins: NDArray[np.int64], monkeypatch
         return values + drawn
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "added", added)
+        patched.setattr(module, "add_noise", added)
         mechanism._run(bins, noise)  # type: ignore[attr-defined]
     return [Asked(rate, truth) for rate, truth in zip(rates, truths, strict=True)]
 
@@ -180,19 +180,19 @@ def test_an_exchange_takes_twice_the_noise(made: type[NodeMechanism], monkeypatc
     assert [one.rate for one in once] == [2 * two.rate for two in twice]
 
 
-def rounded_law(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
-    """Return the law of the bins after the flow and its rounding."""
-    law = {(0,) * (max_degree + 1): 1.0}
+def rounded_distribution(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
+    """Return the distribution of the bins after the flow and its rounding."""
+    distribution = {(0,) * (max_degree + 1): 1.0}
     for value in degree_flow(graph, max_degree).fractions():
         floor, rest = value.numerator // value.denominator, float(value - value.numerator // value.denominator)
         spread: dict[tuple[int, ...], float] = {}
-        for bins, chance in law.items():
+        for bins, chance in distribution.items():
             for degree, share in ((floor, 1 - rest), (floor + 1, rest)):
                 if share:
                     moved = (*bins[:degree], bins[degree] + 1, *bins[degree + 1 :])
                     spread[moved] = spread.get(moved, 0.0) + chance * share
-        law = spread
-    return law
+        distribution = spread
+    return distribution
 
 
 @pytest.mark.slow
@@ -203,24 +203,26 @@ def test_rounded_flows_lose_no_more_than_the_budget(direction: Direction, monkey
     neighbours = pairs(direction, 4 if direction is UNDIRECTED else 3)
     graphs = {id(graph): graph for pair in neighbours for graph in pair}
     # Each flow is rounded once for both mechanisms.
-    rounded = {place: rounded_law(graph, 1) for place, graph in graphs.items()}
+    rounded = {place: rounded_distribution(graph, 1) for place, graph in graphs.items()}
 
-    def output_law(mechanism: NodeMechanism, place: int) -> NDArray[np.float64]:
+    def output_distribution(mechanism: NodeMechanism, place: int) -> NDArray[np.float64]:
         """Return the probabilities of all noisy numbers near the truth, one axis for each number."""
         total: NDArray[np.float64] | None = None
         for bins, chance in rounded[place].items():
-            law = np.ones(())
+            distribution = np.ones(())
             for rate, truth in asked_of_bins(mechanism, np.array(bins), monkeypatch):
                 for value in truth.tolist():
-                    law = np.multiply.outer(law, discrete_laplace_pmf(rate, outputs - value))
-            total = chance * law if total is None else total + chance * law
+                    distribution = np.multiply.outer(distribution, discrete_laplace_pmf(rate, outputs - value))
+            total = chance * distribution if total is None else total + chance * distribution
         assert total is not None
         return total
 
     for made in (CumulativeDegrees, SurvivalDegrees):
         mechanism = made(Fraction(2), max_degree=1, direction=direction, bounding=Flow())
-        laws = {place: output_law(mechanism, place) for place in graphs}
-        largest = max(float(np.abs(np.log(laws[id(one)] / laws[id(other)])).max()) for one, other in neighbours)
+        distributions = {place: output_distribution(mechanism, place) for place in graphs}
+        largest = max(
+            float(np.abs(np.log(distributions[id(one)] / distributions[id(other)])).max()) for one, other in neighbours
+        )
         assert 0.8 < largest <= 2 + 1e-9, made
 
 
@@ -248,20 +250,22 @@ def test_sums_of_rounded_flows_come_near_the_budget(direction: Direction, max_de
     rate, budget = float(mechanism.rates[1]), float(mechanism.steps[1][1])
     ((truth, _),) = rounded_sums(smaller, max_degree).items()
     # Far out, to the side to which each sum moves in the mean, noise weighs all by e^(±γ·sum).
-    law = rounded_sums(larger, max_degree)
-    law = {tuple(np.subtract(each, truth)): chance for each, chance in rounded_sums(larger, max_degree).items()}
-    sides = np.sign(sum(chance * np.array(moves) for moves, chance in law.items()))
-    loss = log(sum(chance * exp(rate * float(sides @ moves)) for moves, chance in law.items()))
+    distribution = rounded_sums(larger, max_degree)
+    distribution = {
+        tuple(np.subtract(each, truth)): chance for each, chance in rounded_sums(larger, max_degree).items()
+    }
+    sides = np.sign(sum(chance * np.array(moves) for moves, chance in distribution.items()))
+    loss = log(sum(chance * exp(rate * float(sides @ moves)) for moves, chance in distribution.items()))
     assert 0.93 * budget < loss <= budget
 
 
 def rounded_sums(graph: Graph, max_degree: int) -> dict[tuple[int, ...], float]:
-    """Return the law of the numbers of nodes of degree ≤ i, i < θ, after the flow and its rounding."""
-    law: dict[tuple[int, ...], float] = {}
-    for bins, chance in rounded_law(graph, max_degree).items():
+    """Return the distribution of the numbers of nodes of degree ≤ i, i < θ, after the flow and its rounding."""
+    distribution: dict[tuple[int, ...], float] = {}
+    for bins, chance in rounded_distribution(graph, max_degree).items():
         sums = tuple(np.cumsum(bins)[:-1].tolist())
-        law[sums] = law.get(sums, 0.0) + chance
-    return law
+        distribution[sums] = distribution.get(sums, 0.0) + chance
+    return distribution
 
 
 def test_plain_noise_would_not_be_enough_for_rounded_lists() -> None:

@@ -16,7 +16,7 @@ ARCS = [(node, (node * node + 1) % 50) for node in range(50) if (node * node + 1
 
 def stated_spread(direction: Direction, relation: NeighboringRelation) -> float:
     # D halves of 2F without directions; with directions a node moves 2D arcs.
-    rate = Fraction(30, 2 * 60 * relation.steps)
+    rate = Fraction(30, 2 * 60 * relation.distance)
     return float(discrete_laplace_variance(rate)) ** 0.5 / (2 if direction is Direction.UNDIRECTED else 1)
 
 
@@ -46,7 +46,7 @@ def test_noise_is_as_wide_as_one_node_moves_the_number(direction: Direction, rel
     found = [private_edge_count(graph, epsilon=30, max_degree=60, relation=relation, source=source) for _ in range(300)]
     errors = np.array([each.value - graph.num_edges for each in found])
     assert all(each.standard_error == pytest.approx(spread) for each in found)
-    # Five standard errors of a mean and of a variance (of a Laplace law, with kurtosis 6).
+    # Five standard errors of a mean and of a variance (of a Laplace distribution, with kurtosis 6).
     assert abs(errors.mean()) < 5 * spread / 300**0.5
     assert abs(errors.var() / spread**2 - 1) < 5 * (5 / 300) ** 0.5
     inside = np.mean([low <= graph.num_edges <= high for low, high in (each.interval for each in found)])

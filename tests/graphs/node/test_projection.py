@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anonhist.errors import UsageError
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.edge_order import stable_order
-from anonhist.graphs.node.projection import kept_edges, project, projected
+from anonhist.graphs.node.projection import kept_edges, project, project_each
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 MODULE = importlib.import_module("anonhist.graphs.node.projection")
@@ -92,7 +92,7 @@ def test_degrees_are_those_of_the_edges_kept_in_the_stable_order(direction: Dire
     graph = random_graph(rng, 60, 400, direction)
     order = stable_order(graph.sources, graph.targets, graph.identities, is_directed=direction.is_directed)
     caps = [1, 2, 5, 11, 1000]
-    several = projected(graph, caps)
+    several = project_each(graph, caps)
     assert list(several) == caps
     for cap in caps:
         kept = plain_scan(graph.sources, graph.targets, order, cap, is_directed=direction.is_directed)
@@ -125,7 +125,7 @@ def test_graphs_without_edges_or_nodes_have_degrees() -> None:
     for nodes in (0, 1, 3):
         graph = Graph(nothing, nothing, np.zeros(nodes, dtype=np.uint64), EdgePolicy())
         assert project(graph, 5).tolist() == [0] * nodes
-    assert projected(graph, []) == {}
+    assert project_each(graph, []) == {}
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_memory_is_a_small_multiple_of_the_edges() -> None:
     graph = Graph(sources, targets, identities, EdgePolicy())
     tracemalloc.start()
     try:
-        projected(graph, [1, 8, 64, 512])
+        project_each(graph, [1, 8, 64, 512])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

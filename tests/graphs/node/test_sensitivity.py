@@ -10,7 +10,7 @@ import pytest
 
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node import sensitivity
-from anonhist.graphs.node.projection import kept_edges, projected
+from anonhist.graphs.node.projection import kept_edges, project_each
 from anonhist.graphs.policy import Direction, EdgePolicy
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def largest_distances(
     direction: Direction,
     caps: range,
     rng: np.random.Generator,
-    project: Projection = projected,
+    project: Projection = project_each,
 ) -> dict[tuple[int, str], int]:
     """Return the largest distance between a graph in rows and the same without one node, drawn for all."""
     identities = rng.integers(2**64, size=nodes, dtype=np.uint64)
@@ -264,7 +264,7 @@ def test_where_nodes_are_not_listed_nodes_without_edges_cannot_be_counted(cap: i
     )
     # Without its centre, a file of edges is empty: nobody is left who would be counted.
     nothing = np.empty((1, 0), dtype=np.int64)
-    found = distances(projected(star, [cap])[cap][None], nothing, cap, UNDIRECTED)
+    found = distances(project_each(star, [cap])[cap][None], nothing, cap, UNDIRECTED)
     most = constants(cap, UNDIRECTED)
     assert found["histogram"] == leaves + 1
     assert found["cumulative histogram"] >= leaves - cap
@@ -285,7 +285,7 @@ def test_where_nodes_are_not_listed_what_counts_no_zeros_keeps_its_constants() -
         pairs = pairs[rng.random(len(pairs)) < rng.random()]
         leaving = rng.integers(size)
         one, other = (
-            projected(of_edges_alone(chosen, names), caps)
+            project_each(of_edges_alone(chosen, names), caps)
             for chosen in (pairs, pairs[np.all(pairs != leaving, axis=1)])
         )
         for cap in caps:

@@ -1,4 +1,4 @@
-"""Noisy sums of bins, read as a smooth law."""
+"""Noisy sums of bins, read as a smooth distribution."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_cells_cover_all_bins_once(bins: int, cells_of: object) -> None:
     assert np.array_equal(whole, expected if cells_of is cells_from_below else expected[::-1])
 
 
-def law(name: str, bins: int) -> NDArray[np.float64]:
+def distribution(name: str, bins: int) -> NDArray[np.float64]:
     r = np.arange(bins, dtype=float)
     return {
         "power": 1e4 * (r + 1) ** -1.5,
@@ -36,7 +36,7 @@ def law(name: str, bins: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize("name", ["power", "wave", "peak", "even"])
 @pytest.mark.parametrize("from_above", [False, True])
 def test_smooth_sums_err_less_than_isotonic_ones(name: str, from_above: bool) -> None:  # noqa: FBT001  # a case
-    bins = law(name, 64)
+    bins = distribution(name, 64)
     sums = bins[::-1].cumsum()[::-1] if from_above else bins.cumsum()
     cells = cells_from_above(64) if from_above else cells_from_below(64)
     rng = np.random.default_rng(7)
@@ -52,7 +52,7 @@ def test_smooth_sums_err_less_than_isotonic_ones(name: str, from_above: bool) ->
 
 @pytest.mark.slow
 def test_without_noise_to_speak_of_sums_come_back() -> None:
-    sums = law("power", 40).round().cumsum()
+    sums = distribution("power", 40).round().cumsum()
     fitted = smooth_sums(sums, 50.0, cells_from_below(40), labels=sums[-1])
     assert np.abs(fitted - sums).max() < 0.02 * sums[-1]
 

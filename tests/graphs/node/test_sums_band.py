@@ -48,7 +48,7 @@ def test_intervals_hold_for_degrees_of_any_shape(shape: str) -> None:
     for mechanism in mechanisms():
         held = []
         # A fit of nothing: it may decide where to look, and must decide nothing else.
-        nothing = mechanism._published(mechanism._noisy(0 * bins, lambda _, size: np.zeros(size, dtype=np.int64)))
+        nothing = mechanism._publish(mechanism._noisy(0 * bins, lambda _, size: np.zeros(size, dtype=np.int64)))
         for _ in range(RUNS):
             found = mechanism._evidence(mechanism._noisy(bins, simulated_noise(rng)), nothing)
             assert found.prevalences is not None

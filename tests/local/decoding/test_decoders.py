@@ -14,7 +14,7 @@ from anonhist.local.decoding import (
     Unbiased,
 )
 from anonhist.testing.cases import each_of
-from anonhist.testing.channels import MatrixChannel, bit_channel, drawn, hashed_channel, k_ary_matrix, zipf
+from anonhist.testing.channels import MatrixChannel, bit_channel, draw_counts, hashed_channel, k_ary_matrix, zipf
 
 FITTING: list[Decoder] = [
     MaximumLikelihood(),
@@ -35,7 +35,7 @@ def test_names_are_their_own() -> None:
 @each_of("decoder", ON_THE_SIMPLEX)
 def test_frequencies_are_a_distribution(decoder: Decoder) -> None:
     channel = bit_channel(40, 1.0)
-    counts = drawn(channel.forward(zipf(40)), 4_000)
+    counts = draw_counts(channel.forward(zipf(40)), 4_000)
     raw = np.random.default_rng(1).normal(1 / 40, 0.2, 40)
     decoded = decoder.decode(raw, channel, counts)
     assert decoded.frequencies.shape == (40,)
@@ -54,7 +54,7 @@ def test_of_one_item_everybody_has_it(decoder: Decoder) -> None:
 def test_what_nobody_listed_is_found_as_other(decoder: Decoder) -> None:
     everything = hashed_channel(200, 32, 16, 3.0)
     truth = zipf(200)
-    counts = drawn(everything.forward(truth), 4_000_000)
+    counts = draw_counts(everything.forward(truth), 4_000_000)
     # The hashes of an item not on the list are like any: on average over them every symbol is as likely.
     other = everything.base + everything.gain / 32
     listed = [everything.forward(row) for row in np.eye(200)[:20]]
@@ -145,7 +145,7 @@ def test_impossible_options_are_refused(make: object, message: str) -> None:
 )
 def test_says_when_it_was_stopped_by_the_number_of_iterations(decoder: Decoder) -> None:
     channel = hashed_channel(60, 16, 4, 1.0)
-    decoded = decoder.decode(np.zeros(60), channel, drawn(channel.forward(zipf(60)), 10**6))
+    decoded = decoder.decode(np.zeros(60), channel, draw_counts(channel.forward(zipf(60)), 10**6))
     assert decoded.iterations == 2
     assert not decoded.converged
     assert decoded.note

@@ -5,7 +5,15 @@ import pytest
 from scipy.optimize import nnls
 
 from anonhist.local.decoding import AffineChannel, ConstrainedLeastSquares, MaximumLikelihood, Projected
-from anonhist.testing.channels import MatrixChannel, bit_channel, drawn, hashed_channel, k_ary_matrix, written_out, zipf
+from anonhist.testing.channels import (
+    MatrixChannel,
+    bit_channel,
+    draw_counts,
+    hashed_channel,
+    k_ary_matrix,
+    written_out,
+    zipf,
+)
 
 CASES = {
     "hashes": hashed_channel(40, 16, 8, 1.0),
@@ -32,7 +40,7 @@ def by_nnls(channel: AffineChannel, counts: np.ndarray, ridge: float = 0.0) -> n
 @pytest.mark.parametrize("name", CASES)
 def test_agrees_with_non_negative_least_squares(name: str) -> None:
     channel = CASES[name]
-    counts = drawn(channel.forward(zipf(channel.items)), USERS)
+    counts = draw_counts(channel.forward(zipf(channel.items)), USERS)
     decoded = ConstrainedLeastSquares(tolerance=1e-8).decode(np.zeros(channel.items), channel, counts)
     assert decoded.converged
     expected = by_nnls(channel, counts)
@@ -43,7 +51,7 @@ def test_agrees_with_non_negative_least_squares(name: str) -> None:
 
 def test_a_ridge_is_relative_to_the_strongest_bend() -> None:
     channel = CASES["ill-conditioned"]
-    counts = drawn(channel.forward(zipf(64)), USERS)
+    counts = draw_counts(channel.forward(zipf(64)), USERS)
     decoded = ConstrainedLeastSquares(ridge=0.05, tolerance=1e-8).decode(np.zeros(64), channel, counts)
     np.testing.assert_allclose(decoded.frequencies, by_nnls(channel, counts, ridge=0.05), atol=1e-4)
     uniform = ConstrainedLeastSquares(ridge=1e6).decode(np.zeros(64), channel, counts)
@@ -52,7 +60,7 @@ def test_a_ridge_is_relative_to_the_strongest_bend() -> None:
 
 def test_is_the_projection_for_k_ary_randomized_response() -> None:
     matrix = k_ary_matrix(200, 2.0)
-    counts = drawn(matrix @ zipf(200), USERS)
+    counts = draw_counts(matrix @ zipf(200), USERS)
     low, high = matrix[1, 0], matrix[0, 0]
     raw = (counts / USERS - low) / (high - low)
     decoded = ConstrainedLeastSquares(tolerance=1e-9).decode(raw, MatrixChannel(matrix), counts)
@@ -62,7 +70,7 @@ def test_is_the_projection_for_k_ary_randomized_response() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_gap_bounds_what_is_left_to_gain(name: str) -> None:
     channel = CASES[name]
-    counts = drawn(channel.forward(zipf(channel.items)), USERS)
+    counts = draw_counts(channel.forward(zipf(channel.items)), USERS)
     uniform = channel.forward(np.full(channel.items, 1 / channel.items))
 
     def objective(tolerance: float) -> float:
@@ -80,7 +88,7 @@ def test_ill_conditioned_candidates_are_decoded_far_better_than_by_inverting() -
     # The setting of a public comparison: 256 candidates, 64 symbols, 4 cohorts.
     channel = hashed_channel(256, 64, 4, 1.0)
     truth = zipf(256)
-    counts = drawn(channel.forward(truth), 1_000_000)
+    counts = draw_counts(channel.forward(truth), 1_000_000)
     matrix = written_out(channel).matrix
     inverted = Projected().decode(np.linalg.lstsq(matrix, counts / counts.sum(), rcond=None)[0]).frequencies
     constrained = ConstrainedLeastSquares().decode(np.zeros(256), channel, counts).frequencies

@@ -11,7 +11,7 @@ from anonhist.testing.channels import (
     MatrixChannel,
     Vector,
     bit_channel,
-    drawn,
+    draw_counts,
     hashed_channel,
     k_ary_matrix,
     log_likelihood,
@@ -42,7 +42,7 @@ def k_ary_most_likely(counts: Vector, epsilon: float) -> Vector:
 @each_of("epsilon", [0.1, 1.0, 5.0, 10.0])
 def test_agrees_with_the_formula_of_k_ary_randomized_response(epsilon: float) -> None:
     matrix = k_ary_matrix(50, epsilon)
-    counts = drawn(matrix @ zipf(50), 100_000)
+    counts = draw_counts(matrix @ zipf(50), 100_000)
     expected = k_ary_most_likely(counts, epsilon)
     decoded = MaximumLikelihood(tolerance=1e-7).decode(np.zeros(50), MatrixChannel(matrix), counts)
     assert decoded.converged
@@ -55,7 +55,7 @@ def test_agrees_with_the_formula_of_k_ary_randomized_response(epsilon: float) ->
 def test_no_direct_optimiser_finds_more_than_the_tolerance_above(name: str, tolerance: float) -> None:
     channel = CASES[name]
     matrix = written_out(channel).matrix
-    counts = drawn(channel.forward(zipf(channel.items)), 20_000)
+    counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
     decoded = MaximumLikelihood(tolerance=tolerance).decode(np.zeros(channel.items), channel, counts)
     # Free numbers whose squares are the frequencies: no constraints are left, and every local maximum that is reached
     # from inside is the only one.
@@ -81,7 +81,7 @@ def test_no_direct_optimiser_finds_more_than_the_tolerance_above(name: str, tole
 @each_of("name", CASES)
 def test_the_gradient_proves_the_maximum(name: str) -> None:
     channel = CASES[name]
-    counts = drawn(channel.forward(zipf(channel.items)), 20_000)
+    counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
     decoded = MaximumLikelihood(tolerance=1e-8).decode(np.zeros(channel.items), channel, counts)
     gradient = channel.adjoint(counts / 20_000 / channel.forward(decoded.frequencies))
     # Karush, Kuhn, Tucker: 1 where there is something, not above 1 elsewhere.
@@ -93,7 +93,7 @@ def test_the_gradient_proves_the_maximum(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_never_falls_from_step_to_step(name: str) -> None:
     channel = CASES[name]
-    counts = drawn(channel.forward(zipf(channel.items)), 20_000)
+    counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
     matrix = written_out(channel).matrix
     # Every step at first, where it is long, then every fourth one: each descent begins anew.
     steps = [
@@ -108,7 +108,7 @@ def test_likelihood_never_falls_from_step_to_step(name: str) -> None:
 @pytest.mark.slow
 def test_plain_em_creeps_to_the_same_maximum() -> None:
     channel = CASES["hashes"]
-    counts = drawn(channel.forward(zipf(40)), 20_000)
+    counts = draw_counts(channel.forward(zipf(40)), 20_000)
     frequencies = np.full(40, 1 / 40)
     for _ in range(20_000):
         frequencies *= channel.adjoint(counts / 20_000 / channel.forward(frequencies))
@@ -120,7 +120,7 @@ def test_plain_em_creeps_to_the_same_maximum() -> None:
 @pytest.mark.parametrize(("epsilon", "most"), [(5.0, 120), (8.0, 400)])
 def test_momentum_keeps_the_number_of_steps_small(epsilon: float, most: int) -> None:
     matrix = k_ary_matrix(300, epsilon)
-    counts = drawn(matrix @ zipf(300), 1_000_000)
+    counts = draw_counts(matrix @ zipf(300), 1_000_000)
     decoded = MaximumLikelihood().decode(np.zeros(300), MatrixChannel(matrix), counts)
     assert decoded.converged
     # Measured: 85 and 249; without momentum 174 and 1218.
@@ -167,7 +167,7 @@ def test_differences_of_likelihood_keep_their_digits_however_small() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_stopping_early_ends_where_it_says(name: str) -> None:
     channel = CASES[name]
-    counts = drawn(channel.forward(zipf(channel.items)), 20_000)
+    counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
     matrix = written_out(channel).matrix
     most = MaximumLikelihood().decode(np.zeros(channel.items), channel, counts).frequencies
     allowed = 0.25 * np.count_nonzero(most)
@@ -186,7 +186,7 @@ def test_stopping_early_ends_where_it_says(name: str) -> None:
 
 def test_steps_are_those_of_em_at_least() -> None:
     channel = CASES["bits"]
-    counts = drawn(channel.forward(zipf(30)), 2_000_000)
+    counts = draw_counts(channel.forward(zipf(30)), 2_000_000)
     one = EarlyStopped(iterations=1, shortfall=1e-9).decode(np.zeros(30), channel, counts).frequencies
     uniform = np.full(30, 1 / 30)
     em = uniform * channel.adjoint(counts / 2_000_000 / channel.forward(uniform))
@@ -196,7 +196,7 @@ def test_steps_are_those_of_em_at_least() -> None:
 def test_stopping_early_is_nearer_where_noise_is_large() -> None:
     channel: AffineChannel = hashed_channel(256, 64, 16, 1.0)
     truth = zipf(256)
-    counts = drawn(channel.forward(truth), 1_000_000)
+    counts = draw_counts(channel.forward(truth), 1_000_000)
     most, early = (
         decoder.decode(np.zeros(256), channel, counts).frequencies for decoder in (MaximumLikelihood(), EarlyStopped())
     )
@@ -206,7 +206,7 @@ def test_stopping_early_is_nearer_where_noise_is_large() -> None:
 
 def test_counts_that_tell_nothing_leave_the_uniform_distribution() -> None:
     channel = MatrixChannel(k_ary_matrix(10, 0.01))
-    counts = drawn(channel.forward(zipf(10)), 50)
+    counts = draw_counts(channel.forward(zipf(10)), 50)
     decoded = EarlyStopped(shortfall=5.0).decode(np.zeros(10), channel, counts)
     assert decoded.frequencies.tolist() == [0.1] * 10
     assert decoded.converged

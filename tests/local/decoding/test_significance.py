@@ -25,8 +25,8 @@ CORRECTIONS: list[Correction] = [Bonferroni(), Holm(), BenjaminiHochberg()]
 @each_of("users", [1, 7, 60])
 @each_of("q", [Fraction(1, 1000), Fraction(1, 3), Fraction(9, 10)])
 def test_tails_agree_with_exact_sums(users: int, q: Fraction) -> None:
-    law = [math.comb(users, c) * q**c * (1 - q) ** (users - c) for c in range(users + 1)]
-    exact = [float(sum(law[c:])) for c in range(users + 1)]
+    distribution = [math.comb(users, c) * q**c * (1 - q) ** (users - c) for c in range(users + 1)]
+    exact = [float(sum(distribution[c:])) for c in range(users + 1)]
     np.testing.assert_allclose(p_values(range(users + 1), users, float(q)), exact, rtol=1e-11)
 
 
@@ -66,11 +66,11 @@ def test_impossible_supports_are_refused(supports: object, users: int, q: float)
 
 def test_corrections_worked_by_hand() -> None:
     values = [0.01, 0.04, 0.03, 0.005, 0.5]
-    assert Bonferroni().adjusted(values).tolist() == pytest.approx([0.05, 0.2, 0.15, 0.025, 1.0])
+    assert Bonferroni().adjust(values).tolist() == pytest.approx([0.05, 0.2, 0.15, 0.025, 1.0])
     # Sorted .005 .01 .03 .04 .5 times 5 4 3 2 1: .025 .04 .09 .08 .5; the fourth may not be below the third.
-    assert Holm().adjusted(values).tolist() == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5])
+    assert Holm().adjust(values).tolist() == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5])
     # Times 5/1 5/2 5/3 5/4 5/5: .025 .025 .05 .05 .5.
-    assert BenjaminiHochberg().adjusted(values).tolist() == pytest.approx([0.025, 0.05, 0.05, 0.025, 0.5])
+    assert BenjaminiHochberg().adjust(values).tolist() == pytest.approx([0.025, 0.05, 0.05, 0.025, 0.5])
     assert Bonferroni().reject(values, 0.03).tolist() == [False, False, False, True, False]
     assert Holm().reject(values, 0.045).tolist() == [True, False, False, True, False]
     assert BenjaminiHochberg().reject(values, 0.06).tolist() == [True, True, True, True, False]
@@ -85,7 +85,7 @@ def test_step_up_rejects_what_a_smaller_rank_would_not() -> None:
 @pytest.mark.slow
 @given(st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.5, 1.0]), min_size=1, max_size=12))
 def test_corrections_are_ordered_and_treat_equals_equally(values: list[float]) -> None:
-    bonferroni, holm, hochberg = (correction.adjusted(values) for correction in CORRECTIONS)
+    bonferroni, holm, hochberg = (correction.adjust(values) for correction in CORRECTIONS)
     assert (hochberg <= holm + 1e-15).all()
     assert (holm <= bonferroni + 1e-15).all()
     assert (hochberg >= np.array(values) * (1 - 1e-15)).all()
@@ -99,8 +99,8 @@ def test_corrections_are_ordered_and_treat_equals_equally(values: list[float]) -
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_one_test_needs_no_correction_and_none_gives_none(correction: Correction) -> None:
-    assert correction.adjusted([0.03]).tolist() == [0.03]
-    assert correction.adjusted([]).shape == (0,)
+    assert correction.adjust([0.03]).tolist() == [0.03]
+    assert correction.adjust([]).shape == (0,)
     assert correction.reject([0.05], 0.05).tolist() == [True]
 
 
@@ -120,7 +120,7 @@ def test_a_million_tests_find_what_is_there(correction: Correction) -> None:
 @each_of("values", [[np.nan], [-0.1], [1.1], 0.5, [[0.5]]])
 def test_what_is_no_p_value_is_refused(correction: Correction, values: object) -> None:
     with pytest.raises(UsageError, match="p-values from 0 to 1"):
-        correction.adjusted(values)  # type: ignore[arg-type]  # refusing other shapes is tested
+        correction.adjust(values)  # type: ignore[arg-type]  # refusing other shapes is tested
 
 
 @each_of("level", [0.0, 1.0, -1.0, np.nan])

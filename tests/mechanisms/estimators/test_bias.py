@@ -13,7 +13,7 @@ from anonhist.properties.assemblage import Assemblage
 from anonhist.properties.entropy.jackknife import jackknife_statistic
 from anonhist.properties.entropy.polynomial import polynomial_statistic
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.sampling import SampleLaw
+from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.statement import Holds
 from anonhist.properties.support_coverage.good_toulmin import good_toulmin
 from anonhist.randomness import RandomSource
@@ -44,7 +44,7 @@ def test_no_distribution_has_a_larger_bias(name: str) -> None:
     for weights in POPULATIONS.values():
         shares = weights / weights.sum()
         labels = np.ones(LABELS)
-        mean, _ = SampleLaw(Assemblage(shares, labels), ITEMS).moments(statistic.weights)
+        mean, _ = SampleDistribution(Assemblage(shares, labels), ITEMS).moments(statistic.weights)
         # The statistic counts labels that do not exist by its first weight; here all k exist.
         off = mean - float(truth(ITEMS * shares).sum())
         # The bounds are read off a grid, to about a hundredth.
@@ -85,7 +85,7 @@ def test_private_estimates_say_what_holds(estimate: Private, holds: Holds) -> No
 
 
 def test_the_labels_seen_need_no_room_for_sampling() -> None:
-    # 225 labels of 21,457 items, one exchanged for another: the noise alone, e^(−|x|) at its quantile of 95 %.
+    # 225 labels of 21,457 items, one replaced by another: the noise alone, e^(−|x|) at its quantile of 95 %.
     profile = Profile.from_prevalences({1: 25, 107: 199, 139: 1})
     substitute = ah.mechanisms.NeighboringRelation.SUBSTITUTE
     found = ah.private.support_size(profile, epsilon=1, relation=substitute, source=SeededSource(3))

@@ -39,7 +39,7 @@ def check(mechanism: StatisticMechanism, items: int) -> None:
 
     # An exchange takes the number of items as it is; else one item and noise make as many.
     of_all = mechanism.relation is SUBSTITUTE and mechanism.unit == ITEM
-    noised = mechanism.noised(Profile([items if of_all else 1], [1], unit=mechanism.unit), noise)
+    noised = mechanism.release_with(Profile([items if of_all else 1], [1], unit=mechanism.unit), noise)
     assert noised.items == items
     assert min(rates) >= SMALLEST_GAMMA
     estimate = mechanism.estimate_of(noised)
@@ -70,7 +70,7 @@ def test_any_number_of_draws_and_labels_gives_noise(items: int) -> None:
             check(SupportCoverageMechanism(*promise, draws=draws), items)
     for labels in (1, 2, 5, 10**5, 2**62):
         turn = next(relation)
-        public = PolynomialParameters.published(labels)
+        public = PolynomialParameters.of_inspectre(labels)
         check(UniformityMechanism(1, ITEM, turn, alphabet_size=labels), items)
         check(SupportSizeMechanism("0.1", ITEM, turn, alphabet_size=labels), items)
         check(PowerSumMechanism(100, ITEM, turn, order=12, alphabet_size=labels), items)

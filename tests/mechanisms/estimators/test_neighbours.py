@@ -35,7 +35,7 @@ MADE: dict[str, Callable[[int], StatisticMechanism]] = {
         for method in PRIVATE_ENTROPY_METHODS
     },
     "entropy-published": lambda _: EntropyMechanism(
-        1, alphabet_size=10**6, polynomial=PolynomialParameters.published(10**6)
+        1, alphabet_size=10**6, polynomial=PolynomialParameters.of_inspectre(10**6)
     ),
     "entropy-late-jump": lambda _: EntropyMechanism(
         1, alphabet_size=1000, polynomial=PolynomialParameters(8, 50.0, 5000)
@@ -114,7 +114,7 @@ def test_no_neighbour_differs_by_more_than_the_sensitivity(name: str, items: int
     counts = data.draw(samples(items))
     before = profile(counts)
     value, centred = weights.value(before), weights.value(before) - weights.middle * before.n
-    # One item exchanged for another: a label loses it, and another, perhaps a new one, gets it.
+    # One item replaced by another: a label loses it, and another, perhaps a new one, gets it.
     source = data.draw(st.sampled_from(sorted(count for count in counts if counts[count])))
     less = moved(counts, start=source, end=source - 1)
     targets = sorted({0, *(count for count in less if less[count] > 0)})

@@ -112,7 +112,7 @@ def test_parts_are_the_noise_and_at_most_the_sampling(relation: NeighboringRelat
     found = mechanism.estimate(PROFILE, source=SeededSource(1))
     parts = dict(found.parts)
     assert math.hypot(*parts.values()) == pytest.approx(found.standard_error)
-    noised = mechanism.noised(PROFILE, exact_noise(SeededSource(1)))
+    noised = mechanism.release_with(PROFILE, exact_noise(SeededSource(1)))
     assert parts["privacy noise"] == pytest.approx(math.sqrt(2) * noised.scale)
     assert noised.scale == pytest.approx(mechanism.scale(noised.items))
     # √n·Δ/2, and what one item more does times the standard deviation of the noise on n, of rate 1/3.
@@ -156,7 +156,7 @@ def test_a_private_interval_is_no_wider_than_it_need_be_for_the_noise_alone() ->
     profile = Profile.from_counts([500_000, 300_000, 200_000])
     mechanism = SupportSizeMechanism("0.05", method="observed", relation=SUBSTITUTE)
     noise = mechanism.scale(profile.n)
-    values = np.array([mechanism.noised(profile, exact_noise(SeededSource(seed))).value for seed in range(400)])
+    values = np.array([mechanism.release_with(profile, exact_noise(SeededSource(seed))).value for seed in range(400)])
     held = int((np.abs(values - 3) <= -noise * math.log1p(-0.95)).sum())
     assert 355 <= held <= 398
 
@@ -177,7 +177,7 @@ def test_small_and_huge_data_give_numbers(name: str, parts: tuple[int, ...], rel
 def test_a_number_of_items_beyond_all_is_taken_as_the_largest() -> None:
     mechanism = SampleCoverageMechanism(1)
     profile = Profile([2**62], [1])
-    noised = mechanism.noised(profile, lambda _, size: np.full(size, 2**62, dtype=np.int64))
+    noised = mechanism.release_with(profile, lambda _, size: np.full(size, 2**62, dtype=np.int64))
     assert noised.items == 2**63 - 1
 
 
@@ -224,13 +224,15 @@ def test_recommended_parameters_err_less_than_published_ones_where_those_are_poo
     # Ten items a label: the published interval ends far below the probabilities.
     rng = np.random.default_rng(9)
     k, n = 300, 3000
-    published = EntropyMechanism(1, relation=SUBSTITUTE, alphabet_size=k, polynomial=PolynomialParameters.published(k))
+    published = EntropyMechanism(
+        1, relation=SUBSTITUTE, alphabet_size=k, polynomial=PolynomialParameters.of_inspectre(k)
+    )
     recommended = EntropyMechanism(1, relation=SUBSTITUTE, alphabet_size=k)
     errors: dict[str, list[float]] = {"published": [], "recommended": []}
     for seed in range(40):
         profile = Profile.from_counts(rng.multinomial(n, np.full(k, 1 / k)))
         for name, mechanism in (("published", published), ("recommended", recommended)):
-            noised = mechanism.noised(profile, exact_noise(SeededSource(seed)))
+            noised = mechanism.release_with(profile, exact_noise(SeededSource(seed)))
             errors[name].append((noised.value - math.log(k)) ** 2)
     assert np.mean(errors["recommended"]) < 0.5 * np.mean(errors["published"])
 

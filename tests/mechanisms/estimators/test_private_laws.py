@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from anonhist.mechanisms.basis.noise import Noise, exact_noise
 from anonhist.mechanisms.estimators import StatisticMechanism, SupportCoverageMechanism
-from anonhist.mechanisms.estimators import mechanism as mechanism_module
+from anonhist.mechanisms.estimators import statistic_mechanism as mechanism_module
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.randomness import discrete_laplace_pmf
-from anonhist.testing.audit import audited
+from anonhist.testing.audit import audit
 from anonhist.testing.cases import each_of
 from anonhist.testing.estimators import MECHANISMS
 from anonhist.testing.partitions import Partition, distance, larger_neighbors, partitions, partitions_up_to
@@ -39,7 +39,7 @@ def neighbors(unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tupl
         for items in range(1, LARGEST + 1):
             yield from (pair for pair in product(partitions(items), repeat=2) if distance(*pair) == 2)
         return
-    steps = unit.max_distance * relation.steps
+    steps = unit.max_distance * relation.distance
     small = partitions_up_to(LARGEST)
     if steps == 1:
         for before in small:
@@ -47,7 +47,7 @@ def neighbors(unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tupl
                 yield before, after
                 yield after, before
         return
-    # A few too many: a distance of 2 may need an item exchanged, which such a user may do as well.
+    # A few too many: a distance of 2 may need an item replaced, which such a user may do as well.
     yield from (pair for pair in product(small, repeat=2) if distance(*pair) <= steps)
 
 
@@ -66,7 +66,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
     """Return the whole number that noise is added to, the released number of items being ``items``, and the rate."""
     shift = items - profile.n
     noise, rates = recorded(shift)
-    released = mechanism.noised(profile, noise)
+    released = mechanism.release_with(profile, noise)
     if mechanism.items_are_released:
         assert released.items == max(items, 1)
     weights = mechanism.weights(released.items)
@@ -97,7 +97,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
     mechanism = MECHANISMS[name](epsilon, unit, relation, public_items=public)
     # What noise on the number of items was really asked for, per item that it may change by.
     noise, rates = recorded(0)
-    mechanism.noised(Profile.from_counts([3, 1], unit=unit), noise)
+    mechanism.release_with(Profile.from_counts([3, 1], unit=unit), noise)
     assert len(rates) == 1 + mechanism.items_are_released
     per_item = rates[0] if mechanism.items_are_released else Fraction(0)
     # The released number of items may be any: the loss of the second step is looked at for each.
@@ -151,7 +151,7 @@ def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
         least = set()
         for parts in ((40,), (10, 10, 10, 10), (8, 8, 8, 8, 8)):
             far_below = iter([0, -(2**60)] if relation is ADD else [-(2**60)])
-            noised = mechanism.noised(
+            noised = mechanism.release_with(
                 Profile.from_counts(parts), lambda _, size, next_=far_below: np.full(size, next(next_), dtype=np.int64)
             )
             least.add(mechanism.estimate_of(noised).value)
@@ -168,7 +168,7 @@ def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatc
     noise = exact_noise(SeededSource(5))
     weights = mechanism.weights(7)
     truth = weights.value(profile) + weights.unseen
-    drawn = [round(mechanism.noised(profile, noise).value / weights.grid) - truth for _ in range(3000)]
+    drawn = [round(mechanism.release_with(profile, noise).value / weights.grid) - truth for _ in range(3000)]
     gamma = Fraction(1, 2) / weights.replaced
     # Noise of some thousand steps: looked at in hundreds.
     width = weights.replaced // 4
@@ -201,9 +201,9 @@ def test_audit_stays_below_epsilon_and_catches_the_published_scale() -> None:
         hits = []
         for at, profile in enumerate((after, before)):
             noise = exact_noise(SeededSource([seed, at]))
-            noisy = [mechanism.noised(profile, partial(_faster, noise, factor)).value for _ in range(draws)]
+            noisy = [mechanism.release_with(profile, partial(_faster, noise, factor)).value for _ in range(draws)]
             hits.append(sum((value > middle) == (values[1] > values[0]) for value in noisy))
-        return audited(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
+        return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
     assert 0.2 < bound(Fraction(1), draws=1500, seed=1) <= 1
     assert bound(Fraction(4), draws=500, seed=2) > 1

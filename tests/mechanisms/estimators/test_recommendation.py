@@ -17,7 +17,7 @@ from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import Profile
 from anonhist.properties.entropy.plug_in import plug_in_statistic
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.sampling import SampleLaw
+from anonhist.properties.sampling import SampleDistribution
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 
@@ -33,23 +33,25 @@ def test_predicted_errors_are_those_of_samples() -> None:
         assert population.coverage(700) == pytest.approx(float((1 - (1 - p) ** 700).sum()))
         drawn = [statistic.of(Profile.from_counts(rng.multinomial(items, p / p.sum()))) for _ in range(300)]
         found = float(np.mean((np.array(drawn) - truth) ** 2))
-        assert Reference(SampleLaw(population, items), truth).squared_error(statistic) == pytest.approx(found, rel=0.1)
+        assert Reference(SampleDistribution(population, items), truth).squared_error(statistic) == pytest.approx(
+            found, rel=0.1
+        )
 
 
 def test_bias_spread_and_noise_all_count() -> None:
     (uniform, *_) = populations(100)
-    law = SampleLaw(uniform, 100)
-    reference = Reference(law, 100.0)
+    distribution = SampleDistribution(uniform, 100)
+    reference = Reference(distribution, 100.0)
 
     def seen(weight: float) -> LinearStatistic:
         return LinearStatistic(lambda counts: weight * (counts > 0), head=1)
 
-    mean, variance = law.moments(seen(1.0).weights)
+    mean, variance = distribution.moments(seen(1.0).weights)
     for weight, noise in ((0.0, 0.0), (1.0, 0.0), (1.0, 50.0), (1.5, 7.0)):
         expected = math.sqrt((weight * mean - 100) ** 2 + weight**2 * variance + noise)
         assert mean_error(seen(weight), [reference], noise) == pytest.approx(expected)
     # Errors are averaged, not their squares.
-    both = [Reference(law, mean), Reference(law, 3 * mean)]
+    both = [Reference(distribution, mean), Reference(distribution, 3 * mean)]
     expected = (math.sqrt(variance) + math.sqrt(4 * mean**2 + variance)) / 2
     assert mean_error(seen(1.0), both, 0.0) == pytest.approx(expected)
 
@@ -58,11 +60,11 @@ def test_bias_spread_and_noise_all_count() -> None:
 @pytest.mark.parametrize("items", [100, 1000, 30_000])
 def test_recommended_polynomials_promise_no_more_error_than_published_ones(items: int) -> None:
     mechanism = EntropyMechanism(1, relation=SUBSTITUTE, alphabet_size=1000)
-    public = PolynomialParameters.published(1000)
+    public = PolynomialParameters.of_inspectre(1000)
 
     def error(parameters: PolynomialParameters) -> float:
         statistic = parameters.statistic(items, 1000)
-        references = [Reference(SampleLaw(each, items), each.entropy) for each in populations(1000)]
+        references = [Reference(SampleDistribution(each, items), each.entropy) for each in populations(1000)]
         return mean_error(statistic, references, mechanism.noise_variance(statistic, items))
 
     assert error(recommended_polynomial(mechanism, items)) <= error(public)

@@ -130,7 +130,7 @@ def test_blocks_that_are_not_looked_at_are_never_best(seed: int) -> None:
     assert classes.widths().max() < distinct.size  # something is left out
     best = np.zeros(distinct.size + 1)
     for start in range(distinct.size - 1, -1, -1):
-        best[start] = (classes.merged(start, distinct.size - start)[0] + best[start + 1 :]).max()
+        best[start] = (classes.merge(start, distinct.size - start)[0] + best[start + 1 :]).max()
     assert_allclose(gains, best, rtol=1e-12, atol=1e-9)
 
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from anonhist.profiles import Profile
+from anonhist.properties.apply import apply
 from anonhist.properties.entropy.plug_in import PlugIn
-from anonhist.properties.estimated import estimated
 from anonhist.properties.intervals import NormalInterval
 from anonhist.properties.pml import (
     PmlDistanceToUniformity,
@@ -22,7 +22,7 @@ from anonhist.properties.pml import (
     plugged_in,
     property_of,
 )
-from anonhist.properties.pml.bootstrap import bootstrap_error, drawn
+from anonhist.properties.pml.bootstrap import bootstrap_error, draw_profile
 from anonhist.properties.support_size.interval import SupportSizeInterval
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_any_property_can_be_plugged_in() -> None:
 def test_runs_are_drawn_from_the_distribution() -> None:
     found = PmlDistribution(np.array([1e-4, 0.002, 0.3]), (3000, 200, 1))
     generator = np.random.default_rng(3)
-    runs = [drawn(found, 5000, generator) for _ in range(300)]
+    runs = [draw_profile(found, 5000, generator) for _ in range(300)]
     means = [0.5] * 3000 + [10.0] * 200 + [1500.0]
     for count in range(1, 13):
         expected = math.fsum(math.exp(count * math.log(m) - m - math.lgamma(count + 1)) for m in means)
@@ -133,7 +133,7 @@ def test_runs_are_drawn_from_the_distribution() -> None:
 
 def test_labels_beyond_int64_are_drawn_too() -> None:
     vast = PmlDistribution(np.array([1e-25]), (10**25,))
-    run = drawn(vast, 10**13, np.random.default_rng(4))
+    run = draw_profile(vast, 10**13, np.random.default_rng(4))
     assert run.n == pytest.approx(1e13, abs=5 * math.sqrt(1e13))
     assert run.prevalence(2) == pytest.approx(5, abs=10)
 
@@ -141,7 +141,7 @@ def test_labels_beyond_int64_are_drawn_too() -> None:
 def test_no_run_is_empty() -> None:
     one = PmlDistribution(np.array([1.0]), (1,))
     generator = np.random.default_rng(5)
-    assert min(drawn(one, 1, generator).n for _ in range(200)) == 1
+    assert min(draw_profile(one, 1, generator).n for _ in range(200)) == 1
 
 
 def test_the_error_is_that_of_samples_of_the_same_size() -> None:
@@ -203,5 +203,5 @@ def test_estimates_have_intervals(counts: list[int]) -> None:
         (PmlSupportSize(), SupportSizeInterval()),
         (PmlSupportSize(40), SupportSizeInterval(40.0)),
     ]:
-        low, high = estimated(profile, estimator, interval).interval
+        low, high = apply(profile, estimator, interval).interval
         assert low <= estimator.value(profile) <= high < math.inf

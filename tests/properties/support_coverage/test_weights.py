@@ -81,13 +81,13 @@ def test_series_weights_are_their_definitions(beyond: float) -> None:
     rate = math.log(n * (inside + 1) ** 2 / (inside - 1)) / (2 * beyond)
     fold = n * inside**2 / (inside - 1)
     counts = np.arange(30)
-    laws: dict[Callable[..., LinearStatistic], object] = {
+    distributions: dict[Callable[..., LinearStatistic], object] = {
         smoothed_poisson: stats.poisson(rate),
         smoothed_binomial_a: stats.binom(math.ceil(0.5 * math.log2(fold)), 1 / (1 + beyond)),
         smoothed_binomial_b: stats.binom(math.ceil(0.5 * math.log(fold, 3)), 2 / (2 + beyond)),
     }
-    for statistic, law in laws.items():
-        expected = 1 - (-beyond) ** counts * law.sf(counts - 1)
+    for statistic, distribution in distributions.items():
+        expected = 1 - (-beyond) ** counts * distribution.sf(counts - 1)
         assert statistic(n=n, draws=draws).weights(counts) == pytest.approx(expected, rel=1e-10, abs=1e-12)
     # Up to t = 1 the terms of labels that are sure to be seen fade out.
     kept = stats.poisson(48).sf(counts - 1) if beyond <= 1 else 1.0

@@ -15,7 +15,7 @@ from anonhist.sketches.decoding.circulant import (
     truncated_eigenvalues,
     truncated_reach,
 )
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.testing.cases import each_of
 from anonhist.testing.sketches import truncated_noise
 
@@ -23,11 +23,11 @@ ONE = Fraction(1)
 RATES = [Fraction(1, 50), Fraction(3, 10), ONE, Fraction(3), Fraction(20)]
 
 
-def wrapped(law: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+def wrapped(distribution: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     """Return the circulant matrix of probabilities of −B..B, entry by entry."""
     column = np.zeros(length)
-    reach = law.size // 2
-    np.add.at(column, np.arange(-reach, reach + 1) % length, law)
+    reach = distribution.size // 2
+    np.add.at(column, np.arange(-reach, reach + 1) % length, distribution)
     places = np.arange(length)
     return np.asarray(column[(places[:, None] - places) % length])
 
@@ -45,7 +45,7 @@ def test_eigenvalues_are_those_of_the_matrix_written_out(gamma: Fraction, reach:
 
 @each_of("gamma", RATES)
 def test_truncated_noise_is_noise_known_to_be_near(gamma: Fraction) -> None:
-    whole = NoiseLaw(((gamma, ONE),)).pmf(40)
+    whole = NoiseDistribution(((gamma, ONE),)).pmf(40)
     for reach in (0, 1, 5, 40):
         near = whole[40 - reach : 41 + reach]
         np.testing.assert_allclose(truncated_noise(gamma, reach), near / near.sum(), rtol=1e-12)
@@ -56,7 +56,7 @@ def test_norms_of_the_inverse_are_as_specified() -> None:
     inverse = np.linalg.inv(wrapped(truncated_noise(gamma, 10), 50))
     norms = [float(np.linalg.norm(inverse, order)) for order in (1, 2, np.inf)]
     assert [round(norm, 2) for norm in norms] == [16.22, 15.95, 16.22]
-    column = Circulant.of(NoiseLaw(((gamma, ONE),)), [10], 50).solve(np.eye(50)[0])
+    column = Circulant.of(NoiseDistribution(((gamma, ONE),)), [10], 50).solve(np.eye(50)[0])
     assert np.abs(column).sum() == pytest.approx(norms[0], rel=1e-12)
     assert 1 / truncated_eigenvalues(gamma, 10, 50).min() == pytest.approx(norms[1], rel=1e-12)
 
@@ -92,36 +92,36 @@ def test_noise_leaves_the_window_as_seldom_as_asked(gamma: Fraction, size: int) 
 
 
 def test_each_part_of_merged_noise_has_its_share_of_the_failures() -> None:
-    law = NoiseLaw(((Fraction(1, 2), ONE), (Fraction(1), Fraction(1, 3)), (Fraction(2), ONE)))
-    reaches = reaches_of(law, size=1000, beta=0.03)
+    distribution = NoiseDistribution(((Fraction(1, 2), ONE), (Fraction(1), Fraction(1, 3)), (Fraction(2), ONE)))
+    reaches = reaches_of(distribution, size=1000, beta=0.03)
     assert reaches[0] == truncated_reach(Fraction(1, 2), size=1000, beta=0.01)
     assert reaches[2] == truncated_reach(Fraction(2), size=1000, beta=0.01)
-    tail = NoiseLaw((law.parts[1],)).pmf(200)[: 200 - reaches[1]]
+    tail = NoiseDistribution((distribution.parts[1],)).pmf(200)[: 200 - reaches[1]]
     assert 2 * tail.sum() * 1000 <= 0.01
-    assert reaches_of(NoiseLaw(()), size=5, beta=0.1) == []
+    assert reaches_of(NoiseDistribution(()), size=5, beta=0.1) == []
 
 
 def test_multiplies_and_divides_as_the_matrix_written_out_does() -> None:
     rng = np.random.default_rng(1)
     for gamma, reach, length in [(ONE, 3, 8), (Fraction(3, 10), 20, 45), (Fraction(3), 2, 33)]:
         matrix = wrapped(truncated_noise(gamma, reach), length)
-        noise = Circulant.of(NoiseLaw(((gamma, ONE),)), [reach], length)
+        noise = Circulant.of(NoiseDistribution(((gamma, ONE),)), [reach], length)
         vector = rng.normal(size=length)
         np.testing.assert_allclose(noise.multiply(vector), matrix @ vector, atol=1e-12)
         np.testing.assert_allclose(noise.solve(vector), np.linalg.solve(matrix, vector), rtol=1e-9, atol=1e-9)
 
 
 def test_matrices_of_merged_noise_are_products() -> None:
-    law = NoiseLaw(((Fraction(1, 2), ONE), (Fraction(1), Fraction(1, 3)), (Fraction(2), ONE)))
+    distribution = NoiseDistribution(((Fraction(1, 2), ONE), (Fraction(1), Fraction(1, 3)), (Fraction(2), ONE)))
     length = 64
     # The noise of a part that is not truncated is wrapped around.
     parts = [
         truncated_noise(Fraction(1, 2), 12),
-        NoiseLaw((law.parts[1],)).pmf(64 * 3),
+        NoiseDistribution((distribution.parts[1],)).pmf(64 * 3),
         truncated_noise(Fraction(2), 3),
     ]
     matrix = np.linalg.multi_dot([wrapped(part, length) for part in parts])
-    noise = Circulant.of(law, [12, 0, 3], length)
+    noise = Circulant.of(distribution, [12, 0, 3], length)
     vector = np.random.default_rng(2).normal(size=length)
     np.testing.assert_allclose(noise.multiply(vector), matrix @ vector, atol=1e-12)
     np.testing.assert_allclose(noise.solve(matrix @ vector), vector, atol=1e-9)
@@ -134,12 +134,12 @@ def test_a_longer_window_keeps_the_law(length: int) -> None:
     window[reach : reach + profile.size] = profile
     expected = np.zeros(length)
     expected[: profile.size + 2 * reach] = np.convolve(profile, truncated_noise(ONE, reach))
-    noise = Circulant.of(NoiseLaw(((ONE, ONE),)), [reach], length)
+    noise = Circulant.of(NoiseDistribution(((ONE, ONE),)), [reach], length)
     np.testing.assert_allclose(noise.multiply(window), expected, atol=1e-15)
 
 
 def test_refuses_to_divide_where_there_is_no_inverse() -> None:
-    noise = Circulant.of(NoiseLaw(((Fraction(1, 50), ONE),)), [3], 40)
+    noise = Circulant.of(NoiseDistribution(((Fraction(1, 50), ONE),)), [3], 40)
     with pytest.raises(UsageError, match="choose a smaller failure probability"):
         noise.solve(np.ones(40))
 

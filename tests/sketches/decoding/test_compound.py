@@ -7,35 +7,35 @@ from numpy.typing import NDArray
 
 from anonhist.sketches.decoding.compound import Compound, _quick_length
 from anonhist.sketches.decoding.window import STRAY, Window
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 
-LAWS = [
-    NoiseLaw.of([(Fraction(1), Fraction(1))]),
-    NoiseLaw.of([(Fraction(3), Fraction(1)), (Fraction(2), Fraction(1, 3))]),
-    NoiseLaw(()),
+DISTRIBUTIONS = [
+    NoiseDistribution.of([(Fraction(1), Fraction(1))]),
+    NoiseDistribution.of([(Fraction(3), Fraction(1)), (Fraction(2), Fraction(1, 3))]),
+    NoiseDistribution(()),
 ]
 
 
-def _compound(law: NoiseLaw, numbers: NDArray[np.int64], first: int = 0) -> tuple[Window, Compound]:
+def _compound(distribution: NoiseDistribution, numbers: NDArray[np.int64], first: int = 0) -> tuple[Window, Compound]:
     values = np.arange(first, first + numbers.size)
-    window = Window.of(Observed(values[numbers > 0], numbers[numbers > 0]), law)
-    return window, Compound(window, law)
+    window = Window.of(Observed(values[numbers > 0], numbers[numbers > 0]), distribution)
+    return window, Compound(window, distribution)
 
 
-def _random(seed: int, law: NoiseLaw, last: int) -> tuple[Window, Compound, NDArray[np.float64]]:
+def _random(seed: int, distribution: NoiseDistribution, last: int) -> tuple[Window, Compound, NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
     numbers = rng.integers(0, 50, last)
     numbers[-1] = 100
-    window, compound = _compound(law, numbers, first=-2 if law.parts else 0)
+    window, compound = _compound(distribution, numbers, first=-2 if distribution.parts else 0)
     # Few labels of each count, so that sums of them stay in the window nearly always, as they do where values are seen.
     loads = rng.dirichlet(np.ones(window.counts.size - 2)) * 0.5 / np.arange(1, window.counts.size - 1) ** 1.5
     return window, compound, np.log(window.held * loads / np.diff(window.counts)[1:])
 
 
-def _by_convolution(window: Window, law: NoiseLaw, rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The law of noise and sums of Poisson numbers of labels, one count after the other."""
+def _by_convolution(window: Window, distribution: NoiseDistribution, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The distribution of noise and sums of Poisson numbers of labels, one count after the other."""
     buckets, length = window.held, 40 * window.last
     found = np.zeros(length)
     found[0] = 1.0
@@ -46,30 +46,30 @@ def _by_convolution(window: Window, law: NoiseLaw, rates: NDArray[np.float64]) -
             labels[number * count] = math.exp(-load) * load**number / math.factorial(number)
         found = np.convolve(found, labels)[:length]
     reach = 4 * window.reach + 10
-    return np.convolve(found, law.pmf(reach))[reach + window.low : reach + window.last]
+    return np.convolve(found, distribution.pmf(reach))[reach + window.low : reach + window.last]
 
 
-@each_of("law", LAWS)
+@each_of("distribution", DISTRIBUTIONS)
 @each_of("last", [2, 7, 12])
-def test_the_law_of_a_bucket_is_that_of_noise_and_labels(law: NoiseLaw, last: int) -> None:
-    window, compound, logs = _random(last, law, last)
+def test_the_law_of_a_bucket_is_that_of_noise_and_labels(distribution: NoiseDistribution, last: int) -> None:
+    window, compound, logs = _random(last, distribution, last)
     rates = compound.spread_out(np.exp(logs))
-    brute = _by_convolution(window, law, rates)
+    brute = _by_convolution(window, distribution, rates)
     # 10^-12 of the noise is beyond its reach, and comes round.
-    np.testing.assert_allclose(compound._law(rates), brute + STRAY, atol=3e-12)
+    np.testing.assert_allclose(compound._distribution(rates), brute + STRAY, atol=3e-12)
 
 
 def test_one_more_label_shifts_the_law() -> None:
-    window, compound, logs = _random(1, LAWS[0], 20)
+    window, compound, logs = _random(1, DISTRIBUTIONS[0], 20)
     rates = compound.spread_out(np.exp(logs))
-    law = compound._law(rates)
+    distribution = compound._distribution(rates)
     for count in (1, 2, 9, 15):
         step = np.zeros(rates.size)
         step[count] = 1e-4 * window.held
-        slope = (compound._law(rates + step) - compound._law(rates - step)) / 2e-4
-        shifted = np.concatenate((np.zeros(count), law[:-count]))
+        slope = (compound._distribution(rates + step) - compound._distribution(rates - step)) / 2e-4
+        shifted = np.concatenate((np.zeros(count), distribution[:-count]))
         # What comes from below the window is below the reach of the noise.
-        np.testing.assert_allclose(slope, shifted - law, atol=1e-8)
+        np.testing.assert_allclose(slope, shifted - distribution, atol=1e-8)
 
 
 def _slopes(compound: Compound, logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -78,8 +78,8 @@ def _slopes(compound: Compound, logs: NDArray[np.float64]) -> NDArray[np.float64
     return np.stack(
         [
             (
-                compound._window.gather(compound._law(compound.spread_out(np.exp(logs + step * unit))))
-                - compound._window.gather(compound._law(compound.spread_out(np.exp(logs - step * unit))))
+                compound._window.gather(compound._distribution(compound.spread_out(np.exp(logs + step * unit))))
+                - compound._window.gather(compound._distribution(compound.spread_out(np.exp(logs - step * unit))))
             )
             / (2 * step)
             for unit in np.eye(logs.size)
@@ -88,14 +88,14 @@ def _slopes(compound: Compound, logs: NDArray[np.float64]) -> NDArray[np.float64
     )
 
 
-@each_of("law", LAWS[:2])
+@each_of("distribution", DISTRIBUTIONS[:2])
 @each_of("last", [5, 30, 120])
-def test_derivatives_of_the_likelihood_are_those_of_differences(law: NoiseLaw, last: int) -> None:
-    window, compound, logs = _random(last, law, last)
+def test_derivatives_of_the_likelihood_are_those_of_differences(distribution: NoiseDistribution, last: int) -> None:
+    window, compound, logs = _random(last, distribution, last)
     found = compound.curvature(logs)
     slopes = _slopes(compound, logs)
     seen = window.gathered
-    means = window.gather(compound._law(compound.spread_out(np.exp(logs))))
+    means = window.gather(compound._distribution(compound.spread_out(np.exp(logs))))
     assert found.value == compound.value(logs.copy())
     np.testing.assert_allclose(found.value, seen @ np.log(window.held * means), rtol=1e-12)
     scale = np.abs(found.gradient).max()
@@ -106,12 +106,12 @@ def test_derivatives_of_the_likelihood_are_those_of_differences(law: NoiseLaw, l
 
 
 def test_information_is_the_curvature_where_the_law_is_true() -> None:
-    law = LAWS[0]
-    window, compound, _ = _random(3, law, 30)
+    distribution = DISTRIBUTIONS[0]
+    window, compound, _ = _random(3, distribution, 30)
     logs = np.log(window.held) - np.arange(window.counts.size - 2.0)
-    numbers = np.maximum(1, np.rint(1e12 * compound._law(compound.spread_out(np.exp(logs))))).astype(np.int64)
+    numbers = np.maximum(1, np.rint(1e12 * compound._distribution(compound.spread_out(np.exp(logs))))).astype(np.int64)
     before = window.held
-    window, compound = _compound(law, numbers, first=window.low)
+    window, compound = _compound(distribution, numbers, first=window.low)
     logs += np.log(window.held / before)
     step = 1e-4
     hessian = np.stack(
@@ -125,24 +125,24 @@ def test_information_is_the_curvature_where_the_law_is_true() -> None:
 
 
 def test_labels_expected_of_buckets_are_added_up_over_all_of_them() -> None:
-    window, compound, logs = _random(5, LAWS[0], 15)
+    window, compound, logs = _random(5, DISTRIBUTIONS[0], 15)
     rates = compound.spread_out(np.exp(logs))
-    law = compound._law(rates)
+    distribution = compound._distribution(rates)
     brute = [
         rates[count]
         * sum(
-            window.seen[place] / window.held * law[place - count] / law[place]
+            window.seen[place] / window.held * distribution[place - count] / distribution[place]
             for place in range(count, window.seen.size)
         )
         for count in range(rates.size)
     ]
     np.testing.assert_allclose(
-        compound.expected(rates, compound._window.seen.astype(np.float64))[1:], brute[1:], rtol=1e-9
+        compound.expected_labels(rates, compound._window.seen.astype(np.float64))[1:], brute[1:], rtol=1e-9
     )
 
 
 def test_the_search_begins_with_as_many_labels_as_buckets() -> None:
-    window, compound, _ = _random(2, LAWS[0], 300)
+    window, compound, _ = _random(2, DISTRIBUTIONS[0], 300)
     rates = compound.spread_out(np.exp(compound.starts[0]))
     assert rates.shape == (window.last,)
     assert rates[0] == 0
@@ -152,7 +152,7 @@ def test_the_search_begins_with_as_many_labels_as_buckets() -> None:
 
 @each_of("log", [-1e4, -700.0, -80.0, 30.0, 59.0, 61.0, 1e300])
 def test_no_rates_are_too_small_or_large(log: float) -> None:
-    _, compound, logs = _random(2, LAWS[0], 40)
+    _, compound, logs = _random(2, DISTRIBUTIONS[0], 40)
     value = compound.value(np.full(logs.size, log))
     assert value == -math.inf if log > 60 else math.isfinite(value)
     if log <= 60:
@@ -163,11 +163,11 @@ def test_no_rates_are_too_small_or_large(log: float) -> None:
 
 def test_rounding_of_large_loads_makes_no_law_larger_than_one() -> None:
     for seed in range(20):
-        window, compound, logs = _random(seed, LAWS[0], 300)
+        window, compound, logs = _random(seed, DISTRIBUTIONS[0], 300)
         logs = np.random.default_rng(seed).uniform(40, 60, logs.size)
-        law = compound._law(compound.spread_out(logs))
-        assert law.max() <= 1
-        assert law.shape == window.seen.shape
+        distribution = compound._distribution(compound.spread_out(logs))
+        assert distribution.max() <= 1
+        assert distribution.shape == window.seen.shape
 
 
 @each_of("least", [2, 3, 9, 31, 32, 33, 1000, 131_131, 147_456, 147_457])

@@ -7,22 +7,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
 from anonhist.sketches.decoding.three_tap import ThreeTap
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
-def _law(*epsilons: str) -> NoiseLaw:
-    return NoiseLaw.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
+def _distribution(*epsilons: str) -> NoiseDistribution:
+    return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(observed: Observed, law: NoiseLaw) -> Prevalences:
-    return EmpiricalBayes().decode(observed, Setting(law, is_hashed=False))
+def _decoded(observed: Observed, distribution: NoiseDistribution) -> Prevalences:
+    return EmpiricalBayes().decode(observed, CounterSetting(distribution, is_hashed=False))
 
 
 def _head(found: Prevalences, size: int) -> NDArray[np.float64]:
@@ -46,24 +46,25 @@ SHAPES = {
 @each_of("shape", SHAPES)
 @each_of(("epsilons", "most"), [(("3",), 1e-4), (("1",), 6e-4), (("1", "2"), 4e-3), (("0.3",), 0.03)])
 def test_without_chance_the_truth_is_found(shape: str, epsilons: tuple[str, ...], most: float) -> None:
-    law, share = _law(*epsilons), SHAPES[shape] / SHAPES[shape].sum()
-    reach = law.reach(1e-14)
-    expected = np.rint(1e6 * np.convolve(share, law.pmf(reach))).astype(np.int64)
+    distribution, share = _distribution(*epsilons), SHAPES[shape] / SHAPES[shape].sum()
+    reach = distribution.reach(1e-14)
+    expected = np.rint(1e6 * np.convolve(share, distribution.pmf(reach))).astype(np.int64)
     values = np.arange(-reach, share.size + reach)
     observed = Observed(values[expected > 0], expected[expected > 0])
-    found = _head(_decoded(observed, law), 60) / observed.size
+    found = _head(_decoded(observed, distribution), 60) / observed.size
     assert np.abs(found - share).sum() < most
 
 
 def _errors(decoders: list[Decoder], size: int, epsilon: str, seed: int) -> list[float]:
     """Errors Σ_r |φ̂_r − φ_r|/d for counts of a power law, on the same noise."""
     rng = np.random.default_rng(seed)
-    law = _law(epsilon)
+    distribution = _distribution(epsilon)
     counts = np.minimum(rng.zipf(2, size) - 1, 50)
-    observed = Observed.of(counts + law.simulate(size, rng=rng))
+    observed = Observed.of(counts + distribution.simulate(size, rng=rng))
     truth = np.bincount(counts, minlength=51)
     return [
-        float(np.abs(_head(decoder.decode(observed, Setting(law, is_hashed=False)), 51) - truth).sum()) / size
+        float(np.abs(_head(decoder.decode(observed, CounterSetting(distribution, is_hashed=False)), 51) - truth).sum())
+        / size
         for decoder in decoders
     ]
 
@@ -92,49 +93,49 @@ def test_it_errs_less_than_exact_inverses_do(
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 0.02), ("3", 0.01)])
 def test_all_ones_are_found(epsilon: str, most: float) -> None:
-    law = _law(epsilon)
-    counters = 1 + law.simulate(10**5, rng=np.random.default_rng(5))
-    found = _head(_decoded(Observed.of(counters), law), 50) / 10**5
+    distribution = _distribution(epsilon)
+    counters = 1 + distribution.simulate(10**5, rng=np.random.default_rng(5))
+    found = _head(_decoded(Observed.of(counters), distribution), 50) / 10**5
     assert found[1] > 1 - most / 2
     assert np.abs(found - SHAPES["one"][:50]).sum() < most
 
 
 @pytest.mark.slow
 def test_counters_far_out_hardly_change_the_head() -> None:
-    law = _law("1")
+    distribution = _distribution("1")
     rng = np.random.default_rng(2)
-    counters = rng.geometric(0.3, 20_000) + law.simulate(20_000, rng=rng)
-    before = _decoded(Observed.of(counters), law)
+    counters = rng.geometric(0.3, 20_000) + distribution.simulate(20_000, rng=rng)
+    before = _decoded(Observed.of(counters), distribution)
     for far in (10**4, 2**60):
-        after = _decoded(Observed.of(np.concatenate((counters, far + np.arange(10)))), law)
+        after = _decoded(Observed.of(np.concatenate((counters, far + np.arange(10)))), distribution)
         # Much less than the counts differ by chance: the root of 20,000 is 141.
         assert np.abs(_head(after, 30) - _head(before, 30)).max() < 20
         assert after.numbers[after.counts >= far].tolist() == [1.0] * 10
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    found = _decoded(Observed.of(np.zeros(0, dtype=np.int64)), _law("1"))
+    found = _decoded(Observed.of(np.zeros(0, dtype=np.int64)), _distribution("1"))
     assert found.counts.size == 0
 
 
 @pytest.mark.slow
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 200])
-    for law in (_law("20"), NoiseLaw(())):
-        found = _decoded(Observed.of(counters), law)
+    for distribution in (_distribution("20"), NoiseDistribution(())):
+        found = _decoded(Observed.of(counters), distribution)
         np.testing.assert_allclose(_head(found, 201), np.bincount(counters), atol=1e-3)
 
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(Observed.of(np.array([3])), _law("0.00001"))
+        _decoded(Observed.of(np.array([3])), _distribution("0.00001"))
 
 
-LAWS = [
-    *(_law(epsilon) for epsilon in ("0.01", "0.1", "1", "5", "20")),
-    _law("1", "1", "0.5"),
-    NoiseLaw.of([(Fraction(13), Fraction(1, 10)), (Fraction(2), Fraction(1))]),
-    NoiseLaw(()),
+DISTRIBUTIONS = [
+    *(_distribution(epsilon) for epsilon in ("0.01", "0.1", "1", "5", "20")),
+    _distribution("1", "1", "0.5"),
+    NoiseDistribution.of([(Fraction(13), Fraction(1, 10)), (Fraction(2), Fraction(1))]),
+    NoiseDistribution(()),
 ]
 # Of few counters and many; a few of them where hardly any noise goes.
 HISTOGRAMS = st.builds(
@@ -150,13 +151,17 @@ HISTOGRAMS = st.builds(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: f"deviation {law.variance**0.5:.2g}")
+@pytest.mark.parametrize(
+    "distribution", DISTRIBUTIONS, ids=lambda distribution: f"deviation {distribution.variance**0.5:.2g}"
+)
 @settings(repeatable, max_examples=2)
 @given(numbers=HISTOGRAMS)
-def test_any_values_give_finite_numbers_and_lose_no_counter(numbers: dict[int, int], law: NoiseLaw) -> None:
+def test_any_values_give_finite_numbers_and_lose_no_counter(
+    numbers: dict[int, int], distribution: NoiseDistribution
+) -> None:
     values = sorted(numbers)
     observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
-    found = _decoded(observed, law)
+    found = _decoded(observed, distribution)
     assert np.isfinite(found.numbers).all()
     assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)
     assert found.counts.size < 2**18

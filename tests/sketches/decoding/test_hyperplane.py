@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.circulant import Circulant, truncated_reach
 from anonhist.sketches.decoding.hyperplane import best_on_hyperplane
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 
 CASES = range(40)
 Case = tuple[Circulant, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -24,7 +24,7 @@ def case_of(number: int) -> Case:
     reaches = [truncated_reach(rate, size=1, beta=0.5) for rate in rates]
     largest, reach = int(rng.integers(0, 9)), sum(reaches)
     length = largest + 2 * reach + 1 + int(rng.integers(0, 4))
-    noise = Circulant.of(NoiseLaw(tuple((rate, Fraction(1)) for rate in rates)), reaches, length)
+    noise = Circulant.of(NoiseDistribution(tuple((rate, Fraction(1)) for rate in rates)), reaches, length)
     seen = rng.multinomial(50, rng.dirichlet(np.ones(length))) / 50 if number % 3 else rng.normal(size=length)
     inside = np.zeros(length)
     inside[reach : reach + largest + 1] = 1
@@ -87,7 +87,7 @@ def test_corrects_where_the_sum_inside_is_wrong() -> None:
 
 
 def test_of_equal_directions_the_first_is_taken() -> None:
-    noise = Circulant.of(NoiseLaw(((Fraction(1), Fraction(1)),)), [6], 64)
+    noise = Circulant.of(NoiseDistribution(((Fraction(1), Fraction(1)),)), [6], 64)
     inside = np.zeros(64)
     inside[10:40] = 1
     found = best_on_hyperplane(noise, np.full(64, 1 / 64), inside, "1") - 1 / 64

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 
@@ -36,8 +36,8 @@ def with_gaps(seed: int) -> NDArray[np.int64]:
 @each_of("gamma", [0.1, 0.5, 1.0, 4.0])
 def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
     counters = with_gaps(1)
-    law = NoiseLaw(((Fraction(str(gamma)), ONE),))
-    counts, numbers = at_least_zero(*without_noise(Observed.of(counters), law))
+    distribution = NoiseDistribution(((Fraction(str(gamma)), ONE),))
+    counts, numbers = at_least_zero(*without_noise(Observed.of(counters), distribution))
     largest = int(counts[-1])
     dense = np.zeros(largest + 1)
     dense[counts] = numbers
@@ -50,7 +50,9 @@ def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
 @each_of("seed", range(5))
 def test_is_the_unweighted_fit_of_every_value(gamma: float, seed: int) -> None:
     counters = with_gaps(seed)
-    found = Isotonic().decode(Observed.of(counters), Setting(NoiseLaw(((Fraction(str(gamma)), ONE),)), is_hashed=False))
+    found = Isotonic().decode(
+        Observed.of(counters), CounterSetting(NoiseDistribution(((Fraction(str(gamma)), ONE),)), is_hashed=False)
+    )
     largest = int(counters.max()) + 1
     fit = np.clip(isotonic_regression(survival(counters, gamma, largest), increasing=False).x, 0, counters.size)
     expected = -np.diff(fit, prepend=counters.size, append=0)
@@ -61,9 +63,9 @@ def test_is_the_unweighted_fit_of_every_value(gamma: float, seed: int) -> None:
 
 def test_a_label_of_astronomic_count_costs_and_changes_nothing() -> None:
     rng = np.random.default_rng(3)
-    law = NoiseLaw(((ONE, ONE), (Fraction(2), ONE)))
-    setting = Setting(law, is_hashed=False)
-    near = rng.poisson(2, 5000) + law.simulate(5000, rng=rng)
+    distribution = NoiseDistribution(((ONE, ONE), (Fraction(2), ONE)))
+    setting = CounterSetting(distribution, is_hashed=False)
+    near = rng.poisson(2, 5000) + distribution.simulate(5000, rng=rng)
     found = Isotonic().decode(Observed.of(near), setting)
     more = Isotonic().decode(Observed.of(np.append(near, [2**60, 2**61])), setting)
     low = more.counts < 1000

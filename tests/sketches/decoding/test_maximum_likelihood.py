@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.cells import between_cells
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
 from anonhist.sketches.decoding.window import STRAY, Window
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
-def _law(*epsilons: str) -> NoiseLaw:
-    return NoiseLaw.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
+def _distribution(*epsilons: str) -> NoiseDistribution:
+    return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(counters: NDArray[np.int64], law: NoiseLaw) -> Prevalences:
-    return MaximumLikelihood().decode(Observed.of(counters), Setting(law, is_hashed=False))
+def _decoded(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
+    return MaximumLikelihood().decode(Observed.of(counters), CounterSetting(distribution, is_hashed=False))
 
 
 def _case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -102,15 +102,17 @@ def test_steps_are_shortened_until_they_gain(seed: int) -> None:
 @each_of("epsilon", ["0.3", "1", "3"])
 @each_of("shape", ["long", "narrow"])
 def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
-    law, counts = _law(epsilon), np.arange(1.0, 5001)
+    distribution, counts = _distribution(epsilon), np.arange(1.0, 5001)
     share = counts**-1.5 if shape == "long" else np.exp(-0.5 * (counts - 6) ** 2 / 5)
-    reach = law.reach(1e-14)
-    numbers = np.random.default_rng(3).poisson(1e8 * np.convolve(share / share.sum(), law.pmf(reach)))
+    reach = distribution.reach(1e-14)
+    numbers = np.random.default_rng(3).poisson(1e8 * np.convolve(share / share.sum(), distribution.pmf(reach)))
     values = np.arange(1 - reach, 5001 + reach)
     observed = Observed(values[numbers > 0], numbers[numbers > 0])
-    found = MaximumLikelihood().decode(observed, Setting(law, is_hashed=False))
-    window = Window.of(observed, law)
-    kernel = between_cells(law.pmf(window.reach), -window.reach, window.values, window.counts) / np.diff(window.counts)
+    found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
+    window = Window.of(observed, distribution)
+    kernel = between_cells(distribution.pmf(window.reach), -window.reach, window.values, window.counts) / np.diff(
+        window.counts
+    )
     met = window.gathered > 0
     weights = np.add.reduceat(found.numbers[: window.last], window.counts[:-1])
     assert _missing(window.gathered[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
@@ -118,16 +120,16 @@ def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
 
 @pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])
 def test_it_is_converged_where_all_counts_are_one(epsilon: str, most: float) -> None:
-    found = _decoded(1 + _law(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _law(epsilon))
+    found = _decoded(1 + _distribution(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _distribution(epsilon))
     assert found.numbers[1] > (1 - most) * 10**5
 
 
 @pytest.mark.parametrize("epsilons", [("1",), ("0.3",), ("1", "2")])
 def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
-    law = _law(*epsilons)
+    distribution = _distribution(*epsilons)
     rng = np.random.default_rng(1)
     counts = rng.choice([0, 3, 40, 200], 10**5, p=[0.5, 0.3, 0.1, 0.1])
-    found = _decoded(counts + law.simulate(10**5, rng=rng), law)
+    found = _decoded(counts + distribution.simulate(10**5, rng=rng), distribution)
     for count, least, most in ((0, 0, 1), (3, 2, 4), (40, 38, 42), (200, 185, 215)):
         around = found.numbers[(found.counts >= least) & (found.counts <= most)].sum()
         assert around == pytest.approx(np.count_nonzero(counts == count), rel=0.03)
@@ -135,16 +137,17 @@ def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
 
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 40])
-    for law in (_law("20"), NoiseLaw(())):
-        found = _decoded(counters, law)
+    for distribution in (_distribution("20"), NoiseDistribution(())):
+        found = _decoded(counters, distribution)
         np.testing.assert_allclose(found.numbers, np.bincount(counters)[found.counts], atol=0.01)
 
 
 def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
-    law = NoiseLaw.of([(Fraction(20), Fraction(1, 10))])
-    assert law.pmf(2)[0] == 0
+    distribution = NoiseDistribution.of([(Fraction(20), Fraction(1, 10))])
+    assert distribution.pmf(2)[0] == 0
     found = MaximumLikelihood().decode(
-        Observed(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])), Setting(law, is_hashed=False)
+        Observed(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])),
+        CounterSetting(distribution, is_hashed=False),
     )
     # All counts explain it as badly, so each gets its share of those two counters.
     np.testing.assert_allclose(found.numbers[[0, 3, -1]], [59 * 50 / 57, 59 * 7 / 57, 1], atol=0.02)
@@ -152,18 +155,18 @@ def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(np.array([3]), _law("0.00001"))
+        _decoded(np.array([3]), _distribution("0.00001"))
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    assert _decoded(np.zeros(0, dtype=np.int64), _law("1")).counts.size == 0
+    assert _decoded(np.zeros(0, dtype=np.int64), _distribution("1")).counts.size == 0
 
 
-LAWS = [
-    *(_law(epsilon) for epsilon in ("0.02", "0.3", "1", "20")),
-    _law("1", "1", "0.5"),
-    NoiseLaw.of([(Fraction(13), Fraction(1, 10)), (Fraction(2), Fraction(1))]),
-    NoiseLaw(()),
+DISTRIBUTIONS = [
+    *(_distribution(epsilon) for epsilon in ("0.02", "0.3", "1", "20")),
+    _distribution("1", "1", "0.5"),
+    NoiseDistribution.of([(Fraction(13), Fraction(1, 10)), (Fraction(2), Fraction(1))]),
+    NoiseDistribution(()),
 ]
 HISTOGRAMS = st.dictionaries(
     st.one_of(st.integers(-3, 12), st.integers(-60, 300), st.sampled_from([-(2**61), 2**20, 2**61])),
@@ -175,10 +178,12 @@ HISTOGRAMS = st.dictionaries(
 
 @pytest.mark.slow
 @settings(repeatable, max_examples=40)
-@given(HISTOGRAMS, st.sampled_from(LAWS))
-def test_any_values_give_finite_numbers_and_lose_no_counter(numbers: dict[int, int], law: NoiseLaw) -> None:
+@given(HISTOGRAMS, st.sampled_from(DISTRIBUTIONS))
+def test_any_values_give_finite_numbers_and_lose_no_counter(
+    numbers: dict[int, int], distribution: NoiseDistribution
+) -> None:
     values = sorted(numbers)
     observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
-    found = MaximumLikelihood().decode(observed, Setting(law, is_hashed=False))
+    found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
     assert np.isfinite(found.numbers).all()
     assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.decoder import Decoder, Setting
+from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.names import DECODERS, decoder_from
 from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
@@ -30,8 +30,8 @@ ODD = {
 }
 
 
-def setting_of(epsilon: str, *, is_hashed: bool = False) -> Setting:
-    return Setting(NoiseLaw(((Fraction(epsilon), Fraction(1)),)), is_hashed=is_hashed)
+def setting_of(epsilon: str, *, is_hashed: bool = False) -> CounterSetting:
+    return CounterSetting(NoiseDistribution(((Fraction(epsilon), Fraction(1)),)), is_hashed=is_hashed)
 
 
 def dense(found: Prevalences, largest: int) -> np.ndarray:
@@ -59,7 +59,7 @@ def test_odd_sketches_have_profiles_too(decoder: Decoder, counters: list[int]) -
 def test_no_counters_have_no_profile(decoder: Decoder) -> None:
     found = decoder.decode(Observed.of(np.zeros(0, dtype=np.int64)), setting_of("1"))
     assert found.counts.size == found.numbers.size == 0
-    assert found.rounded().num_labels == 0
+    assert found.to_profile().num_labels == 0
 
 
 @each_of("decoder", PUBLISHED[:2])
@@ -78,7 +78,7 @@ def test_values_near_the_ends_of_int64_are_read(decoder: Decoder, epsilon: str) 
 @pytest.mark.parametrize("decoder", PUBLISHED, ids=repr)
 def test_buckets_are_read_as_labels_but_empty_ones_are_none(decoder: Decoder) -> None:
     rng = np.random.default_rng(4)
-    counters = rng.poisson(1, 1000) + setting_of("2").law.simulate(1000, rng=rng)
+    counters = rng.poisson(1, 1000) + setting_of("2").noise.simulate(1000, rng=rng)
     known = decoder.decode(Observed.of(counters), setting_of("2"))
     hashed = decoder.decode(Observed.of(counters), setting_of("2", is_hashed=True))
     assert known.counts[0] == 0
@@ -92,7 +92,7 @@ def test_the_truth_is_found_up_to_the_stated_error(decoder: Decoder, epsilon: st
     size, rng = 40_000, np.random.default_rng(5)
     setting = setting_of(epsilon)
     counts = np.minimum(rng.zipf(2, size) - 1, 50)
-    counters = counts + setting.law.simulate(size, rng=rng)
+    counters = counts + setting.noise.simulate(size, rng=rng)
     error = dense(decoder.decode(Observed.of(counters), setting), 500) - np.bincount(counts, minlength=501)
     norm = 1 / np.tanh(float(epsilon) / 2) ** 2
     # ‖f̂ − f‖₂ ≤ 2·‖A⁻¹‖·‖g − E g‖₂, and E‖g − E g‖₂² ≤ 1/d, which 5·√(1/d) is five times as large as, or more.

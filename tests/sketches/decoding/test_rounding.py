@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
-from anonhist.sketches.decoding.decoder import Setting
-from anonhist.sketches.decoding.rounding import labels_found, rounded_to_profile
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.decoding.decoder import CounterSetting
+from anonhist.sketches.decoding.rounding import found_labels, rounded_to_profile
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
@@ -112,5 +112,8 @@ def test_refuses_what_is_no_list_of_shares(shares: object) -> None:
 
 def test_count_0_belongs_to_known_domains() -> None:
     counts, numbers = np.array([0, 1, 2]), np.array([5.0, 0.0, 2.0])
-    assert labels_found(counts, numbers, Setting(NoiseLaw(()), is_hashed=False)).counts.tolist() == [0, 2]
-    assert labels_found(counts, numbers, Setting(NoiseLaw(()), is_hashed=True)).counts.tolist() == [2]
+    assert found_labels(counts, numbers, CounterSetting(NoiseDistribution(()), is_hashed=False)).counts.tolist() == [
+        0,
+        2,
+    ]
+    assert found_labels(counts, numbers, CounterSetting(NoiseDistribution(()), is_hashed=True)).counts.tolist() == [2]

@@ -1,4 +1,4 @@
-"""Steps from a smooth law towards what was seen: as many as help, and no more."""
+"""Steps from a smooth distribution towards what was seen: as many as help, and no more."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonhist.sketches.decoding.decoder import Setting, SmoothDecoder
+from anonhist.sketches.decoding.decoder import CounterSetting, SmoothDecoder
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters
-from anonhist.sketches.decoding.sharpening import sharpened
+from anonhist.sketches.decoding.sharpening import sharpen
 from anonhist.sketches.decoding.window import Window
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 
 LAST = 120
 
 
-def law_of(epsilon: str) -> NoiseLaw:
-    return NoiseLaw.of([(Fraction(epsilon), Fraction(1))])
+def distribution_of(epsilon: str) -> NoiseDistribution:
+    return NoiseDistribution.of([(Fraction(epsilon), Fraction(1))])
 
 
 def seen_of(truth: np.ndarray, epsilon: str, seed: int) -> tuple[_Counters, np.ndarray]:
     """Return the reading of noisy counters with these true numbers, and how many have each value."""
     rng = np.random.default_rng(seed)
-    law = law_of(epsilon)
+    distribution = distribution_of(epsilon)
     counters = np.repeat(np.arange(truth.size), truth)
-    counters = np.append(counters + law.simulate(counters.size, rng=rng), LAST - 1)
-    window = Window.of(Observed.of(counters), law)
-    return _Counters(law.pmf(window.reach), window), window.seen
+    counters = np.append(counters + distribution.simulate(counters.size, rng=rng), LAST - 1)
+    window = Window.of(Observed.of(counters), distribution)
+    return _Counters(distribution.pmf(window.reach), window), window.seen
 
 
 def one_step(reading: _Counters, rates: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    return reading.expected(rates, seen.astype(np.float64))
+    return reading.expected_labels(rates, seen.astype(np.float64))
 
 
 def away(found: np.ndarray, truth: np.ndarray) -> float:
@@ -47,7 +47,7 @@ def test_spikes_that_a_smooth_law_blurs_are_found_again(epsilon: str) -> None:
     truth[20:110:6] = 5000
     reading, seen = seen_of(truth, epsilon, 1)
     smooth = np.ones(_last(seen, reading))
-    found = sharpened(reading, smooth, seen)
+    found = sharpen(reading, smooth, seen)
     assert away(found, truth) < 0.4 * away(one_step(reading, smooth, seen), truth)
 
 
@@ -58,7 +58,7 @@ def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
     reading, seen = seen_of(truth, "1", 3)
     rates = np.zeros(_last(seen, reading))
     rates[:LAST] = 1e5 * shape / shape.sum()
-    assert np.array_equal(sharpened(reading, rates, seen), one_step(reading, rates, seen))
+    assert np.array_equal(sharpen(reading, rates, seen), one_step(reading, rates, seen))
 
 
 def test_a_law_of_another_sum_is_followed_as_far() -> None:
@@ -66,9 +66,9 @@ def test_a_law_of_another_sum_is_followed_as_far() -> None:
     truth[20:110:6] = 500
     reading, seen = seen_of(truth, "1", 1)
     smooth = np.full(_last(seen, reading), seen.sum() / _last(seen, reading))
-    found = sharpened(reading, smooth, seen)
+    found = sharpen(reading, smooth, seen)
     for factor in (0.5, 2.0):
-        assert sharpened(reading, factor * smooth, seen) == pytest.approx(found)
+        assert sharpen(reading, factor * smooth, seen) == pytest.approx(found)
     assert not np.allclose(found, one_step(reading, smooth, seen), atol=5)
 
 
@@ -76,17 +76,17 @@ def test_reading_twice_gives_the_same_and_keeps_the_sum() -> None:
     truth = np.full(30, 40)
     reading, seen = seen_of(truth, "0.5", 4)
     rates = np.linspace(2, 1, _last(seen, reading))
-    found = sharpened(reading, rates, seen)
-    assert np.array_equal(found, sharpened(reading, rates, seen))
+    found = sharpen(reading, rates, seen)
+    assert np.array_equal(found, sharpen(reading, rates, seen))
     assert found.sum() == pytest.approx(seen.sum())
 
 
 def test_so_few_counters_that_a_half_has_none_are_read_in_one_step() -> None:
-    law = law_of("1")
-    window = Window.of(Observed.of(np.array([3])), law)
-    reading = _Counters(law.pmf(window.reach), window)
+    distribution = distribution_of("1")
+    window = Window.of(Observed.of(np.array([3])), distribution)
+    reading = _Counters(distribution.pmf(window.reach), window)
     rates = np.ones(window.last)
-    assert np.array_equal(sharpened(reading, rates, window.seen), one_step(reading, rates, window.seen))
+    assert np.array_equal(sharpen(reading, rates, window.seen), one_step(reading, rates, window.seen))
 
 
 def _last(seen: np.ndarray, reading: _Counters) -> int:
@@ -97,9 +97,9 @@ def _last(seen: np.ndarray, reading: _Counters) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("decoder", [EmpiricalBayes(), Decompounding()])
 def test_simulated_readings_are_moved_by_chance_and_lose_no_counter(decoder: SmoothDecoder) -> None:
-    law, rng = law_of("0.5"), np.random.default_rng(3)
-    observed = Observed.of(rng.geometric(0.4, 3000) + law.simulate(3000, rng=rng))
-    setting = Setting(law, is_hashed=isinstance(decoder, Decompounding))
+    distribution, rng = distribution_of("0.5"), np.random.default_rng(3)
+    observed = Observed.of(rng.geometric(0.4, 3000) + distribution.simulate(3000, rng=rng))
+    setting = CounterSetting(distribution, is_hashed=isinstance(decoder, Decompounding))
     plain = decoder.decode(observed, setting).numbers
     moved = [decoder.redecode(observed, setting, rng=np.random.default_rng(seed)).numbers for seed in (1, 1, 2)]
     assert np.array_equal(moved[0], moved[1])

@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.window import Window
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
-LAWS = [NoiseLaw.of([(Fraction(epsilon), Fraction(1))]) for epsilon in ("0.001", "0.03", "0.3", "1", "3", "20")] + [
-    NoiseLaw.of([(Fraction(1), Fraction(1)), (Fraction(1, 3), Fraction(1))]),
-    NoiseLaw.of([(Fraction(1), Fraction(1, 10)), (Fraction(2), Fraction(1, 3))]),
-    NoiseLaw(()),
+DISTRIBUTIONS = [
+    NoiseDistribution.of([(Fraction(epsilon), Fraction(1))]) for epsilon in ("0.001", "0.03", "0.3", "1", "3", "20")
+] + [
+    NoiseDistribution.of([(Fraction(1), Fraction(1)), (Fraction(1, 3), Fraction(1))]),
+    NoiseDistribution.of([(Fraction(1), Fraction(1, 10)), (Fraction(2), Fraction(1, 3))]),
+    NoiseDistribution(()),
 ]
 ENDS = [-(2**61), -(2**40), -1000, -1, 0, 1, 255, 256, 257, 65_535, 65_536, 2**40, 2**61]
 
@@ -49,18 +51,18 @@ def _check(window: Window, observed: Observed) -> None:
     numbers=st.dictionaries(
         st.one_of(st.sampled_from(ENDS), st.integers(-200, 5000)), st.integers(1, 10**12), min_size=1, max_size=12
     ),
-    law=st.sampled_from(LAWS),
+    distribution=st.sampled_from(DISTRIBUTIONS),
 )
-def test_every_counter_is_in_the_window_or_beyond(numbers: dict[int, int], law: NoiseLaw) -> None:
+def test_every_counter_is_in_the_window_or_beyond(numbers: dict[int, int], distribution: NoiseDistribution) -> None:
     observed = _observed(numbers)
-    _check(Window.of(observed, law), observed)
+    _check(Window.of(observed, distribution), observed)
 
 
 @each_of("end", ENDS)
 @each_of("number", [1, 10**12])
 def test_one_value_is_enough(end: int, number: int) -> None:
     observed = _observed({end: number})
-    window = Window.of(observed, LAWS[3])
+    window = Window.of(observed, DISTRIBUTIONS[3])
     _check(window, observed)
     assert window.last <= 2**16
 
@@ -68,7 +70,7 @@ def test_one_value_is_enough(end: int, number: int) -> None:
 def test_memory_does_not_grow_with_the_values() -> None:
     observed = _observed({-(2**61): 3, -(2**40): 2, 0: 100, 2**40: 50, 2**61: 70})
     tracemalloc.start()
-    window = Window.of(observed, LAWS[3])
+    window = Window.of(observed, DISTRIBUTIONS[3])
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2**23
@@ -78,11 +80,13 @@ def test_memory_does_not_grow_with_the_values() -> None:
 
 def test_a_few_counters_far_out_make_the_window_no_longer() -> None:
     head = dict.fromkeys(range(-3, 10), 1000)
-    short = Window.of(_observed(head), LAWS[3])
-    longer = Window.of(_observed({**head, 2**30: 16}), LAWS[3])
-    more = Window.of(_observed({**head, 2**30: 17}), LAWS[3])
-    many = Window.of(_observed({value: 1000 * number for value, number in head.items()} | {2**30: 2603}), LAWS[3])
-    longest = Window.of(_observed({**head, 2**30: 10_000}), LAWS[3])
+    short = Window.of(_observed(head), DISTRIBUTIONS[3])
+    longer = Window.of(_observed({**head, 2**30: 16}), DISTRIBUTIONS[3])
+    more = Window.of(_observed({**head, 2**30: 17}), DISTRIBUTIONS[3])
+    many = Window.of(
+        _observed({value: 1000 * number for value, number in head.items()} | {2**30: 2603}), DISTRIBUTIONS[3]
+    )
+    longest = Window.of(_observed({**head, 2**30: 10_000}), DISTRIBUTIONS[3])
     assert short.last == 10
     assert longer.last == max(256, 8 * longer.reach)
     assert longer.beyond_numbers.tolist() == [16]
@@ -91,12 +95,12 @@ def test_a_few_counters_far_out_make_the_window_no_longer() -> None:
 
 
 def test_the_window_reaches_twice_as_far_as_where_many_counters_end() -> None:
-    window = Window.of(_observed({0: 10_000, 500: 100, 100_000: 2}), LAWS[3])
+    window = Window.of(_observed({0: 10_000, 500: 100, 100_000: 2}), DISTRIBUTIONS[3])
     assert window.last == 1000
 
 
 def test_what_is_gathered_belongs_to_the_cells() -> None:
-    window = Window.of(_observed(dict.fromkeys(range(-20, 3000), 5)), LAWS[3])
+    window = Window.of(_observed(dict.fromkeys(range(-20, 3000), 5)), DISTRIBUTIONS[3])
     by_hand = [
         window.seen[first - window.low : end - window.low].sum()
         for first, end in zip(window.values[:-1], window.values[1:], strict=True)
@@ -105,12 +109,12 @@ def test_what_is_gathered_belongs_to_the_cells() -> None:
     assert max(np.diff(window.values)) > 1
 
 
-@each_of("law", LAWS)
-def test_the_noise_hardly_ever_goes_beyond_its_reach(law: NoiseLaw) -> None:
-    window = Window.of(_observed({0: 1}), law)
-    assert law.pmf(window.reach).sum() > 1 - 2e-12
+@each_of("distribution", DISTRIBUTIONS)
+def test_the_noise_hardly_ever_goes_beyond_its_reach(distribution: NoiseDistribution) -> None:
+    window = Window.of(_observed({0: 1}), distribution)
+    assert distribution.pmf(window.reach).sum() > 1 - 2e-12
 
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        Window.of(_observed({0: 1}), NoiseLaw.of([(Fraction(1, 10**5), Fraction(1))]))
+        Window.of(_observed({0: 1}), NoiseDistribution.of([(Fraction(1, 10**5), Fraction(1))]))

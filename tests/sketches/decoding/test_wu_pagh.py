@@ -9,22 +9,22 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding import wu_pagh
 from anonhist.sketches.decoding.circulant import truncated_reach
-from anonhist.sketches.decoding.decoder import Setting
+from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.rounding import rounded_to_profile
 from anonhist.sketches.decoding.wu_pagh import WuPagh
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 from anonhist.testing.sketches import truncated_noise
 
 ONE = Fraction(1)
-SETTING = Setting(NoiseLaw(((ONE, ONE),)), is_hashed=False)
+SETTING = CounterSetting(NoiseDistribution(((ONE, ONE),)), is_hashed=False)
 
 
 @each_of("norm", [1, 2, math.inf, "1", "2", "inf"])
 def test_is_the_published_formula_on_the_window_of_the_largest_value(norm: float | str) -> None:
     rng = np.random.default_rng(1)
-    counters = rng.poisson(3, 2000) + SETTING.law.simulate(2000, rng=rng)
+    counters = rng.poisson(3, 2000) + SETTING.noise.simulate(2000, rng=rng)
     n, reach = int(counters.max()), truncated_reach(ONE, size=2000, beta=0.01)
     length = n + 2 * reach + 1
     column = np.zeros(length)
@@ -54,10 +54,10 @@ def test_counters_below_the_window_make_it_longer() -> None:
 
 def test_merged_noise_is_undone_part_by_part() -> None:
     rng = np.random.default_rng(2)
-    law = NoiseLaw(((Fraction(2), Fraction(1, 2)), (Fraction(2), ONE), (Fraction(3), ONE)))
-    counters = np.repeat([0, 2, 7], [50_000, 30_000, 20_000]) + law.simulate(100_000, rng=rng)
+    distribution = NoiseDistribution(((Fraction(2), Fraction(1, 2)), (Fraction(2), ONE), (Fraction(3), ONE)))
+    counters = np.repeat([0, 2, 7], [50_000, 30_000, 20_000]) + distribution.simulate(100_000, rng=rng)
     for norm in ("1", "2", "inf"):
-        found = WuPagh(norm).decode(Observed.of(counters), Setting(law, is_hashed=False))
+        found = WuPagh(norm).decode(Observed.of(counters), CounterSetting(distribution, is_hashed=False))
         dense = np.zeros(40)
         dense[found.counts] = found.numbers
         # Standard errors are below ‖A⁻¹‖·√100,000 < 3.3·316; five of them, with this seed.

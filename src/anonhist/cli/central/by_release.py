@@ -31,12 +31,12 @@ def commands_by_release(context: click.Context) -> tuple[str, str]:
     anonhist estimate support-coverage release.json --draws 9
     """
     values = context.params
-    released = ("release", values["source"], *_typed(context, _RELEASED), "-o", _FILE)
-    asked = ("estimate", values["property_"], _FILE, *_typed(context, _ASKED))
+    released = ("release", values["source"], *_given_options(context, _RELEASED), "-o", _FILE)
+    asked = ("estimate", values["property_"], _FILE, *_given_options(context, _ASKED))
     return command_to_publish(released), command_to_publish(asked)
 
 
-def _typed(context: click.Context, names: tuple[str, ...]) -> list[str]:
+def _given_options(context: click.Context, names: tuple[str, ...]) -> list[str]:
     """Return those options that were given, as they are typed."""
     words: list[str] = []
     for param in context.command.params:

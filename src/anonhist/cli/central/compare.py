@@ -54,18 +54,18 @@ def run_compare(
 
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import compare
-    from anonhist.mechanisms.comparison.compare import check_compared
+    from anonhist.mechanisms.comparison.compare import check_comparison
     from anonhist.mechanisms.comparison.entrants import known_numbers
     from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 
-    budgets, names, _ = check_compared(
+    budgets, names, _ = check_comparison(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
     known_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
-        released = _released(source, protected)
+        released = _profile_of_release(source, protected)
         profile = released
         if profile is None:
             notify = None if quiet else remarks.append
@@ -83,7 +83,7 @@ def run_compare(
     _write(comparison, target, report, force=force, quiet=quiet)
 
 
-def _released(source: str, unit: PrivacyUnit | None) -> Profile | None:
+def _profile_of_release(source: str, unit: PrivacyUnit | None) -> Profile | None:
     """Return the profile of a released file, for any unit, or None where the source is none."""
     release = released_source(source)
     if release is None:

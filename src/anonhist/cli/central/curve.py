@@ -57,7 +57,7 @@ def run_curve(
         check_report(source, report, force=force)
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.numeric.pulse import share_told
+    from anonhist.numeric.pulse import tell_share
     from anonhist.profiles import Profile
     from anonhist.report.curve.wording import NOT_PRIVATE
 
@@ -73,7 +73,7 @@ def run_curve(
             notify=None if quiet else remarks.append,
             progress=bars.reading,
         )
-        with share_told(bars.working, 0.0, 1.0):
+        with tell_share(bars.working, 0.0, 1.0):
             curve = _curve(kind, data, options)
     tell_operator(remarks, quiet=quiet or not isinstance(data, Profile))
     _write(curve, target, report, force=force, quiet=quiet)

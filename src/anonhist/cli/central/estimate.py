@@ -102,7 +102,7 @@ def run_estimate(
 
 def _sampling_is_most(estimate: Estimate) -> bool:
     """Say whether most of a private interval is not noise, from what was released."""
-    from anonhist.mechanisms.estimators.mechanism import NOISE, SAMPLING
+    from anonhist.mechanisms.estimators.statistic_mechanism import NOISE, SAMPLING
 
     parts = dict(estimate.parts)
     return parts[SAMPLING] > parts[NOISE]
@@ -110,7 +110,7 @@ def _sampling_is_most(estimate: Estimate) -> bool:
 
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
     """Return what is asked of data, or of a release."""
-    from anonhist.numeric.pulse import share_told
+    from anonhist.numeric.pulse import tell_share
     from anonhist.properties.catalogue import PROPERTIES, estimate_all
 
     if name == EVERYTHING:
@@ -122,7 +122,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
     PROPERTIES[name].check(name, options)
 
     def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
-        with share_told(progress, 0.0, 1.0):
+        with tell_share(progress, 0.0, 1.0):
             return [(name, PROPERTIES[name].estimate(data, level=level, **options))]
 
     return answer

@@ -10,7 +10,7 @@ import click
 
 from anonhist.cli.tables import console_on, csv_of
 from anonhist.cli.targets import STDOUT
-from anonhist.properties.estimate import Estimate, written
+from anonhist.properties.estimate import Estimate, format_number
 from anonhist.properties.statement import Holds
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
     if estimate.assumes:
         yield f"The estimate assumes: {estimate.assumes}."
     if estimate.parts:
-        parts = ", ".join(f"{cause} {written(error, digits=3)}" for cause, error in estimate.parts)
+        parts = ", ".join(f"{cause} {format_number(error, digits=3)}" for cause, error in estimate.parts)
         yield f"Standard errors, without bias: {parts}." if estimate.statement.reason else f"Standard errors: {parts}."
     if estimate.guarantee is not None:
         from anonhist.report.wording import promise_lines
@@ -96,10 +96,10 @@ def _lines(name: str, estimate: Estimate) -> Iterator[str]:
 
 def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
     """Say the number, and what is known of the truth; no ± where that would be wrong."""
-    value, share = written(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
+    value, share = format_number(estimate.value, digits=6), f"{100 * estimate.level:.6g} %"
     reason, holds = estimate.statement.reason, estimate.statement.holds
     if holds is Holds.BOTH:
-        error = "" if reason else f" ± {written(estimate.standard_error, digits=3)}"
+        error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
         yield f"{name}: {value}{error}{unit}"
         why = f"; {reason}" if reason else ""
         yield f"{share} interval: {_interval(estimate, digits=6)}{unit}{why}"
@@ -161,7 +161,7 @@ def _table(found: Sequence[Named], warnings: list[str], reasons: list[str], *, a
             reason = estimate.statement.reason
             why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
             ends = Text(f"{_interval(estimate, digits=5)}{why}")
-            row = (label, written(estimate.value, digits=5), ends, Text(news))
+            row = (label, format_number(estimate.value, digits=5), ends, Text(news))
             table.add_row(*(row if assumptions else row[:3]))
             said = estimate.assumes
     return table
@@ -188,7 +188,7 @@ def _method(title: str, estimate: Estimate) -> str:
 
 def _interval(estimate: Estimate, *, digits: int) -> str:
     """Write the ends that hold."""
-    low, high = (written(end, digits=digits) for end in estimate.interval)
+    low, high = (format_number(end, digits=digits) for end in estimate.interval)
     holds = estimate.statement.holds
     if holds is Holds.BOTH:
         return f"{low} to {high}"

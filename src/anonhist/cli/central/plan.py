@@ -54,7 +54,7 @@ def run_plan(
             raise UsageError(message)
         check_free(output, overwrite=force)
 
-    rows = _planned(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
+    rows = _plan_rows(epsilons, number, shape or "zipf", like, protected, NeighboringRelation(relation))
     if output not in (None, "-"):
         from anonhist.formats.atomic import write_whole
 
@@ -68,7 +68,7 @@ def run_plan(
         _table(rows)
 
 
-def _planned(
+def _plan_rows(
     epsilons: Sequence[str],
     items: int | None,
     shape: Shape,
@@ -78,7 +78,7 @@ def _planned(
 ) -> list[PlanRow]:
     from anonhist.cli.progress import progress_bar
     from anonhist.mechanisms import plan
-    from anonhist.numeric.pulse import share_told
+    from anonhist.numeric.pulse import tell_share
 
     model: Shape | Profile = shape
     protected = unit or PrivacyUnit.item()
@@ -92,7 +92,7 @@ def _planned(
     rows: list[PlanRow] = []
     with progress_bar("Simulating") as bar:
         for done, each in enumerate(epsilons):
-            with share_told(bar, done / len(epsilons), (done + 1) / len(epsilons)):
+            with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
                 rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
     return rows
 

@@ -17,7 +17,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
-    from anonhist.mechanisms.automatic import MechanismName
+    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.profiles import Profile
     from anonhist.releases import Release
 
@@ -52,7 +52,7 @@ def run_release(
     options, reading = own_options(others), others
     protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
 
-    from anonhist.mechanisms.automatic import prepare
+    from anonhist.mechanisms.releasing import prepare
 
     prepared = prepare(
         epsilon=epsilon,

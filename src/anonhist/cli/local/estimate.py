@@ -47,7 +47,7 @@ def run_estimate(
 
     _check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
     made_by, counted = read_survey(survey), read_tally(tally)
-    central = None if delta is None else made_by.shuffled(mixed or counted.users, delta)
+    central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
     listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
     estimate = made_by.estimate(
         counted, candidates=listed, **{name: choice for name, choice in choices.items() if choice is not None}

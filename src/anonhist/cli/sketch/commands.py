@@ -30,7 +30,7 @@ DECODER_NAMES = (
 )
 
 _NEW_SECTIONS = {
-    "What to count": ("buckets", "alphabet", "sample_share", "key", "like"),
+    "What to count": ("buckets", "alphabet", "sampling_rate", "key", "like"),
     "What to promise": (
         *("epsilon", "unit", "max_per_user", "users_in", "relation"),
         *("honest_parties", "session", "adversary"),
@@ -96,7 +96,7 @@ def sketch() -> None:
     help="Take all this from another sketch, so that both can be merged; the noise is drawn anew.",
 )
 @click.option(
-    "--sample-share",
+    "--sampling-rate",
     metavar="S",
     help="Count only a share of all labels, chosen by their hash, such as 1/10; that alone makes nothing private.",
 )

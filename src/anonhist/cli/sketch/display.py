@@ -38,7 +38,7 @@ def say_noise(sketch: Sketch) -> None:
 def _labels(sketch: Sketch) -> str:
     addresses = sketch.addresses
     counters = f"{addresses.size:,} counter{'' if addresses.size == 1 else 's'}"
-    share = addresses.sample_share
+    share = addresses.sampling_rate
     if isinstance(addresses, DomainAddresses):
         many = f"{addresses.domain_size:,} known label{'' if addresses.domain_size == 1 else 's'}"
         told = f"{counters}, one for each of {many}" if share == 1 else f"{counters} for a sample of {many}"

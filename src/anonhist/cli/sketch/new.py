@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # What --like takes from another sketch.
 _TAKEN = (
-    *("--sample-share", "--key", "--unit", "--max-per-user", "--users-in", "--relation"),
+    *("--sampling-rate", "--key", "--unit", "--max-per-user", "--users-in", "--relation"),
     *("--honest-parties", "--session", "--adversary"),
 )
 
@@ -27,7 +27,7 @@ def run_new(
     buckets: str | None,
     alphabet: str | None,
     like: str | None,
-    sample_share: str | None,
+    sampling_rate: str | None,
     key: str | None,
     epsilon: str | None,
     unit: str | None,
@@ -54,7 +54,7 @@ def run_new(
         if source is not None:
             check_target(source, output, force=force)
     if like is not None:
-        own = (sample_share, key, unit, max_per_user, users_in, relation, honest_parties, session, adversary)
+        own = (sampling_rate, key, unit, max_per_user, users_in, relation, honest_parties, session, adversary)
         made = _alike(like, epsilon, [name for name, given in zip(_TAKEN, own, strict=True) if given is not None])
     else:
         if epsilon is None:
@@ -64,7 +64,7 @@ def run_new(
             raise UsageError("--users-in is for sketches that protect users: give --max-per-user M as well.")
         share = _noise_share(honest_parties, session, adversary)
         made = Sketch(
-            _addresses(buckets, alphabet, key, sample_share),
+            _addresses(buckets, alphabet, key, sampling_rate),
             epsilon=epsilon,
             unit=protected,
             relation=NeighboringRelation(relation or "add-or-remove"),
@@ -95,18 +95,18 @@ def _noise_share(honest_parties: str | None, session: str | None, adversary: str
 
 
 def _addresses(
-    buckets: str | None, alphabet: str | None, key: str | None, sample_share: str | None
+    buckets: str | None, alphabet: str | None, key: str | None, sampling_rate: str | None
 ) -> HashedAddresses | DomainAddresses:
     """Return which counter a label has, as the options say."""
     from anonhist.randomness import SystemSource
     from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses, HashedAddresses
 
-    share = 1 if sample_share is None else sample_share
+    share = 1 if sampling_rate is None else sampling_rate
     size = whole_number(buckets, name="--buckets")
     given = None if key is None else key.encode()
     if alphabet is not None:
         listed = labels_in(alphabet, what="the labels there can be")
-        return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sample_share=share)
+        return DomainAddresses.of(listed, key=LISTED_KEY if given is None else given, sampling_rate=share)
     assert size is not None  # noqa: S101  # one of both was given
     # Nobody knows it before it is drawn, so no data can have been made for it.
     return HashedAddresses(size, SystemSource().words(2).tobytes() if given is None else given, share)
@@ -133,7 +133,7 @@ def _alike(path: str, epsilon: str | None, given: list[str]) -> Sketch:
     share = NoiseShare(honest=shape.denominator, session=session, adversary=Adversary(adversary)) if shape < 1 else None
     return Sketch(
         model.addresses,
-        epsilon=gamma * model.unit.max_distance * model.relation.steps if epsilon is None else epsilon,
+        epsilon=gamma * model.unit.max_distance * model.relation.distance if epsilon is None else epsilon,
         unit=model.unit,
         relation=model.relation,
         users_in=model.users_in,

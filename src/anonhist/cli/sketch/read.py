@@ -31,11 +31,11 @@ def run_profile(
     check_outputs(path, target, report, force=force)
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
-    from anonhist.numeric.pulse import share_told
+    from anonhist.numeric.pulse import tell_share
 
     sketch = read_sketch(path)
     with progress_bars("Estimating errors", shown=not quiet, first="Reading the sketch") as bars:
-        with share_told(bars.reading, 0.0, 1.0):
+        with tell_share(bars.reading, 0.0, 1.0):
             released = sketch.reconstruct(decoder, simulations=simulations)
         released = released.with_error(progress=bars.working)
     write_outputs(released, target, report, force=force, quiet=quiet)

@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.kind import DEGREES
-from anonhist.mechanisms.basis.setting import capped, make_release, without_sizes
+from anonhist.mechanisms.basis.setting import cap_counts, make_release, without_sizes
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit
@@ -34,8 +34,8 @@ MOST_NODES = 2**31
 class EdgeMechanism:
     """Degrees of a graph with edge privacy: a public, frozen, printable value.
 
-    An edge more adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1) in
-    ℓ1: neighbours differ in that many cells. The nodes are the same in both.
+    One extra edge adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1)
+    in ℓ1: neighbours differ in that many cells. The nodes are the same in both.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class EdgeMechanism:
         if self.public_nodes is None:
             return profile
         if self.policy.is_simple:
-            profile = capped(profile, self.public_nodes - 1) if self.public_nodes > 1 else Profile([], [])
+            profile = cap_counts(profile, self.public_nodes - 1) if self.public_nodes > 1 else Profile([], [])
         beyond = profile.num_labels - self.public_nodes
         if beyond <= 0:
             return profile

@@ -34,7 +34,7 @@ class EdgePrivacy:
         and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
         one is as private as the edges.
     relation
-        Neighbours differ by an edge that is added or removed, or exchanged for another.
+        Neighbours differ by an edge that is added or removed, or replaced by another.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class EdgePrivacy:
 
     Examples
     --------
-    >>> EdgePrivacy(public_nodes=4_039).relation.steps
+    >>> EdgePrivacy(public_nodes=4_039).relation.distance
     1
     """
 

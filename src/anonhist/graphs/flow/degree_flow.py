@@ -32,7 +32,7 @@ def degree_flow(graph: Graph, max_degree: int) -> Ratios:
     graph
         Private.
     max_degree
-        The cap D, from 1 to 2^62. It must be public, or paid for.
+        The cap D, from 1 to 2^62. It must be public, or chosen with budget.
 
     Returns
     -------

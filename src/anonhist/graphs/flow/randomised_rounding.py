@@ -53,9 +53,9 @@ def randomised_rounding(values: Ratios, *, source: RandomSource | None = None) -
 
     Guarantees
     ----------
-    The law is exact. A random word is compared with the first 64 binary digits of each fraction's part below 1, and
-    further words with further digits as long as they agree. A word is drawn for every fraction, whole or not; that
-    another is needed has probability 2^−64.
+    The distribution is exact. A random word is compared with the first 64 binary digits of each fraction's part below
+    1, and further words with further digits as long as they agree. A word is drawn for every fraction, whole or not;
+    that another is needed has probability 2^−64.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def largest_transport(
 
     more, less = flows < limits, flows > 0
     here, there = np.concatenate([begins[more], ends[less]]), np.concatenate([ends[more], begins[less]])
-    from_source, to_sink = _reached(here, there, source, size=sink + 1), _reached(there, here, sink, size=sink + 1)
+    from_source, to_sink = _reachable(here, there, source, size=sink + 1), _reachable(there, here, sink, size=sink + 1)
     _certify(begins, ends, limits, flows, is_before_cut=from_source)
     return Transport(
         flows[: left.size],
@@ -119,7 +119,7 @@ def _largest_flow(
     return flows
 
 
-def _reached(begins: NDArray[np.int64], ends: NDArray[np.int64], start: int, *, size: int) -> NDArray[np.bool_]:
+def _reachable(begins: NDArray[np.int64], ends: NDArray[np.int64], start: int, *, size: int) -> NDArray[np.bool_]:
     """Say which nodes can be reached from one, along arcs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order

@@ -16,7 +16,7 @@ from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.mechanism import NEEDS_NODES
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.node.projection import projected
+from anonhist.graphs.node.projection import project_each
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
 from anonhist.mechanisms.basis.setting import without_sizes
 from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
@@ -113,7 +113,7 @@ class BoundedDegrees:
             (mechanism,) = ready.values()
         else:
             with without_sizes():
-                kept = {bound: int(degrees.sum()) for bound, degrees in projected(graph, choice.candidates).items()}
+                kept = {bound: int(degrees.sum()) for bound, degrees in project_each(graph, choice.candidates).items()}
             noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
             mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
         return mechanism.release(graph, source=source, reason=self._reason(mechanism))

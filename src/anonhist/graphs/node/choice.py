@@ -147,7 +147,7 @@ class DegreeChoice:
         randomness = source or SystemSource()
         losses = [Fraction(noise[bound]) - kept[bound] + self._caution(bound) for bound in self.candidates]
         scores = _scores(losses, self.candidates)
-        rate = self.epsilon / (2 * relation.steps)
+        rate = self.epsilon / (2 * relation.distance)
         # The score of the least loss is 0: it is in.
         drawn = [
             bound

@@ -12,7 +12,7 @@ from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.basis.published import profile_of_fit
 
@@ -53,7 +53,7 @@ class CumulativeDegrees(NoisyBins):
     References
     ----------
     .. [1] W.-Y. Day, N. Li, M. Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD
-       2016: the cumulative histogram; here n is apart, and the sums are read as a smooth law.
+       2016: the cumulative histogram; here n is apart, and the sums are read as a smooth distribution.
 
     Examples
     --------
@@ -94,15 +94,17 @@ class CumulativeDegrees(NoisyBins):
         (_, nodes), (_, degrees) = self.steps
         # Without the last sum, which is n itself.
         distance = self.bounding.sums_distance(self.max_degree, self.direction) - 1
-        return nodes / self.relation.steps, self._rate(degrees, distance)
+        return nodes / self.relation.distance, self._rate(degrees, distance)
 
     def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
         """Return ñ, then the noisy sums."""
         rate, sums_rate = self.rates
         sums = np.cumsum(bins)
-        return np.concatenate((added(sums[-1:], noise(rate, 1)), added(sums[:-1], noise(sums_rate, self.max_degree))))
+        return np.concatenate(
+            (add_noise(sums[-1:], noise(rate, 1)), add_noise(sums[:-1], noise(sums_rate, self.max_degree)))
+        )
 
-    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, int]:
+    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int]:
         nodes, sums_rate = max(0, int(noisy[0])), self.rates[1]
         seen = noisy[1:].astype(np.float64)
         fitted = smooth_sums(seen, float(sums_rate), cells_from_below(self.max_degree), labels=nodes)

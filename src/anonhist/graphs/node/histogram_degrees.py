@@ -13,7 +13,7 @@ from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
 from anonhist.graphs.node.sums_band import TAIL, evidence_of
 from anonhist.mechanisms.basis.falling_band import reaches
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.profiles import Profile
 
@@ -100,9 +100,9 @@ class HistogramDegrees(NoisyBins):
         return self._rate(self.epsilon, histogram(self.max_degree, self.direction, counts_zeros=self.nodes_listed))
 
     def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
-        return added(bins, noise(self.rate, bins.size))
+        return add_noise(bins, noise(self.rate, bins.size))
 
-    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
+    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, int | None]:
         seen = np.maximum(noisy, 0)
         present = np.flatnonzero(seen[1:]) + 1
         # Many nodes of large degrees may be made up by noise: no more than can be counted.

@@ -74,9 +74,9 @@ class NodeMechanism(Setting, ABC):
     Parameters
     ----------
     epsilon
-        What the release of the degrees spends, > 0; a choice of θ is paid for besides.
+        What the release of the degrees spends, > 0; a choice of θ spends more.
     relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are exchanged for others.
+        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     max_degree
         θ, from 1 to 2^20: public, or chosen as ``choice`` says.
     direction
@@ -150,7 +150,7 @@ class NodeMechanism(Setting, ABC):
 
     def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
         """Return γ for what one node moves by ``distance``, of this much budget."""
-        return self.bounding.rate(epsilon, distance * self.relation.steps)
+        return self.bounding.rate(epsilon, distance * self.relation.distance)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ class NodeMechanism(Setting, ABC):
         with without_sizes():
             degrees = self.bounding.degrees(graph, self.max_degree, randomness)
             bins = np.bincount(degrees, minlength=self.max_degree + 1).astype(np.int64)
-            (profile, zeros), evidence = self._released(bins, randomness)
+            (profile, zeros), evidence = self._release_bins(bins, randomness)
         return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
@@ -265,17 +265,17 @@ class NodeMechanism(Setting, ABC):
         bins = np.zeros(self.max_degree + 1, dtype=np.int64)
         np.add.at(bins, np.minimum(profile.counts, self.max_degree), profile.prevalences)
         bins[0] = zeros
-        return [(run, drawn or 0) for run, drawn in self._simulated(bins, size, rng)]
+        return [(run, drawn or 0) for run, drawn in self._simulate_bins(bins, size, rng)]
 
     @abstractmethod
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed.
 
         Also say what the noisy values tell that are not published.
         """
 
     @abstractmethod
-    def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
         """Do the same on public numbers, some times over."""
 
 
@@ -283,23 +283,23 @@ class NodeMechanism(Setting, ABC):
 class NoisyBins(NodeMechanism, ABC):
     """A mechanism that adds noise to sums of bins, and publishes a function of them."""
 
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         noisy = self._noisy(bins, exact_noise(source))
-        run = self._published(noisy)
+        run = self._publish(noisy)
         return run, self._evidence(noisy, run)
 
-    def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
         return list(pulsing(self._run(bins, simulated_noise(rng)) for _ in range(size)))
 
     def _run(self, bins: NDArray[np.int64], noise: Noise) -> Run:
-        return self._published(self._noisy(bins, noise))
+        return self._publish(self._noisy(bins, noise))
 
     @abstractmethod
     def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
         """Spend the budget: return numbers with noise."""
 
     @abstractmethod
-    def _published(self, noisy: NDArray[np.int64]) -> Run:
+    def _publish(self, noisy: NDArray[np.int64]) -> Run:
         """Return what is published, a function of those numbers."""
 
     @abstractmethod

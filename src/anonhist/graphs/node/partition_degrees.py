@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.frozen import frozen
 from anonhist.graphs.node.mechanism import NodeMechanism
 from anonhist.mechanisms import choose
-from anonhist.mechanisms.basis.setting import capped
+from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.profiles import Profile
 from anonhist.releases import runs_with_misfit
@@ -66,7 +66,7 @@ class PartitionDegrees(NodeMechanism):
     @property
     def central(self) -> CentralMechanism:
         """The mechanism for profiles."""
-        budget = self._rate(self.epsilon, self.unit.max_distance) * self.cells
+        budget = self._rate(self.epsilon, self.unit.max_distance) * self.l1_sensitivity
         mechanism, _ = choose(epsilon=budget, unit=self.unit, relation=self.relation)
         return mechanism
 
@@ -105,24 +105,24 @@ class PartitionDegrees(NodeMechanism):
         UsageError
             If it does not.
         """
-        runs = runs_with_misfit(self.central, capped(profile, self.max_degree), size=size, rng=rng)
-        return [(self._capped(run), misfit) for run, misfit in runs]
+        runs = runs_with_misfit(self.central, cap_counts(profile, self.max_degree), size=size, rng=rng)
+        return [(self._cap(run), misfit) for run, misfit in runs]
 
-    def _released(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
+    def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         released = self.central.release(self._profile(bins), source=source)
         found = released.evidence
         evidence = None
         if found is not None:
             singles = None if found.prevalences is None else found.prevalences.up_to(self.max_degree)
             evidence = replace(found, band=found.band.up_to(self.max_degree), prevalences=singles)
-        return (self._capped(released.profile), None), evidence
+        return (self._cap(released.profile), None), evidence
 
-    def _simulated(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
-        return [(self._capped(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]
+    def _simulate_bins(self, bins: NDArray[np.int64], size: int, rng: np.random.Generator) -> Sequence[Run]:
+        return [(self._cap(run), None) for run in self.central.simulate(self._profile(bins), size=size, rng=rng)]
 
-    def _capped(self, profile: Profile) -> Profile:
+    def _cap(self, profile: Profile) -> Profile:
         """Cut degrees above θ, which nobody has: post-processing that only leads nearer."""
-        return capped(profile, self.max_degree)
+        return cap_counts(profile, self.max_degree)
 
     def _profile(self, bins: NDArray[np.int64]) -> Profile:
         present = np.flatnonzero(bins[1:]) + 1

@@ -33,7 +33,7 @@ class NodePrivacy:
 
     Examples
     --------
-    >>> NodePrivacy().relation.steps
+    >>> NodePrivacy().relation.distance
     1
     """
 

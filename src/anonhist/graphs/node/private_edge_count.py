@@ -11,7 +11,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.mechanism import NAMES_STAY, SMALLEST_RATE
-from anonhist.mechanisms.basis.noise import added, exact_noise
+from anonhist.mechanisms.basis.noise import add_noise, exact_noise
 from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.properties.estimate import Estimate
@@ -46,7 +46,7 @@ def private_edge_count(
     max_degree
         D, from 1 to 2^62, public: the noise grows with it, and edges beyond it are not counted.
     relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are exchanged for others.
+        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     source
         Privacy randomness; the operating system's by default.
 
@@ -85,13 +85,13 @@ def private_edge_count(
     budget, direction = parse_epsilon(epsilon), graph.policy.direction
     halves = 1 if direction.is_directed else 2
     distance = halves * edge_count_flow_distance(direction, max_degree)
-    rate = budget / (distance * relation.steps)
+    rate = budget / (distance * relation.distance)
     if rate < SMALLEST_RATE:
         message = f"`epsilon` is too small for `max_degree` = {max_degree:,}; give more, or a smaller `max_degree`."
         raise UsageError(message)
     with without_sizes():
         counted = np.array([int(halves * edge_count_flow(graph, max_degree))], dtype=np.int64)
-    value = max(0.0, int(added(counted, exact_noise(source)(rate, 1))[0]) / halves)
+    value = max(0.0, int(add_noise(counted, exact_noise(source)(rate, 1))[0]) / halves)
     # Farther than B with a chance of 2p^(B + 1)/(1 + p).
     reach = max(1, math.ceil(-math.log(0.025 * (1 + math.exp(-float(rate)))) / float(rate)) - 1) / halves
     return Estimate(

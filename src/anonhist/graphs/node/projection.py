@@ -39,7 +39,7 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     graph
         Private.
     max_degree
-        The cap θ, from 1 to 2^62. It must be public, or paid for.
+        The cap θ, from 1 to 2^62. It must be public, or chosen with budget.
 
     Returns
     -------
@@ -69,11 +69,11 @@ def project(graph: Graph, max_degree: int) -> NDArray[np.int64]:
     >>> sorted(project(star, 3).tolist())
     [0, 0, 1, 1, 1, 3]
     """
-    (degrees,) = projected(graph, [max_degree]).values()
+    (degrees,) = project_each(graph, [max_degree]).values()
     return degrees
 
 
-def projected(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int64]]:
+def project_each(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int64]]:
     """Return what :func:`project` does for each of several caps, in their order; edges are put in order once.
 
     Parameters
@@ -99,7 +99,7 @@ def projected(graph: Graph, caps: Iterable[int]) -> dict[int, NDArray[np.int64]]
     >>> from anonhist.graphs.graph import Graph
     >>> from anonhist.graphs.policy import EdgePolicy
     >>> star = Graph(np.zeros(5, dtype=np.int64), np.arange(1, 6), np.arange(6, dtype=np.uint64), EdgePolicy())
-    >>> {cap: int(degrees.sum()) // 2 for cap, degrees in projected(star, [1, 2, 4, 8]).items()}
+    >>> {cap: int(degrees.sum()) // 2 for cap, degrees in project_each(star, [1, 2, 4, 8]).items()}
     {1: 1, 2: 2, 4: 4, 8: 5}
     """
     if not graph.policy.is_simple:

@@ -1,4 +1,4 @@
-"""From noisy sums of bins to the sums: the law of the degrees is taken to be smooth where noise hides it."""
+"""From noisy sums of bins to the sums: the distribution of the degrees is taken to be smooth where noise dominates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _ALONE, _WIDENING = 16, 0.12
 # Of a cell, the sums at so many places are looked at: the means of what lies between them.
 _PLACES = 4
-# A Laplace law has an edge in the middle, at which no climb ends; it is rounded off within this share of its width.
+# A Laplace distribution has an edge in the middle, at which no climb ends; it is rounded off within this share of its
+# width.
 _ROUNDING = 0.5
 # What every bin is given to begin with, as a share of all: none starts at nothing.
 _SHARE = 1e-3

@@ -11,7 +11,7 @@ from anonhist.graphs.node.mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_above, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.basis.falling_band import falling_bounds
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ class SurvivalDegrees(NoisyBins):
 
     def _noisy(self, bins: NDArray[np.int64], noise: Noise) -> NDArray[np.int64]:
         reaching = np.cumsum(bins[:0:-1])[::-1]
-        return added(reaching, noise(self.rate, self.max_degree))
+        return add_noise(reaching, noise(self.rate, self.max_degree))
 
-    def _published(self, noisy: NDArray[np.int64]) -> tuple[Profile, None]:
+    def _publish(self, noisy: NDArray[np.int64]) -> tuple[Profile, None]:
         seen = noisy.astype(np.float64)
         labels = max(1.0, float(seen[0]))
         fitted = smooth_sums(seen, float(self.rate), cells_from_above(self.max_degree), labels=labels)

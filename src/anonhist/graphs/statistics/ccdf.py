@@ -10,7 +10,7 @@ from anonhist.errors import UsageError
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource
 from anonhist.profiles.whole import MAX_ITEMS, whole_levels
 from anonhist.properties.curve import Curve
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     error, half = np.zeros(value.shape), np.zeros(value.shape)
     if found.runs:
         error = np.sqrt(((found.values(shares) - value) ** 2).mean(axis=0))
-        half = np.maximum(NORMAL_95 * widening(len(found.runs)) * error, 1 / max(1, found.num_nodes))
+        half = np.maximum(NORMAL_95 * widening_factor(len(found.runs)) * error, 1 / max(1, found.num_nodes))
     if not found.num_nodes or not found.is_known:
         half = np.ones(value.shape)
     # All nodes have at least the degree 0, and those with an edge 1.

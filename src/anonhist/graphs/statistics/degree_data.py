@@ -14,7 +14,7 @@ from anonhist.graphs.kind import DegreeMechanism
 from anonhist.graphs.policy import SIMPLE, Direction, EdgePolicy
 from anonhist.profiles import Profile
 from anonhist.properties.estimate import Estimate
-from anonhist.properties.levels import widening
+from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 from anonhist.releases import Release
 from anonhist.releases.whole_interval import NORMAL_95
@@ -168,22 +168,22 @@ class DegreeData:
         if not defined:
             low, high = ends
             value = low if math.isfinite(low) else 0.0
-            return self._stated(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
+            return self._state(value, 0.0, (low, high), method=method, unit=unit, warnings=(_EMPTY,))
         value = statistic(self.profile, self._zeros(self.zeros))
         if exact:
-            return self._stated(value, 0.0, (value, value), method=method, unit=unit)
+            return self._state(value, 0.0, (value, value), method=method, unit=unit)
         if not self.is_known:
             low, high = ends
             around = min(low, value), max(high, value)
-            return self._stated(value, math.nan, around, method=method, unit=unit, statement=self.unknown)
+            return self._state(value, math.nan, around, method=method, unit=unit, statement=self.unknown)
         error = self.noise(value, statistic)
-        half = max(NORMAL_95 * widening(len(self.runs)) * error, step) if self.runs else 0.0
+        half = max(NORMAL_95 * widening_factor(len(self.runs)) * error, step) if self.runs else 0.0
         low, high = value - half, value + half
         if half:
             # Floats skip whole numbers from 2^53 on.
             low, high = min(low, math.nextafter(value, -math.inf)), max(high, math.nextafter(value, math.inf))
         interval = min(max(low, ends[0]), value), max(min(high, ends[1]), value)
-        return self._stated(value, error, interval, method=method, unit=unit)
+        return self._state(value, error, interval, method=method, unit=unit)
 
     def noise(self, value: float, statistic: Callable[[Profile, int], float]) -> float:
         """Return the root mean square of what a number of each run differs by; 0 where there are no runs."""
@@ -193,7 +193,7 @@ class DegreeData:
         far = math.hypot(*(statistic(run, self._zeros(zeros)) - value for run, zeros in self.runs))
         return far / math.sqrt(len(self.runs))
 
-    def _stated(
+    def _state(
         self,
         value: float,
         error: float,

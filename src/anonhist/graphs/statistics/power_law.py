@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from anonhist.profiles import Profile
 
-# Exponents are looked for between these; the law itself needs more than 1.
+# Exponents are looked for between these; the distribution itself needs more than 1.
 LEAST, MOST = 1.0 + 1e-6, 20.0
 _HALVINGS = 34
-# Where degrees were bounded, a law is looked for that spans such a factor below the bound.
+# Where degrees were bounded, a distribution is looked for that spans such a factor below the bound.
 _SPAN = 4
 # From here on an asymptotic series is right to 12 digits for all exponents up to MOST.
 _FAR = 1000.0
@@ -52,7 +52,7 @@ class PowerLaw:
         bound = np.inf if max_degree is None else float(max_degree)
         return cls(profile.counts.astype(np.float64), profile.prevalences.astype(np.float64), bound)
 
-    def reaching(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    def num_at_least(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how many nodes have at least each degree."""
         sums = np.append(np.cumsum(self.nodes[::-1])[::-1], 0.0)
         return np.asarray(sums[np.searchsorted(self.degrees, degrees)])
@@ -67,7 +67,7 @@ class PowerLaw:
         below = self.degrees < self.bound
         logs = np.where(below, self.nodes * np.log(self.degrees), 0.0)
         sums = np.append(np.cumsum(logs[::-1])[::-1], 0.0)[np.searchsorted(self.degrees, starts)]
-        reaching = self.reaching(starts)
+        reaching = self.num_at_least(starts)
         means, cut, bounds = sums / reaching, self._cut / reaching, self._bounds(starts)
         is_cut = bool(cut.any())
         low, high = np.full(starts.shape, LEAST), np.full(starts.shape, MOST)
@@ -84,7 +84,7 @@ class PowerLaw:
         ``1 / sqrt(n·(ln ζ)''(α, q) − m·(ln ζ)''(α, θ))`` for n nodes from q on, m of them cut down to θ.
         """
         q = np.array([start])
-        n = float(self.reaching(q)[0])
+        n = float(self.num_at_least(q)[0])
         curvature = n * _curvature(exponent, q) - (
             self._cut * _curvature(exponent, self._bounds(q)) if self._cut else 0
         )
@@ -93,7 +93,7 @@ class PowerLaw:
     def distances(
         self, exponents: NDArray[np.float64], starts: NDArray[np.float64], *, most: int
     ) -> NDArray[np.float64]:
-        """Return, for each q and its α, the largest difference between the law and the degrees, in shares of nodes.
+        """Return, for each q and its α, the largest difference between the fit and the degrees, in shares of nodes.
 
         The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, looked at where it is largest: at
         the degrees that occur, at most so many of them, and right after each.
@@ -105,7 +105,7 @@ class PowerLaw:
             log_zeta(exponents[:, np.newaxis], np.maximum(places, starts[:, np.newaxis]))
             - log_zeta(exponents, starts)[:, np.newaxis]
         )
-        shares = self.reaching(places) / self.reaching(starts)[:, np.newaxis]
+        shares = self.num_at_least(places) / self.num_at_least(starts)[:, np.newaxis]
         far = np.where(places >= starts[:, np.newaxis], np.abs(law - shares), 0.0)
         return np.asarray(far.max(axis=1, initial=0.0))
 
@@ -114,7 +114,7 @@ class PowerLaw:
 
         At least two degrees lie from there on; where that is too much to ask, the smallest degree of all is returned.
         """
-        able = self.degrees[(self.reaching(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
+        able = self.degrees[(self.num_at_least(self.degrees) >= least_nodes) & (self.degrees <= self.bound / _SPAN)]
         able = able[able < self.degrees[-1]]
         if not able.size:
             return float(self.degrees[0])

@@ -18,7 +18,7 @@ from anonhist.releases.whole_interval import NORMAL_95
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
-# A smallest degree is chosen among so many, by so many places of the law, where so many nodes are left.
+# A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
 _BOOTSTRAPS = 32
 _EMPTY = "No node has a degree in the tail: this says nothing, so the interval is all there can be."
@@ -35,12 +35,12 @@ class PowerLawTail:
     exponent
         α, in (1, 20], with its interval.
     min_degree
-        From which degree on the law was fitted.
+        From which degree on the distribution was fitted.
     nodes
         How many nodes have such a degree.
     distance
-        The largest difference between the law and the degrees, as a share of these nodes: some 0.02 is a good fit, 0.1
-        is none.
+        The largest difference between the distribution and the degrees, as a share of these nodes: some 0.02 is a good
+        fit, 0.1 is none.
     """
 
     exponent: Estimate
@@ -69,9 +69,9 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     data
         A release of degrees; or a graph, its degrees or their profile, which are private.
     min_degree
-        q, from 1 to 2^62. By default that from which on the law is nearest to the degrees: least Kolmogorov–Smirnov
-        distance, among degrees that at least 50 nodes reach; of many degrees, 50 are tried, evenly spread on a log
-        scale.
+        q, from 1 to 2^62. By default that from which on the distribution is nearest to the degrees: least
+        Kolmogorov–Smirnov distance, among degrees that at least 50 nodes reach; of many degrees, 50 are tried, evenly
+        spread on a log scale.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     start = _start(law, given)
     value = _exponent(law, start)
     steep, flat = value > MOST - 0.01, value < LEAST + 1e-3
-    own = law.sampling_error(value, start) if given is not None else _redrawn(law, value)
-    noise = found.noise(value, lambda profile, _: _refitted(profile, found.max_degree, given, value))
+    own = law.sampling_error(value, start) if given is not None else _redraw(law, value)
+    noise = found.noise(value, lambda profile, _: _refit(profile, found.max_degree, given, value))
     error = math.hypot(own, noise)
     low = max(1.0, value - NORMAL_95 * error) if found.is_known else 1.0
     exponent = Estimate(
@@ -122,7 +122,7 @@ def power_law_tail(data: DegreeSource, *, min_degree: int | None = None) -> Powe
     )
     at = np.array([start])
     distance = float(law.distances(np.array([value]), at, most=_PLACES)[0])
-    return PowerLawTail(exponent, int(start), int(law.reaching(at)[0]), distance)
+    return PowerLawTail(exponent, int(start), int(law.num_at_least(at)[0]), distance)
 
 
 def _has_tail(law: PowerLaw, given: float | None) -> bool:
@@ -137,13 +137,13 @@ def _exponent(law: PowerLaw, start: float) -> float:
     return float(law.exponents(np.array([start]))[0])
 
 
-def _refitted(profile: Profile, max_degree: int | None, given: float | None, otherwise: float) -> float:
-    """Fit the law to a run as it was to the release; a run without a tail says nothing."""
+def _refit(profile: Profile, max_degree: int | None, given: float | None, otherwise: float) -> float:
+    """Fit the distribution to a run as it was to the release; a run without a tail says nothing."""
     law = PowerLaw.of(profile, max_degree)
     return _exponent(law, _start(law, given)) if _has_tail(law, given) else otherwise
 
 
-def _redrawn(law: PowerLaw, value: float) -> float:
+def _redraw(law: PowerLaw, value: float) -> float:
     """Return how far the exponent falls when nodes are drawn again and the smallest degree is chosen anew."""
     # Seeded, so that the same degrees always give the same error.
     rng = np.random.default_rng(0)

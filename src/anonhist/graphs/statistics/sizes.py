@@ -37,7 +37,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     if found.error is None:
         return found.estimate(lambda profile, _: float(profile.num_labels), method="nodes with an edge", unit="nodes")
     # What the release says of itself: one release must not say two things.
-    return _named(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
+    return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
@@ -69,7 +69,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
         raise UsageError("How many nodes have no edge is not known here: list the nodes, or say how many are public.")
     if found.error is None:
         return found.estimate(lambda _, zeros: float(zeros), method="nodes without an edge", unit="nodes")
-    return _named(found, found.error.of_zeros(zeros), "nodes without an edge")
+    return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
@@ -152,7 +152,7 @@ def mean_degree(data: DegreeSource) -> Estimate:
     )
 
 
-def _named(data: DegreeData, estimate: Estimate, method: str) -> Estimate:
+def _with_method(data: DegreeData, estimate: Estimate, method: str) -> Estimate:
     """Say what a number of the release is."""
     return replace(
         estimate,

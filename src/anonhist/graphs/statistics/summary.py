@@ -49,7 +49,7 @@ class DegreeStatistics:
     mean_degree_of_all: Estimate | None = None
     gini_of_all: Estimate | None = None
 
-    def named(self) -> tuple[tuple[str, Estimate], ...]:
+    def by_name(self) -> tuple[tuple[str, Estimate], ...]:
         """Return (name, number) of all that is known, in the order in which people read them."""
         listed = (
             ("nodes", self.nodes),
@@ -66,8 +66,8 @@ class DegreeStatistics:
         return tuple((name, number) for name, number in listed if number is not None)
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self.named())
-        return "\n".join(f"{name:<{width}}  {number}" for name, number in self.named())
+        width = max(len(name) for name, _ in self.by_name())
+        return "\n".join(f"{name:<{width}}  {number}" for name, number in self.by_name())
 
 
 def degree_statistics(

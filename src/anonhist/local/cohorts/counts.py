@@ -1,4 +1,4 @@
-"""What was counted in each cohort, which counts each label raises, and the law of it all."""
+"""What was counted in each cohort, which counts each label raises, and the distribution of it all."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class CohortCounts(ABC):
 
     @abstractmethod
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells, with others if there may be any, and how often each was met."""
+        """Return the distribution of the cells, with others if there may be any, and how often each was met."""
 
     def _of_supports(self) -> SupportedCells:
         return SupportedCells(self.supports, self.weights, self.other_probability, self.gap, self.others)
@@ -190,7 +190,7 @@ class SymbolCounts(CohortCounts):
         return (self.other_probability + self.gap * supported) / self.gap**2
 
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the pairs (cohort, place)."""
+        """Return the distribution of the pairs (cohort, place)."""
         return self._of_supports(), self.counts.ravel()
 
 
@@ -209,7 +209,7 @@ class BitCounts(CohortCounts):
         return ones * (1 - ones) / self.gap**2 + supported**2
 
     def channel(self) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the triples (cohort, place, bit), the ones before the zeros."""
+        """Return the distribution of the triples (cohort, place, bit), the ones before the zeros."""
         zeros = self.users[:, np.newaxis] - self.counts
         return Bits(self._of_supports()), np.concatenate((self.counts.ravel(), zeros.ravel()))
 

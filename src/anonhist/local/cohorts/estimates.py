@@ -44,8 +44,8 @@ def raw_estimates(counts: CohortCounts) -> Raw:
         if true < false:  # who has the label supports it less often than others: count those who do not support it
             supporting, true, false = counts.total - supporting, 1 - true, 1 - false
         exact = p_values(supporting, users=counts.total, probability=false)
-        law = TwoBinomials(counts.total, true, false, 1 - true, 1 - false)
-        return Raw(plain.raw, plain.errors, exact, SupportLimits(supporting, law))
+        distribution = TwoBinomials(counts.total, true, false, 1 - true, 1 - false)
+        return Raw(plain.raw, plain.errors, exact, SupportLimits(supporting, distribution))
     fitted = fitted_estimates(counts) if counts.supports.values <= _MOST_FITTED else None
     if fitted is not None and (fitted.errors**2).sum() < (plain.errors**2).sum():
         return Raw(fitted.raw, fitted.errors, fitted.p_values(counts), CohortLimits(fitted, counts))

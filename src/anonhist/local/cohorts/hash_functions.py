@@ -144,7 +144,7 @@ class HashedCohorts:
 
     def places(self, labels: Any) -> NDArray[np.int64]:
         """Return the bucket of every label under every function of every cohort, shape (C, m, h)."""
-        return _shaped(self.all_places(self.codes(labels)), self.hashes)
+        return _reshape(self.all_places(self.codes(labels)), self.hashes)
 
     def all_places(self, codes: NDArray[np.uint16]) -> NDArray[np.int32]:
         """Return the buckets of words, shape (C·h, m)."""
@@ -222,7 +222,7 @@ class PermutedCohorts:
 
     def places(self, labels: Any) -> NDArray[np.int64]:
         """Return the place of every label under every permutation of every cohort, shape (C, m, h)."""
-        return _shaped(self.all_places(self.codes(labels)), self.hashes)
+        return _reshape(self.all_places(self.codes(labels)), self.hashes)
 
     def all_places(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the places of labels by number, shape (C·h, m)."""
@@ -244,5 +244,5 @@ class PermutedCohorts:
         return read_only(out)
 
 
-def _shaped(places: NDArray[np.int32], hashes: int) -> NDArray[np.int64]:
+def _reshape(places: NDArray[np.int32], hashes: int) -> NDArray[np.int64]:
     return places.reshape(-1, hashes, places.shape[1]).swapaxes(1, 2).astype(np.int64)

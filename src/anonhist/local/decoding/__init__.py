@@ -5,7 +5,7 @@ from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.early import EarlyStopped
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
-from anonhist.local.decoding.names import CORRECTIONS, DECODERS, correction_named, decoder_named
+from anonhist.local.decoding.names import CORRECTIONS, DECODERS, as_correction, as_decoder
 from anonhist.local.decoding.normalized import Normalized
 from anonhist.local.decoding.projected import Projected
 from anonhist.local.decoding.significance import (
@@ -34,7 +34,7 @@ __all__ = [
     "Normalized",
     "Projected",
     "Unbiased",
-    "correction_named",
-    "decoder_named",
+    "as_correction",
+    "as_decoder",
     "p_values",
 ]

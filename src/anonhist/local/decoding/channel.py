@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 
 class Channel(Protocol):
-    """Q, of shape (cells, items): column x is the law of the cell of one observation of item x, and adds up to 1.
+    """Q, of shape (cells, items): column x is the distribution of the cell that an item x leads to, and adds up to 1.
 
     A report of B bits is B observations of 2B cells: bit j is 0 or is 1, each divided by B.
     If the frequencies of a list need not add up to 1, the last item is "other".

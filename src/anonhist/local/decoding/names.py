@@ -19,7 +19,7 @@ DECODERS: dict[str, type[Decoder]] = {
 CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, Bonferroni, BenjaminiHochberg)}
 
 
-def decoder_named(decoder: str | Decoder) -> Decoder:
+def as_decoder(decoder: str | Decoder) -> Decoder:
     """Return a decoder as it is, or the one of that name with its default settings.
 
     Raises
@@ -29,7 +29,7 @@ def decoder_named(decoder: str | Decoder) -> Decoder:
 
     Examples
     --------
-    >>> decoder_named("projected")
+    >>> as_decoder("projected")
     Projected()
     """
     if isinstance(decoder, Decoder):
@@ -40,7 +40,7 @@ def decoder_named(decoder: str | Decoder) -> Decoder:
     return DECODERS[decoder]()
 
 
-def correction_named(correction: str | Correction) -> Correction:
+def as_correction(correction: str | Correction) -> Correction:
     """Return a correction as it is, or the one of that name.
 
     Raises
@@ -50,7 +50,7 @@ def correction_named(correction: str | Correction) -> Correction:
 
     Examples
     --------
-    >>> correction_named("holm")
+    >>> as_correction("holm")
     Holm()
     """
     if isinstance(correction, Correction):

@@ -68,7 +68,7 @@ class Correction(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
         """Return for each test the least level at which it is rejected, at most 1, shape (k,)."""
 
     def reject(self, p_values: ArrayLike, level: float) -> NDArray[np.bool_]:
@@ -82,7 +82,7 @@ class Correction(ABC):
         if not 0.0 < level < 1.0:
             message = f"The level of a test must be between 0 and 1, both excluded, not {level}."
             raise UsageError(message)
-        return np.asarray(self.adjusted(p_values) <= level)
+        return np.asarray(self.adjust(p_values) <= level)
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ class Bonferroni(Correction):
 
     name: ClassVar[str] = "bonferroni"
 
-    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
         """Return ``min(k p, 1)``."""
-        values = _checked(p_values)
+        values = _check(p_values)
         return np.asarray(np.minimum(values * values.size, 1.0))
 
 
@@ -115,9 +115,9 @@ class Holm(Correction):
 
     name: ClassVar[str] = "holm"
 
-    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
         """Return the adjusted p-values; equal ones stay equal."""
-        values = _checked(p_values)
+        values = _check(p_values)
         order = np.argsort(values, kind="stable")
         factors = np.arange(values.size, 0, -1)
         result = np.empty(values.size)
@@ -140,9 +140,9 @@ class BenjaminiHochberg(Correction):
 
     name: ClassVar[str] = "benjamini-hochberg"
 
-    def adjusted(self, p_values: ArrayLike) -> NDArray[np.float64]:
+    def adjust(self, p_values: ArrayLike) -> NDArray[np.float64]:
         """Return the adjusted p-values; equal ones stay equal."""
-        values = _checked(p_values)
+        values = _check(p_values)
         order = np.argsort(values, kind="stable")
         scaled = values[order] * (values.size / np.arange(1, values.size + 1))
         result = np.empty(values.size)
@@ -150,7 +150,7 @@ class BenjaminiHochberg(Correction):
         return result
 
 
-def _checked(p_values: ArrayLike) -> NDArray[np.float64]:
+def _check(p_values: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(p_values, dtype=np.float64)
     if values.ndim != 1 or not bool(((values >= 0) & (values <= 1)).all()):
         raise UsageError("A correction needs a one-dimensional list of p-values from 0 to 1.")

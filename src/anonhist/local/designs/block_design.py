@@ -101,7 +101,7 @@ class BlockDesign:
         home, item = np.divmod(values, self.design.items)
         return np.asarray((block == home) & self.design.supports(point, item))
 
-    def drawn(self, codes: NDArray[np.int64], odds: ExponentialQuotient, *, source: RandomSource) -> NDArray[np.int64]:
+    def draw(self, codes: NDArray[np.int64], odds: ExponentialQuotient, *, source: RandomSource) -> NDArray[np.int64]:
         """Return one report for each value."""
         chosen = self.design.support * (odds - 1) * self.base(odds)
         reports = uniform_integers(self.cells, codes.size, source=source)
@@ -111,7 +111,7 @@ class BlockDesign:
         reports[rows] = block * self.design.points + self.design.supporter(item, choices)
         return reports
 
-    def supported(self, items: int) -> tuple[int, int]:
+    def support_bounds(self, items: int) -> tuple[int, int]:
         """Return how many of the first items of a block one of its points supports, at least and at most.
 
         Where there are more than 2^20 points, all that is said is from none to all.
@@ -159,7 +159,7 @@ class BlockDesign:
     def channel(
         self, tally: Tally, codes: NDArray[np.int64] | None, *, size: int, odds: ExponentialQuotient
     ) -> tuple[SupportChannel, NDArray[np.int64]]:
-        """Return the law of the cells for all values or for these and the others, and how often each was met.
+        """Return the distribution of the cells for all values or for these and the others, and how often each was met.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The law of what is counted, given how frequent the values are: what likelihood and least squares decode with."""
+"""The distribution of what is counted, given the frequencies: what likelihood and least squares decode with."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.local.designs.block_law import BlockLaw
+from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.surveys.closed import ClosedSurvey
 from anonhist.local.surveys.estimate import Raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class BlockSurvey(ClosedSurvey):
     """A survey whose report is a cell, in the block of the value more often than in others.
 
-    A report supports some values of its block. Among the values of another block it says nothing, so its law depends
-    on whether two values are of one block: the survey is not pure.
+    A report supports some values of its block. Among the values of another block it says nothing, so its distribution
+    depends on whether two values are of one block: the survey is not pure.
     """
 
     @property
@@ -41,9 +41,9 @@ class BlockSurvey(ClosedSurvey):
         """The blocks."""
 
     @cached_property
-    def law(self) -> BlockLaw:
+    def estimator(self) -> BlockEstimator:
         """The estimator and its variance."""
-        return BlockLaw(self.block_design, self.size, self.epsilon)
+        return BlockEstimator(self.block_design, self.size, self.epsilon)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -70,28 +70,33 @@ class BlockSurvey(ClosedSurvey):
             The share of people with other values of its block; by default what it is on average if all values but this
             one are equally frequent.
         """
-        return float(self.law.variance(frequency, neighbours))
+        return float(self.estimator.variance(frequency, neighbours))
 
     @property
     def forged_weight(self) -> ForgedWeight:
-        """What one forged report can do: it adds α(1 − ρ) + γ, −αρ + γ or γ, as :class:`BlockLaw` says."""
-        room, law = self.block_design.design.items, self.law
-        inside, outside = law.factor * (1 - law.ratio) + law.offset, -law.factor * law.ratio + law.offset
+        """What one forged report can do: it adds α(1 − ρ) + γ, −αρ + γ or γ, as :class:`BlockEstimator` says."""
+        room, estimator = self.block_design.design.items, self.estimator
+        inside, outside = (
+            estimator.factor * (1 - estimator.ratio) + estimator.offset,
+            -estimator.factor * estimator.ratio + estimator.offset,
+        )
         # All blocks are full but the last, perhaps.
         fills = {min(room, self.size), self.size % room or room}
         worst = [
             forged_weight(
                 items,
-                self.block_design.supported(items),
+                self.block_design.support_bounds(items),
                 inside=inside,
                 outside=outside,
-                beyond=law.offset,
+                beyond=estimator.offset,
                 elsewhere=self.size - items,
             )
             for items in sorted(fills)
         ]
         if self.size <= room * (self.block_design.blocks - 1):
-            worst.append(ForgedWeight(abs(law.offset), self.size * abs(law.offset)))  # a block without values
+            worst.append(
+                ForgedWeight(abs(estimator.offset), self.size * abs(estimator.offset))
+            )  # a block without values
         return ForgedWeight(max(each.each for each in worst), max(each.total for each in worst))
 
     def raw_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> Raw:
@@ -101,21 +106,23 @@ class BlockSurvey(ClosedSurvey):
         values = np.arange(self.size) if codes is None else codes
         supports = self.block_design.counts(tally, values)
         beside = self.block_design.block_counts(tally, values)
-        raw = self.law.raw(supports, beside, tally.users)
+        raw = self.estimator.raw(supports, beside, tally.users)
         share = np.clip(raw, 0, 1)
-        neighbours = np.clip(self.law.block_share(beside, tally.users) - share, 0, 1 - share)
-        errors = np.sqrt(self.law.variance(share, neighbours) / tally.users)
+        neighbours = np.clip(self.estimator.block_share(beside, tally.users) - share, 0, 1 - share)
+        errors = np.sqrt(self.estimator.variance(share, neighbours) / tally.users)
         # Given how many reports are in the block, those that support a value nobody has are at most binomial.
-        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.law.null_probability)
-        return Raw(raw, errors, np.where(supports == 0, 1.0, tails), self.law.limits(supports, beside, tally.users))
+        tails = betainc(np.maximum(supports, 1), beside - supports + 1.0, self.estimator.null_probability)
+        return Raw(
+            raw, errors, np.where(supports == 0, 1.0, tails), self.estimator.limits(supports, beside, tally.users)
+        )
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         return self.block_design.channel(tally, codes, size=self.size, odds=self.odds)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
-        return {"report": self.block_design.drawn(codes, self.odds, source=source)}
+        return {"report": self.block_design.draw(codes, self.odds, source=source)}
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return counted(columns["report"], size=self.cells)
+        return count_cells(columns["report"], size=self.cells)

@@ -15,7 +15,7 @@ from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.reports import BytesColumn, WholeColumn
-from anonhist.local.surveys.tally import met
+from anonhist.local.surveys.tally import nonzero_cells
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, bernoulli_bits
 
@@ -80,7 +80,7 @@ class BloomSurvey(CohortSurvey):
         check_entries(places.shape[2] * self.cohorts << min(size, 64))
         p, q = self.true_support_probability, self.false_support_probability
         # Only how many bits the value has, and how many of them and of the others are 1, matters.
-        laws = {
+        distributions = {
             (bits, own, rest): p**own
             * (1 - p) ** (bits - own)
             * q**rest
@@ -93,7 +93,7 @@ class BloomSurvey(CohortSurvey):
         masks = np.bitwise_or.reduce(1 << places.astype(np.int64), axis=1).T.tolist()
         return tuple(
             tuple(
-                laws[mask.bit_count(), (report & mask).bit_count(), (report & ~mask).bit_count()]
+                distributions[mask.bit_count(), (report & mask).bit_count(), (report & ~mask).bit_count()]
                 for mask in row
                 for report in range(1 << size)
             )
@@ -125,7 +125,7 @@ class BloomSurvey(CohortSurvey):
             overwrite_bits(bits, places, bernoulli(true_probability, len(codes), source=source))
         return bits
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
         order = np.argsort(columns["cohort"], kind="stable")
         # Only of cohorts that reported: there may be many more.
@@ -134,7 +134,7 @@ class BloomSurvey(CohortSurvey):
         for row, rows in zip(table, np.split(order, starts[1:]), strict=False):
             row[0] = rows.size
             row[1:] = bit_counts(columns["report"][rows], self.places)
-        cells, counts = met(table.ravel())
+        cells, counts = nonzero_cells(table.ravel())
         numbers, places = np.divmod(cells, self.places + 1)
         return cohorts[numbers] * (self.places + 1) + places, counts
 

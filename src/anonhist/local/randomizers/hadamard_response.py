@@ -7,7 +7,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
-from anonhist.local.designs.block_law import BlockLaw
+from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.randomizers.blocks import BlockSurvey
 from anonhist.numeric.hadamard import HadamardMatrix
 from anonhist.privacy import parse_whole_number
@@ -78,4 +78,4 @@ class HadamardResponse(BlockSurvey):
         return BlockDesign(HadamardMatrix(1 << columns.bit_length()), blocks)
 
     def _mean_variance(self, blocks: int) -> float:
-        return BlockLaw(self._with(blocks), self.size, self.epsilon).mean_variance
+        return BlockEstimator(self._with(blocks), self.size, self.epsilon).mean_variance

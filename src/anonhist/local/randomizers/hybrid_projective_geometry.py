@@ -8,7 +8,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, completed, frozen
 from anonhist.local.designs.block_design import BlockDesign
-from anonhist.local.designs.block_law import BlockLaw
+from anonhist.local.designs.block_estimator import BlockEstimator
 from anonhist.local.designs.geometry import space_for
 from anonhist.local.randomizers.blocks import BlockSurvey
 from anonhist.numeric.primes import prime_at_most
@@ -72,7 +72,9 @@ class HybridProjectiveGeometry(BlockSurvey):
 
     def _number(self, given: SupportsIndex | None) -> int:
         if given is None:
-            return min(sorted(self._filled(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks))
+            return min(
+                sorted(self._block_numbers(self.field)), key=lambda blocks: self._mean_variance(self.field, blocks)
+            )
         return parse_whole_number(given, name="blocks", most=self.size)
 
     @property
@@ -89,9 +91,9 @@ class HybridProjectiveGeometry(BlockSurvey):
         return BlockDesign(space_for(field, -(-self.size // blocks)), blocks)
 
     def _mean_variance(self, field: int, blocks: int) -> float:
-        return BlockLaw(self._with(field, blocks), self.size, self.epsilon).mean_variance
+        return BlockEstimator(self._with(field, blocks), self.size, self.epsilon).mean_variance
 
-    def _filled(self, field: int) -> set[int]:
+    def _block_numbers(self, field: int) -> set[int]:
         """Return the numbers of blocks that spaces of each size fill; with more, some would be empty."""
         found, points = set(), space_for(field, 2).points
         while points < field * self.size:

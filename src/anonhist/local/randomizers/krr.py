@@ -12,7 +12,7 @@ from anonhist.local.decoding import AffineChannel
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class KRR(PureSurvey):
     def _kept_probability(self) -> ExponentialQuotient:
         return self.true_support_probability - self.false_support_probability
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return counted(columns["report"], size=self.size)
+        return count_cells(columns["report"], size=self.size)
 
     @property
     def _supported(self) -> tuple[int, int]:
@@ -106,7 +106,7 @@ class KRR(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         from scipy.sparse import eye_array
 
         q = self.false_support_probability

@@ -18,7 +18,7 @@ from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import distinct_candidates
 from anonhist.local.surveys.forgery import ForgedWeight
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 from anonhist.numeric import (
     bucket_widths,
     buckets,
@@ -208,9 +208,9 @@ class LocalHashing(PureSurvey):
     def _codes(self, values: Any) -> NDArray[Any]:
         return self._open_words(values) if self.is_open else self._words(super()._codes(values))
 
-    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+    def _choose(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
         if not self.is_open:
-            codes, names = super()._chosen(candidates)
+            codes, names = super()._choose(candidates)
             return None if codes is None else self._words(codes), names
         if candidates is None:
             raise UsageError("This survey is open to any text; name the candidates of interest (`candidates`).")
@@ -235,9 +235,9 @@ class LocalHashing(PureSurvey):
         kept = bernoulli((self.odds - 1) / (self.odds + (self.num_buckets - 1)), users, source=source)
         return {"seed": seeds, "report": np.where(kept, own, uniform_integers(self.num_buckets, users, source=source))}
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return counted(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
+        return count_cells(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
 
     @property
     def _supported(self) -> tuple[int, int]:
@@ -254,17 +254,17 @@ class LocalHashing(PureSurvey):
 
     def _supports(self, tally: Tally, codes: NDArray[Any] | None) -> NDArray[np.int64]:
         words = self._words(np.arange(self.size)) if codes is None else codes
-        coefficients, reported = self._met(tally, words)
+        coefficients, reported = self._met_words(tally, words)
         return support_counts(words, coefficients, reported, tally.counts, self.num_buckets)
 
-    def _met(self, tally: Tally, words: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _met_words(self, tally: Tally, words: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         seeds, reported = np.divmod(tally.cells, self.num_buckets)
         return self._coefficients(seeds, words), reported
 
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         words = self._words(np.arange(self.size)) if codes is None else codes
-        coefficients, reported = self._met(tally, words)
+        coefficients, reported = self._met_words(tally, words)
         g = self.num_buckets
         channel = SupportChannel(
             len(words),

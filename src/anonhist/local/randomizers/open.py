@@ -24,7 +24,7 @@ from anonhist.local.cohorts.hash_functions import (
 )
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
-from anonhist.local.surveys.estimate import estimated
+from anonhist.local.surveys.estimate import decode_raw
 from anonhist.local.surveys.forgery import ForgedWeight, forged_weight
 from anonhist.local.surveys.survey import Survey
 from anonhist.privacy import parse_whole_number
@@ -267,7 +267,7 @@ class CohortSurvey(Survey):
         others = self._others(supports, None if candidates is None else names, met)
         counts = self._counts(tally, supports, others, met)
         fits = counts.collision > 0 and supports.places.size <= _MOST_FITTED_PLACES
-        return estimated(
+        return decode_raw(
             raw_estimates(counts),
             labels=names,
             users=tally.users,

@@ -12,7 +12,7 @@ from anonhist.local.cohorts.counts import SymbolCounts
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.open import CohortSurvey
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 from anonhist.randomness import bernoulli, uniform_integers
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class ORR(CohortSurvey):
     """O-RR: ``Q(y, c | s) = (1 + (e^ε − 1)·[hash_c(s) = y]) / (C(e^ε + k − 1))``, k-RR on a hash of the value.
 
-    Two values have the same law where their hashes meet, so collisions cost accuracy and no privacy. With an alphabet,
-    each cohort permutes it instead: nothing meets, and one cohort is k-RR with its labels renamed.
+    Two values have the same distribution where their hashes meet, so collisions cost accuracy and no privacy. With an
+    alphabet, each cohort permutes it instead: nothing meets, and one cohort is k-RR with its labels renamed.
 
     Parameters
     ----------
@@ -112,10 +112,10 @@ class ORR(CohortSurvey):
     def _kept_probability(self) -> ExponentialQuotient:
         return self.true_support_probability - self.false_support_probability
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
         cells = columns["cohort"] * self.places + columns["report"]
-        return counted(cells, size=self.cells)
+        return count_cells(cells, size=self.cells)
 
     def _counts(
         self,

@@ -12,7 +12,7 @@ from anonhist.local.designs.block_design import BlockDesign
 from anonhist.local.designs.geometry import best_field, space_for
 from anonhist.local.randomizers.pure import PureSurvey
 from anonhist.local.surveys.reports import WholeColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,14 +115,14 @@ class ProjectiveGeometry(PureSurvey):
 
     @property
     def _supported(self) -> tuple[int, int]:
-        return self._design.supported(self.size)
+        return self._design.support_bounds(self.size)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
-        return {"report": self._design.drawn(codes, self.odds, source=source)}
+        return {"report": self._design.draw(codes, self.odds, source=source)}
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return counted(columns["report"], size=self.cells)
+        return count_cells(columns["report"], size=self.cells)
 
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
         chosen = np.arange(self.size) if codes is None else codes
@@ -131,5 +131,5 @@ class ProjectiveGeometry(PureSurvey):
         return self._design.counts(tally, chosen)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         return self._design.channel(tally, codes, size=self.size, odds=self.odds)

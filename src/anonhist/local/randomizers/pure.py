@@ -63,7 +63,7 @@ class PureSurvey(ClosedSurvey):
         # The difference first, exactly: for a small ε nothing would be left of it in floats.
         return float(p), float(q), float(p - q)
 
-    def support_law(self, users: int) -> TwoBinomials:
+    def support_distribution(self, users: int) -> TwoBinomials:
         """Return the distribution of how many of so many reports support a value, given its share."""
         p, q = self.true_support_probability, self.false_support_probability
         return TwoBinomials(users, float(p), float(q), float(1 - p), float(1 - q))
@@ -81,4 +81,4 @@ class PureSurvey(ClosedSurvey):
         share = np.clip(raw, 0, 1)
         errors = np.sqrt((self.variance() + share * (self.variance(1.0) - self.variance())) / tally.users)
         tests = p_values(supports, users=tally.users, probability=q)
-        return Raw(raw, errors, tests, SupportLimits(supports, self.support_law(tally.users)))
+        return Raw(raw, errors, tests, SupportLimits(supports, self.support_distribution(tally.users)))

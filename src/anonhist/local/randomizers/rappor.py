@@ -68,7 +68,7 @@ def parse_probability(value: EpsilonLike, *, name: str) -> Fraction:
 
     Examples
     --------
-    >>> parse_probability("0", name="zero"), parse_probability(0.1, name="one")
+    >>> parse_probability("0", name="p"), parse_probability(0.1, name="q")
     (Fraction(0, 1), Fraction(1, 10))
     """
     is_zero = _ZERO.fullmatch(value.strip()) if isinstance(value, str) else value == 0 and not isinstance(value, bool)
@@ -102,10 +102,11 @@ class RAPPOR(BloomSurvey):
     ----------
     buckets, alphabet, cohorts, hashes, key, title
         As in :class:`ORAPPOR`.
-    permanent
-        f, between 0 and 1, both excluded: as text, a Fraction or a number, taken exactly.
-    zero, one
-        p and q, from 0 to 1, and not equal: how likely a remembered 0 and a remembered 1 are reported as 1.
+    f
+        Probability that a bit is remembered as a fair coin, between 0 and 1, both excluded: as text, a Fraction or a
+        number, taken exactly.
+    p, q
+        From 0 to 1, and not equal: how likely a remembered 0 and a remembered 1 are reported as 1.
 
     Raises
     ------
@@ -126,7 +127,7 @@ class RAPPOR(BloomSurvey):
 
     Examples
     --------
-    >>> survey = RAPPOR(buckets=32, cohorts=8, hashes=2, key="example", permanent="1/2", zero="1/2", one="3/4")
+    >>> survey = RAPPOR(buckets=32, cohorts=8, hashes=2, key="example", f="1/2", p="1/2", q="3/4")
     >>> memory = survey.remember(["cat", "dog"])
     >>> today, tomorrow = survey.randomize_again(memory), survey.randomize_again(memory)
     >>> [round(float(epsilon), 3) for epsilon in (survey.epsilon, survey.single_guarantee.epsilon)]
@@ -137,37 +138,37 @@ class RAPPOR(BloomSurvey):
     epsilon: Converted[Any, Fraction] = derived(
         lambda self: logarithm(((1 - self._half) / self._half) ** 2, self.hashes)
     )
-    permanent: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="permanent"))
-    zero: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="zero"))
-    one: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="one"))
+    f: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="f"))
+    p: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="p"))
+    q: Converted[EpsilonLike, Fraction] = converted(partial(parse_probability, name="q"))
 
     def __post_init__(self) -> None:
-        if self.permanent in (0, 1):
-            raise UsageError("`permanent` must lie between 0 and 1, both excluded.")
-        if self.zero == self.one:
-            raise UsageError("zero and one must differ: else reports say nothing.")
+        if self.f in (0, 1):
+            raise UsageError("`f` must lie between 0 and 1, both excluded.")
+        if self.p == self.q:
+            raise UsageError("`p` and `q` must differ: else reports say nothing.")
         check_local_epsilon(self.epsilon)
         super().__post_init__()
 
     @property
     def _half(self) -> Fraction:
-        return self.permanent / 2
+        return self.f / 2
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Those of a survey with Bloom bits, and f, p and q as exact fractions."""
-        own = {name: str(getattr(self, name)) for name in ("permanent", "zero", "one")}
+        own = {"permanent": str(self.f), "zero": str(self.p), "one": str(self.q)}
         return {**super().parameters, **own}
 
     @cached_property
     def true_support_probability(self) -> ExponentialQuotient:
         """q*, of a bit of the value in one report."""
-        return _quotient(self.one * (1 - self._half) + self.zero * self._half)
+        return _quotient(self.q * (1 - self._half) + self.p * self._half)
 
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """p*, of any other bit in one report."""
-        return _quotient(self.zero * (1 - self._half) + self.one * self._half)
+        return _quotient(self.p * (1 - self._half) + self.q * self._half)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -191,7 +192,7 @@ class RAPPOR(BloomSurvey):
         ``k·ln(max(q/p, (1 − p)/(1 − q)))`` where q > p, with p and q exchanged where p > q. Where p or q is 0 or 1, a
         report may show a remembered bit for certain, and the longer the history, the more one changed answer costs.
         """
-        low, high = sorted((self.zero, self.one))
+        low, high = sorted((self.p, self.q))
         if low == 0 or high == 1:
             return None
         return self.places * logarithm(max(high / low, (1 - low) / (1 - high)), 1)
@@ -262,8 +263,7 @@ class RAPPOR(BloomSurvey):
     def _again(self, remembered: NDArray[np.uint8], *, source: RandomSource) -> NDArray[np.uint8]:
         """Report a remembered 1 as 1 with probability q, a remembered 0 with probability p."""
         zeros, ones = (
-            bernoulli_bits(_quotient(each), len(remembered), self.places, source=source)
-            for each in (self.zero, self.one)
+            bernoulli_bits(_quotient(each), len(remembered), self.places, source=source) for each in (self.p, self.q)
         )
         chosen: NDArray[np.uint8] = zeros ^ (remembered & (zeros ^ ones))
         return chosen

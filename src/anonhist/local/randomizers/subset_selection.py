@@ -15,7 +15,7 @@ from anonhist.local.designs.channels import BitChannel, bit_counts_of_cells
 from anonhist.local.designs.matrices import check_entries
 from anonhist.local.randomizers.pure import PureSurvey
 from anonhist.local.surveys.reports import BytesColumn
-from anonhist.local.surveys.tally import counted
+from anonhist.local.surveys.tally import count_cells
 from anonhist.privacy import parse_whole_number
 from anonhist.randomness import bernoulli, random_subsets
 
@@ -44,7 +44,7 @@ class SubsetSelection(PureSurvey):
         Labels, their number k, or an :class:`Alphabet`.
     epsilon
         What a report costs.
-    chosen
+    subset_size
         d, from 1 to k − 1; by default the whole number next to ``k/(e^ε + 1)`` that errs less.
     title
         Any text; see :class:`Survey`.
@@ -65,20 +65,20 @@ class SubsetSelection(PureSurvey):
     Examples
     --------
     >>> survey = SubsetSelection(alphabet=1000, epsilon=1)
-    >>> survey.chosen, round(survey.variance(), 4)
+    >>> survey.subset_size, round(survey.variance(), 4)
     (269, 3.6733)
     """
 
     decode_cost: ClassVar[str] = "n·d"
     name: ClassVar[str] = "subset-selection"
-    chosen: Converted[SupportsIndex | None, int] = completed(
-        lambda self, given: self._whole_chosen(given), default=None
+    subset_size: Converted[SupportsIndex | None, int] = completed(
+        lambda self, given: self._whole_size(given), default=None
     )
 
-    def _whole_chosen(self, given: SupportsIndex | None) -> int:
+    def _whole_size(self, given: SupportsIndex | None) -> int:
         most = self.size - 1
         if given is not None:
-            return parse_whole_number(given, name="chosen", most=most)
+            return parse_whole_number(given, name="subset_size", most=most)
         near = int(self.size / (float(self.odds) + 1))
         return min(
             (min(max(1, d), most) for d in (near, near + 1)), key=lambda d: _variance(self.size, d, self.epsilon)
@@ -87,7 +87,7 @@ class SubsetSelection(PureSurvey):
     @property
     def members(self) -> int:
         """How many labels a report holds, d."""
-        return self.chosen
+        return self.subset_size
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -150,9 +150,9 @@ class SubsetSelection(PureSurvey):
         sets.sort(axis=1)
         return {"report": sets.view(np.uint8)}
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return counted(self._sets(columns).ravel().astype(np.int64), size=self.size)
+        return count_cells(self._sets(columns).ravel().astype(np.int64), size=self.size)
 
     def _honest(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         # Whoever could name a label twice would count twice.
@@ -175,7 +175,7 @@ class SubsetSelection(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
         return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

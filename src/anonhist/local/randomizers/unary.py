@@ -13,7 +13,7 @@ from anonhist.local.designs.matrices import check_entries
 from anonhist.local.designs.ones import have_ones, honest_ones
 from anonhist.local.randomizers.pure import PureSurvey
 from anonhist.local.surveys.reports import BytesColumn
-from anonhist.local.surveys.tally import met
+from anonhist.local.surveys.tally import nonzero_cells
 from anonhist.randomness import bernoulli, bernoulli_bits
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ class UnarySurvey(PureSurvey):
         overwrite_bits(bits, codes, bernoulli(self.true_support_probability, codes.size, source=source))
         return {"report": bits}
 
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         del users
-        return met(bit_counts(columns["report"], self.size))
+        return nonzero_cells(bit_counts(columns["report"], self.size))
 
     @cached_property
     def honest_ones(self) -> tuple[int, int]:
@@ -104,7 +104,7 @@ class UnarySurvey(PureSurvey):
         return tally.dense(self.size) if codes is None else tally.at(codes)
 
     def channel_of(self, tally: Tally, codes: NDArray[np.int64] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met; see :class:`ClosedSurvey`."""
+        """Return the distribution of the cells and how often each was met; see :class:`ClosedSurvey`."""
         supports = self._supports(tally, codes)
         _, q, gap = self._probabilities
         return BitChannel(supports.size, q, gap, self._leaves_others(codes)), bit_counts_of_cells(supports, tally.users)

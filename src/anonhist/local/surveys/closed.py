@@ -9,7 +9,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.local.surveys.alphabet import Alphabet
 from anonhist.local.surveys.candidates import candidate_codes, distinct_candidates
-from anonhist.local.surveys.estimate import FrequencyEstimate, Raw, estimated
+from anonhist.local.surveys.estimate import FrequencyEstimate, Raw, decode_raw
 from anonhist.local.surveys.survey import Survey
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ClosedSurvey(Survey):
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value): rows in alphabet order, columns all possible reports, entries exact."""
 
-    def _chosen(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+    def _choose(self, candidates: Iterable[str] | None) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
         """Return the codes of the candidates, None for all labels, and their names."""
         if candidates is None:
             if self.size > _MOST_LABELS:
@@ -85,7 +85,7 @@ class ClosedSurvey(Survey):
 
     @abstractmethod
     def channel_of(self, tally: Tally, codes: NDArray[Any] | None) -> tuple[Channel, NDArray[np.int64]]:
-        """Return the law of the cells and how often each was met, for all values or for these and the others."""
+        """Return the distribution of the cells and their counts, for all values or for these and the others."""
 
     def estimate(
         self,
@@ -120,8 +120,8 @@ class ClosedSurvey(Survey):
         self.check_tally(tally)
         if not tally.users:
             raise DataError("Nobody has reported yet; there is nothing to estimate from.")
-        codes, names = self._chosen(candidates)
-        return estimated(
+        codes, names = self._choose(candidates)
+        return decode_raw(
             self.raw_of(tally, codes),
             labels=names,
             users=tally.users,

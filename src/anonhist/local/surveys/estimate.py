@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.local.decoding import correction_named, decoder_named
+from anonhist.local.decoding import as_correction, as_decoder
 from anonhist.numeric import read_only
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class FrequencyEstimate:
         )
 
 
-def estimated(
+def decode_raw(
     raw: Raw,
     *,
     labels: Sequence[str],
@@ -176,10 +176,10 @@ def estimated(
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         message = f"`level` must be a number between 0 and 1, such as 0.95, not {level!r:.80}."
         raise UsageError(message)
-    decoding, correcting = decoder_named(decoder), correction_named(correction)
-    law, counts = channel() if decoding.fits_counts else (None, None)
+    decoding, correcting = as_decoder(decoder), as_correction(correction)
+    distribution, counts = channel() if decoding.fits_counts else (None, None)
     observed = None if counts is None else counts.astype(np.float64)
-    decoded = decoding.decode(raw.frequencies, law, observed, other=not complete)
+    decoded = decoding.decode(raw.frequencies, distribution, observed, other=not complete)
     shares = decoded.frequencies if complete else decoded.frequencies[:-1]
     return FrequencyEstimate(
         labels=labels,

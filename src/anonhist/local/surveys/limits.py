@@ -48,16 +48,16 @@ class SupportLimits:
     ----------
     supports
         How many reports support each value, int64, shape (k,).
-    law
+    distribution
         The distribution of such a count: a share of the people supports a value with probability p, the rest with q.
     """
 
     supports: NDArray[np.int64]
-    law: TwoBinomials
+    distribution: TwoBinomials
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends, shape (k, 2)."""
-        return self.law.compatible_shares(self.supports, tail)
+        return self.distribution.compatible_shares(self.supports, tail)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +69,24 @@ class SampleLimits:
 
     Attributes
     ----------
-    supports, law
+    supports, distribution
         As of :class:`SupportLimits`.
     """
 
     supports: NDArray[np.int64]
-    law: TwoBinomials
+    distribution: TwoBinomials
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends, shape (k, 2)."""
         from scipy.special import betaincinv
 
-        law, counts = self.law, self.supports
-        rest = law.users - counts
+        distribution, counts = self.distribution, self.supports
+        rest = distribution.users - counts
         low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), rest + 1.0, tail), 0.0)
         high = np.where(rest > 0, betaincinv(counts + 1.0, np.maximum(rest, 1), 1 - tail), 1.0)
-        return np.clip((np.stack((low, high), axis=1) - law.false) / (law.true - law.false), 0, 1)
+        return np.clip(
+            (np.stack((low, high), axis=1) - distribution.false) / (distribution.true - distribution.false), 0, 1
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +99,14 @@ class BlockLimits:
         Reports of its block that support each value less those that do not, each kind with its whole weight.
     block_shares
         Estimates of the share of people with any value of the block.
-    law
+    distribution
         The distribution of such a sum.
     """
 
     sums: NDArray[np.int64]
     block_shares: NDArray[np.float64]
-    law: SignedSums
+    distribution: SignedSums
 
     def at(self, tail: float) -> NDArray[np.float64]:
         """Return the ends, shape (k, 2)."""
-        return self.law.compatible_shares(self.sums, self.block_shares, tail)
+        return self.distribution.compatible_shares(self.sums, self.block_shares, tail)

@@ -6,7 +6,7 @@ one of the two the attacker wants to tell apart: C ~ Binomial(n − 1, r) clones
 the first kind. The user's own report is of the kind of their value with probability E/(E+1), so that what shuffling
 promises is the hockey-stick divergence δ(ε) = Σ max(P − e^ε·Q, 0) between
 
-    P = law of (A + B, C − A + 1 − B)  and  Q = law of (A + 1 − B, C − A + B),    B ~ Bernoulli(E/(E+1)).
+    (A + B, C − A + 1 − B) ~ P  and  (A + 1 − B, C − A + B) ~ Q,    B ~ Bernoulli(E/(E+1)).
 
 Proof, with the arithmetic: docs/proofs/shuffling.md.
 
@@ -82,7 +82,7 @@ class CloneBound(Enum):
 def shuffled_epsilon(
     epsilon: EpsilonLike, *, users: int, delta: EpsilonLike, bound: CloneBound = CloneBound.STRONGER
 ) -> Fraction:
-    """Return the central epsilon of shuffled reports, when one user's value is exchanged for another.
+    """Return the central epsilon of shuffled reports, when one user's value is replaced by another.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class _ShuffledReports:
         step = np.maximum(1, np.ceil(1.5 * np.sqrt(clones) / _NODES))
         logs = _log_binomial(clones, np.hstack([first - 1, first + step * np.arange(_NODES + 1)]), 0.5, 0.5)
         at, nodes = np.exp(logs[:, 0]), logs[:, 1:]
-        # Between two nodes the log-concave law lies above the geometric sequence through both.
+        # Between two nodes the log-concave distribution lies above the geometric sequence through both.
         falls = np.subtract(
             nodes[:, 1:], nodes[:, :-1], out=np.full_like(nodes[:, 1:], -1), where=nodes[:, :-1] > -np.inf
         )

@@ -128,7 +128,7 @@ class Survey(ABC):
         unit = PrivacyUnit.user(max_items=1)
         return Guarantee(unit, NeighboringRelation.SUBSTITUTE, self.epsilon, arithmetic=ARITHMETIC)
 
-    def shuffled(self, users: int, delta: EpsilonLike) -> Guarantee:
+    def shuffled_guarantee(self, users: int, delta: EpsilonLike) -> Guarantee:
         """Return what the survey promises where somebody trusted mixes the reports of so many people.
 
         Parameters
@@ -305,7 +305,7 @@ class Survey(ABC):
             If one of them is invalid for this survey; the message says which, counted from 1. See :meth:`possible`.
         """
         self._check_possible(reports)
-        return self._tallied(reports)
+        return self._tally(reports)
 
     def _check_possible(self, reports: Reports) -> None:
         mask = self.possible(reports)
@@ -313,9 +313,9 @@ class Survey(ABC):
             message = f"Report {int(mask.argmin()) + 1:,} is invalid for this survey; nothing was counted."
             raise DataError(message)
 
-    def _tallied(self, reports: Reports) -> Tally:
+    def _tally(self, reports: Reports) -> Tally:
         """Count reports that are possible, all of them."""
-        cells, counts = self._counted(self._columns_of(reports), len(reports))
+        cells, counts = self._count_cells(self._columns_of(reports), len(reports))
         return Tally(self.digest, len(reports), cells, counts)
 
     def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
@@ -339,12 +339,12 @@ class Survey(ABC):
         total = self.empty_tally()
         # Counting is additive: reports whose times have a binary digit in common are counted at once.
         for digit in range(int(times.max(initial=0)).bit_length()):
-            part = self._tallied(reports.rows(np.flatnonzero(times >> digit & 1)))
+            part = self._tally(reports.rows(np.flatnonzero(times >> digit & 1)))
             total += Tally(self.digest, part.users << digit, part.cells, part.counts << digit)
         return total
 
     @abstractmethod
-    def _counted(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _count_cells(self, columns: Any, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the cells met in the reports, ascending, and how often."""
 
     def empty_tally(self) -> Tally:

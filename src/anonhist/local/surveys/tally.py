@@ -77,7 +77,9 @@ class Tally:
             raise UsageError("These tallies are of different surveys; only those of one survey can be added.")
         if self.users + other.users > MOST_USERS:
             raise UsageError("A tally counts at most 2^62 users; these two together have more.")
-        cells, counts = summed(np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts)))
+        cells, counts = sum_cells(
+            np.concatenate((self.cells, other.cells)), np.concatenate((self.counts, other.counts))
+        )
         return Tally(self.survey, self.users + other.users, cells, counts)
 
     def __eq__(self, other: object) -> bool:
@@ -109,20 +111,20 @@ class Tally:
         return np.where(self.cells[places] == cells, self.counts[places], 0)
 
 
-def counted(cells: NDArray[np.int64], *, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_cells(cells: NDArray[np.int64], *, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct cells among numbers from 0 to ``size`` − 1, ascending, and how often each occurs."""
     if size <= max(_DENSE, cells.size):
-        return met(np.bincount(cells, minlength=1))
+        return nonzero_cells(np.bincount(cells, minlength=1))
     return cast("tuple[NDArray[np.int64], NDArray[np.int64]]", np.unique(cells, return_counts=True))
 
 
-def met(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def nonzero_cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the cells whose count is not zero, and their counts."""
     cells = np.flatnonzero(counts)
     return cells, counts[cells]
 
 
-def summed(cells: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sum_cells(cells: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Add up the counts of cells that occur more than once; the cells come out ascending."""
     order = np.argsort(cells, kind="stable")
     ordered = cells[order]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_cumulative
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
@@ -31,10 +31,11 @@ LARGEST_CAP = 2**24
 class CumulativeMechanism(AdditiveMechanism):
     """Release the cumulative prevalences φ_{1+}..φ_{C+} under noise, made decreasing by isotonic regression.
 
-    ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted
-    ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0. For a large ε it
-    is one of the best of the simple ways to release a profile; below 2 others err less (docs/benchmarks.md). Intervals
-    are from the noisy numbers themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
+    ``φ̃_{r+} = φ_{r+} + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the
+    largest sorted ℓ1 distance of neighbours. Published is the non-increasing fit nearest in ℓ2, rounded, at least 0.
+    For a large ε it is one of the best of the simple ways to release a profile; below 2 others err less
+    (docs/benchmarks.md). Intervals are from the noisy numbers themselves
+    (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
     Parameters
     ----------
@@ -82,16 +83,16 @@ class CumulativeMechanism(AdditiveMechanism):
         """What floating point costs, and for which data the promise is made."""
         return f"{super().arithmetic}; {holds_where(f'no count is above {self.public_cap:,}')}"
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public cap where a count is above it."""
         return "public_cap" if profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._published(self._noisy(profile, noise))
+        return self._publish(self._noisy(profile, noise))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
         noisy = self._noisy(profile, noise)
-        released = self.publishable(self._published(noisy))
+        released = self.publishable(self._publish(noisy))
         return released, of_cumulative(
             noisy, released.cumulative_prevalence(self._levels), float(self.epsilon_per_cell)
         )
@@ -101,9 +102,9 @@ class CumulativeMechanism(AdditiveMechanism):
         return np.arange(1, self.public_cap + 1)
 
     def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
-        return added(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
+        return add_noise(profile.cumulative_prevalence(self._levels), noise(self.epsilon_per_cell, self.public_cap))
 
-    def _published(self, noisy: NDArray[np.int64]) -> Profile:
+    def _publish(self, noisy: NDArray[np.int64]) -> Profile:
         from scipy.optimize import isotonic_regression
 
         return profile_of_fit(self._levels, isotonic_regression(noisy, increasing=False).x)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_counts
 from anonhist.mechanisms.basis.published import profile_of_sorted
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
@@ -32,7 +32,7 @@ class IsotonicMechanism(AdditiveMechanism):
     """Release the counts in descending order under noise, made decreasing by isotonic regression.
 
     With λ_1 ≥ λ_2 ≥ … ≥ λ_L the counts, zeros for labels that do not occur, ``λ̃_i = λ_i + G``, independent G with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Published is the
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbours. Published is the
     non-increasing fit nearest in ℓ2, rounded; labels with a fit of one half or less are left out. Intervals are from
     the noisy counts themselves (:mod:`~anonhist.mechanisms.basis.noisy_band`).
 
@@ -86,16 +86,16 @@ class IsotonicMechanism(AdditiveMechanism):
         """What floating point costs, and for which data the promise is made."""
         return f"{super().arithmetic}; {holds_where(f'there are at most {self.public_labels:,} labels')}"
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public number of labels where there are more."""
         return "public_labels" if profile.num_labels > self.public_labels else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return self._published(self._noisy(profile, noise))
+        return self._publish(self._noisy(profile, noise))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
         noisy = self._noisy(profile, noise)
-        released = self.publishable(self._published(noisy))
+        released = self.publishable(self._publish(noisy))
         guess = np.zeros(self.public_labels, dtype=np.int64)
         guess[: released.num_labels] = released.partition()
         return released, of_counts(noisy, guess, float(self.epsilon_per_cell))
@@ -103,9 +103,9 @@ class IsotonicMechanism(AdditiveMechanism):
     def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
         counts = np.zeros(self.public_labels, dtype=np.int64)
         counts[: profile.num_labels] = profile.partition()
-        return added(counts, noise(self.epsilon_per_cell, counts.size))
+        return add_noise(counts, noise(self.epsilon_per_cell, counts.size))
 
-    def _published(self, noisy: NDArray[np.int64]) -> Profile:
+    def _publish(self, noisy: NDArray[np.int64]) -> Profile:
         # Of so many numbers SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_prevalences
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
@@ -37,7 +37,7 @@ class PrevalenceMechanism(AdditiveMechanism):
     """Release the prevalences φ_1..φ_C under noise: where labels are the people, C means "C or more".
 
     ``φ̃_r = φ_r + G``, r = 1..C, independent G with ``P(G = j) ∝ exp(−ε|j|/s)``, s the most that (φ_1, …, φ_C) changes
-    in ℓ1 between neighbours. A label more or less changes one φ_r: s = 1, or 2 where labels are exchanged. An item more
+    in ℓ1 between neighbours. A label more or less changes one φ_r: s = 1, or 2 where labels are replaced. An item more
     takes a label from one φ_r to the next: s = 2 for each cell in which neighbours may differ, so the other mechanisms
     are better there, and this one is for comparison.
 
@@ -124,7 +124,7 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     @property
     def _gamma(self) -> Fraction:
-        changes = 2 * self.cells if self.unit.max_count is None else self.relation.steps
+        changes = 2 * self.l1_sensitivity if self.unit.max_count is None else self.relation.distance
         return self.epsilon / changes
 
     def impossible(self, profile: Profile, items: int | None) -> str:
@@ -133,20 +133,20 @@ class PrevalenceMechanism(AdditiveMechanism):
             return "a count is beyond the largest that the mechanism can release"
         return super().impossible(profile, items)
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public cap where a count is above it."""
         return "public_cap" if self.public_cap is not None and profile.k_plus(self.public_cap + 1) else None
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
-        return _published(self._noisy(profile, noise))
+        return _publish(self._noisy(profile, noise))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
         noisy = self._noisy(profile, noise)
-        return self.publishable(_published(noisy)), of_prevalences(noisy, float(self._gamma))
+        return self.publishable(_publish(noisy)), of_prevalences(noisy, float(self._gamma))
 
     def _noisy(self, profile: Profile, noise: Noise) -> NDArray[np.int64]:
         prevalences = self._prevalences(profile)
-        return added(prevalences, noise(self._gamma, prevalences.size))
+        return add_noise(prevalences, noise(self._gamma, prevalences.size))
 
     def _prevalences(self, profile: Profile) -> NDArray[np.int64]:
         prevalences = np.zeros(self.largest_count, dtype=np.int64)
@@ -154,7 +154,7 @@ class PrevalenceMechanism(AdditiveMechanism):
         return prevalences
 
 
-def _published(noisy: NDArray[np.int64]) -> Profile:
+def _publish(noisy: NDArray[np.int64]) -> Profile:
     # From here on all is post-processing, and rounding to floats loses accuracy at most.
     sums = np.cumsum(noisy[::-1].astype(np.float64))[::-1]
     return profile_of_fit(np.arange(1, noisy.size + 1), decreasing_fit(sums))

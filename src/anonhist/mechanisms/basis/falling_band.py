@@ -67,15 +67,15 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
         reach = noise_quantile(rate, count, tail / lengths) / count
         seen, meant = ((sums[count:] - sums[:-count]) / count for sums in (before, hoped))
         last, first = slice(count - 1, size), slice(0, size - count + 1)
-        _taken(meant + reach, seen + reach + slack, best_high[last], high[last], np.less)
-        _taken(meant - reach, seen - reach - slack, best_low[first], low[first], np.greater)
+        _take(meant + reach, seen + reach + slack, best_high[last], high[last], np.less)
+        _take(meant - reach, seen - reach - slack, best_low[first], low[first], np.greater)
     # What bounds one number bounds all after it from above; the widest of them is kept, not the narrowest.
     high = np.maximum.accumulate(np.floor(high)[::-1])[::-1]
     low = np.minimum.accumulate(np.ceil(low))
     return np.minimum(low, high), high
 
 
-def _taken(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:
+def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:
     """Keep, in place, the bounds whose window is hoped to be better than the best before."""
     better = is_better(hope, best)
     np.copyto(best, hope, where=better)

@@ -37,14 +37,14 @@ def simulated_noise(rng: np.random.Generator) -> Noise:
     return draw
 
 
-def added(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+def add_noise(values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
     """Add noise to numbers ≥ 0 in whole numbers, saturating at 2^63 − 1: ``min(x + G, 2^63 − 1)``, a function of x + G.
 
     A float could hide a step of one item beyond 2^53, or double it.
 
     Examples
     --------
-    >>> added(np.array([3, 2**63 - 2]), np.array([-5, 9])).tolist()
+    >>> add_noise(np.array([3, 2**63 - 2]), np.array([-5, 9])).tolist()
     [-2, 9223372036854775807]
     """
     return np.asarray(values + np.minimum(noise, MAX_ITEMS - values))

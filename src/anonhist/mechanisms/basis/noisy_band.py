@@ -84,20 +84,22 @@ def of_counts(noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -
     [[2, 1, 1, 0], [3, 2, 1, 0]]
     """
     numbers, hoped = noisy.astype(np.float64), guess.astype(np.float64)
-    band = inverted(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
-    reaching = inverted(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
+    band = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL))
+    reaching = invert(*falling_bounds(numbers, hoped, rate, tail=_TAIL / 2))
     places = np.unique(np.concatenate((reaching.ends - 1, reaching.ends)))
     places = places[places >= 1]
     # The last count there can be has no next one.
     (low, high), (next_low, next_high) = reaching.at(places), reaching.at(np.minimum(places, MAX_ITEMS - 1) + 1)
     lows, highs = np.maximum(low - next_high, 0), high - next_low
-    return Evidence(band, prevalences=PrevalenceBand(*merged(places, lows, highs)))
+    return Evidence(band, prevalences=PrevalenceBand(*merge_steps(places, lows, highs)))
 
 
 def _evidence(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> Evidence:
     """Return bands from bounds of φ_{k+} and φ_r at counts 1..C."""
     ends, lows, highs, leasts, mosts = in_steps(low, high, least, most)
-    return Evidence(KPlusBand(*merged(ends, lows, highs)), prevalences=PrevalenceBand(*merged(ends, leasts, mosts)))
+    return Evidence(
+        KPlusBand(*merge_steps(ends, lows, highs)), prevalences=PrevalenceBand(*merge_steps(ends, leasts, mosts))
+    )
 
 
 def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> tuple[NDArray[np.int64], ...]:
@@ -128,12 +130,12 @@ def in_steps(low: _Numbers, high: _Numbers, least: _Numbers, most: _Numbers) -> 
     return ends, np.minimum(lows, highs), highs, np.minimum(leasts, mosts), mosts
 
 
-def inverted(low: _Numbers, high: _Numbers) -> KPlusBand:
+def invert(low: _Numbers, high: _Numbers) -> KPlusBand:
     """Turn bounds of the counts in descending order into bounds of φ_{k+}.
 
     Examples
     --------
-    >>> band = inverted(np.array([7.0, 2.0]), np.array([9.0, 4.0]))
+    >>> band = invert(np.array([7.0, 2.0]), np.array([9.0, 4.0]))
     >>> [ends.tolist() for ends in band.at([2, 3, 8, 10])]
     [[2, 1, 0, 0], [2, 2, 1, 0]]
     """
@@ -141,7 +143,7 @@ def inverted(low: _Numbers, high: _Numbers) -> KPlusBand:
     ends = np.unique(np.concatenate((lows, highs)))
     ends = ends[ends > 0]
     reached = (np.searchsorted(-side, -ends, side="right") for side in (lows, highs))
-    return KPlusBand(*merged(ends, *reached))
+    return KPlusBand(*merge_steps(ends, *reached))
 
 
 def whole(side: _Numbers) -> NDArray[np.int64]:
@@ -154,7 +156,7 @@ def _whole_highs(side: _Numbers) -> NDArray[np.int64]:
     return np.where(side >= _MOST, MAX_ITEMS, whole(side))
 
 
-def merged(
+def merge_steps(
     ends: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the same steps without those that say what the next one says."""

@@ -92,19 +92,19 @@ class Setting:
         if self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for {self.unit}: give at least "
-                f"{short_decimal(self.smallest_epsilon_per_cell * self.cells)}, or protect a smaller unit."
+                f"{short_decimal(self.smallest_epsilon_per_cell * self.l1_sensitivity)}, or protect a smaller unit."
             )
             raise UsageError(message)
 
     @property
-    def cells(self) -> int:
+    def l1_sensitivity(self) -> int:
         """Largest sorted ℓ1 distance between neighbours: the number of cells in which their diagrams may differ."""
-        return self.unit.max_distance * self.relation.steps
+        return self.unit.max_distance * self.relation.distance
 
     @property
     def epsilon_per_cell(self) -> Fraction:
-        """Budget per cell, epsilon / cells: pure differential privacy adds up along a path of neighbours."""
-        return self.epsilon / self.cells
+        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbours."""
+        return self.epsilon / self.l1_sensitivity
 
     @property
     def delta(self) -> Fraction:
@@ -192,14 +192,14 @@ class Setting:
             )
             raise UsageError(message)
         admitted = self.publishable(profile)
-        if number := self.exceeded(admitted):
+        if number := self.exceeded_number(admitted):
             message = f"`{number}` is below the data: give a larger number that is known without looking at them."
             raise UsageError(message)
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
         """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
-        return released if self.unit.max_count is None else capped(released, self.unit.max_count)
+        return released if self.unit.max_count is None else cap_counts(released, self.unit.max_count)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
         """Return, in a clause, why this mechanism never releases such a profile, with this number of items; or nothing.
@@ -209,7 +209,7 @@ class Setting:
         del profile
         return "" if items is None else NO_ITEMS
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""
         del profile
         return None
@@ -239,12 +239,12 @@ def check_profile(profile: object) -> None:
         raise UsageError(message)
 
 
-def capped(profile: Profile, max_count: int) -> Profile:
+def cap_counts(profile: Profile, max_count: int) -> Profile:
     """Return the profile with every count above ``max_count`` set to it: "max_count or more".
 
     Examples
     --------
-    >>> capped(Profile.from_counts([1, 3, 7, 9]), 5)
+    >>> cap_counts(Profile.from_counts([1, 3, 7, 9]), 5)
     Profile(n=14, num_labels=4, {1: 1, 3: 1, 5: 2})
     """
     reach = profile.k_plus(max_count)

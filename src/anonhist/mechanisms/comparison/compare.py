@@ -16,7 +16,7 @@ from anonhist.mechanisms.comparison.entrants import entrants_of, known_numbers, 
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.names import MECHANISM_NAMES, check_name
-from anonhist.numeric.pulse import share_told
+from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import (
     EpsilonLike,
     NeighboringRelation,
@@ -64,7 +64,7 @@ def compare(
     epsilons
         Budgets.
     mechanisms
-        Names as for :func:`~anonhist.mechanisms.automatic.release`; all by default.
+        Names as for :func:`~anonhist.mechanisms.releasing.release`; all by default.
     repeats
         Releases per mechanism and budget, ≥ 2.
     unit, relation
@@ -106,7 +106,7 @@ def compare(
             f"{type(profile).__name__}."
         )
         raise UsageError(message)
-    budgets, names, runs = check_compared(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
+    budgets, names, runs = check_comparison(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
     given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
     known = known_numbers(given, names)
     protected = profile.unit if unit is None else unit
@@ -122,7 +122,7 @@ def compare(
     for number, (name, mechanism) in enumerate(entrants):
         part = part_of(progress, number / len(entrants), (number + 1) / len(entrants))
         try:
-            measured = _measured(truth, mechanism, runs, source, part)
+            measured = _measure(truth, mechanism, runs, source, part)
         except (UsageError, DataError) as error:
             skipped.append((name, mechanism.epsilon, error.sentence))
             continue
@@ -135,7 +135,7 @@ def compare(
         raise UsageError(message)
     return Comparison(
         tuple(rows),
-        _merged(skipped),
+        _merge(skipped),
         tuple((mechanism.epsilon, mechanism.name) for name, mechanism in entrants if name == "auto"),
         tuple(taken.items()),
         truth.n,
@@ -146,7 +146,7 @@ def compare(
     )
 
 
-def check_compared(
+def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[str, ...], int]:
     """Return budgets, names and repeats as they are meant, or refuse what is wrong whatever the data.
@@ -158,11 +158,11 @@ def check_compared(
 
     Examples
     --------
-    >>> check_compared(epsilons=["0.5"], mechanisms=["auto"], repeats=2)
+    >>> check_comparison(epsilons=["0.5"], mechanisms=["auto"], repeats=2)
     ((Fraction(1, 2),), ('auto',), 2)
     """
-    budgets = tuple(parse_epsilon(each) for each in _listed(epsilons, "epsilons", "[0.1, 1]"))
-    names = MECHANISM_NAMES if mechanisms is None else _listed(mechanisms, "mechanisms", '["auto", "privhist"]')
+    budgets = tuple(parse_epsilon(each) for each in _as_tuple(epsilons, "epsilons", "[0.1, 1]"))
+    names = MECHANISM_NAMES if mechanisms is None else _as_tuple(mechanisms, "mechanisms", '["auto", "privhist"]')
     for name in names:
         if not isinstance(name, str):
             message = f"`mechanisms` must be names such as 'frobenius', not {name!r}."
@@ -176,7 +176,7 @@ def check_compared(
     return budgets, tuple(map(str, names)), parse_whole_number(repeats, name="repeats", least=2)
 
 
-def _listed(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
+def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
     listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
     if not listed:
         message = f"`{name}` must be a list with something in it, such as {example}."
@@ -191,10 +191,10 @@ def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
         raise UsageError(message)
     # One per cell: who is protected matters here, and no budget.
-    return Setting(Fraction(unit.max_distance * relation.steps), unit, relation).admit(profile)
+    return Setting(Fraction(unit.max_distance * relation.distance), unit, relation).admit(profile)
 
 
-def _measured(
+def _measure(
     truth: Profile,
     mechanism: CentralMechanism,
     repeats: int,
@@ -205,7 +205,7 @@ def _measured(
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
     for repeat in range(repeats + 1):
         # Steps of a release tell of the data: here anybody may know them.
-        with share_told(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
+        with tell_share(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
             start = perf_counter()
             release = mechanism.release(truth, source=source)
             seconds = perf_counter() - start
@@ -216,7 +216,7 @@ def _measured(
     return measured
 
 
-def _merged(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
+def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
     """Say each reason once, with all budgets it holds for."""
     budgets: dict[tuple[str, str], list[Fraction]] = {}
     for name, epsilon, reason in skipped:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS
 from anonhist.errors import UsageError
-from anonhist.mechanisms.automatic import choose
 from anonhist.mechanisms.basis.setting import whole_items
 from anonhist.mechanisms.names import mechanism_class, named_mechanism
+from anonhist.mechanisms.releasing import choose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str
     UsageError
         If one is no whole number, or none of the mechanisms needs it.
     """
-    needed = _needed(names)
+    needed = _required_numbers(names)
     known = {option: whole_items(number, name=option) for option, number in given.items() if number is not None}
     foreign = sorted(known.keys() - needed)
     if foreign:
@@ -45,10 +45,12 @@ def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], n
     }
     if unit.max_count is not None:
         del found["public_cap"]  # everybody knows the unit's
-    return {option: number for option, number in found.items() if option in _needed(names) and option not in known}
+    return {
+        option: number for option, number in found.items() if option in _required_numbers(names) and option not in known
+    }
 
 
-def _needed(names: Sequence[str]) -> set[str]:
+def _required_numbers(names: Sequence[str]) -> set[str]:
     taken = {option for name in names if name != "auto" for option in mechanism_class(name).own_options()}
     return taken.intersection(PUBLIC_NUMBERS)
 

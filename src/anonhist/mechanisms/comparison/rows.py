@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.errors import spelled
+from anonhist.errors import spell_out
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -63,7 +63,7 @@ class Skipped:
     @property
     def reason(self) -> str:
         """Why, with parameters as Python writes them."""
-        return spelled(self.sentence)
+        return spell_out(self.sentence)
 
 
 @dataclass(frozen=True)

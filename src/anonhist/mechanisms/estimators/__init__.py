@@ -8,7 +8,6 @@ from anonhist.mechanisms.estimators.entropy import (
     private_entropy,
     recommended_polynomial,
 )
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.noised import Noised
 from anonhist.mechanisms.estimators.power_sum import (
     PowerSumMechanism,
@@ -17,6 +16,7 @@ from anonhist.mechanisms.estimators.power_sum import (
     private_renyi_entropy,
 )
 from anonhist.mechanisms.estimators.sample_coverage import SampleCoverageMechanism, private_sample_coverage
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import (
     Smoothing,
     SupportCoverageMechanism,

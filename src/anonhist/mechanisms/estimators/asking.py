@@ -11,7 +11,7 @@ from anonhist.privacy import parse_whole_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+    from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
     from anonhist.privacy import EpsilonLike, NeighboringRelation, PrivacyUnit
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.properties.assemblage import Assemblage
-from anonhist.properties.sampling import SampleLaw
+from anonhist.properties.sampling import SampleDistribution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +65,8 @@ def largest_bias(
     if alphabet_size is None:
         means = means[1:]
     # Of one item: the mean counts are the probabilities as they stand.
-    law = SampleLaw(Assemblage(means, np.ones(means.shape)), 1)
-    off = law.expectations(statistic.weights) - truth(means)
+    distribution = SampleDistribution(Assemblage(means, np.ones(means.shape)), 1)
+    off = distribution.expectations(statistic.weights) - truth(means)
     if alphabet_size is None:
         ratios = items * off / means
         return max(-float(ratios.min()), 0.0), max(float(ratios.max()), 0.0)

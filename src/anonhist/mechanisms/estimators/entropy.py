@@ -12,8 +12,8 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, surprise
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties.entropy.entropy import entropy_unit
 from anonhist.properties.entropy.jackknife import Jackknife, jackknife_statistic
@@ -21,7 +21,7 @@ from anonhist.properties.entropy.miller_madow import MillerMadow, miller_madow_s
 from anonhist.properties.entropy.plug_in import PlugIn, plug_in_statistic
 from anonhist.properties.entropy.polynomial import Polynomial, polynomial_statistic
 from anonhist.properties.options import check_method
-from anonhist.properties.sampling import SampleLaw
+from anonhist.properties.sampling import SampleDistribution
 
 if TYPE_CHECKING:
     from anonhist.privacy import EpsilonLike, PrivacyUnit
@@ -58,12 +58,12 @@ class PolynomialParameters:
     threshold: int
 
     @classmethod
-    def published(cls, alphabet_size: int) -> PolynomialParameters:
+    def of_inspectre(cls, alphabet_size: int) -> PolynomialParameters:
         """Return those of INSPECTRE: ``L = ⌈1.2·ln k⌉, M = 2·ln k, N = ⌊1.6·ln k⌋``.
 
         Examples
         --------
-        >>> PolynomialParameters.published(1000).degree
+        >>> PolynomialParameters.of_inspectre(1000).degree
         9
         """
         logarithm = math.log(alphabet_size)
@@ -87,7 +87,7 @@ class EntropyMechanism(StatisticMechanism):
     Parameters
     ----------
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
     method
         ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
         ``"plug-in"``.
@@ -170,7 +170,9 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
     """
     size = mechanism.alphabet_size or 1
     logarithm = max(math.log(size), 1.0)
-    references = [Reference(SampleLaw(population, items), population.entropy) for population in populations(size)]
+    references = [
+        Reference(SampleDistribution(population, items), population.entropy) for population in populations(size)
+    ]
 
     # Of a small alphabet several round to the same degree and threshold.
     tried = dict.fromkeys(
@@ -220,7 +222,7 @@ def private_entropy(
     unit
         Whom to protect, items or users; the profile's own unit by default.
     relation
-        Neighbours differ by a unit added or removed (default) or exchanged for another.
+        Neighbours differ by a unit added or removed (default) or replaced by another.
     public_items
         The number of items, where everybody knows it.
     level

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.mechanisms.basis.noise import Noise
-    from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+    from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
     from anonhist.properties.linear import LinearStatistic
 
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
@@ -113,7 +113,7 @@ def distributions(labels: int, rng: np.random.Generator) -> Mapping[str, NDArray
 def entropy_errors(
     *, trials: int, rng: np.random.Generator, advance: Callable[[], None] = lambda: None
 ) -> Iterator[ErrorRow]:
-    """Run Figure 2: entropy of samples from distributions over 1,000 labels, ε = 1, one item exchanged.
+    """Run Figure 2: entropy of samples from distributions over 1,000 labels, ε = 1, one item replaced.
 
     Private estimators are the polynomial with the published parameters, with our noise and with noise of the published
     scale (made independent of the data: the largest over all counts); the polynomial with recommended parameters; and
@@ -121,7 +121,7 @@ def entropy_errors(
     """
     k = ENTROPY_LABELS
     published = EntropyMechanism(
-        _ONE, relation=SUBSTITUTE, alphabet_size=k, polynomial=PolynomialParameters.published(k)
+        _ONE, relation=SUBSTITUTE, alphabet_size=k, polynomial=PolynomialParameters.of_inspectre(k)
     )
     recommended = EntropyMechanism(_ONE, relation=SUBSTITUTE, alphabet_size=k)
     plug_in = EntropyMechanism(_ONE, relation=SUBSTITUTE, method="plug-in")
@@ -129,7 +129,7 @@ def entropy_errors(
     noise = simulated_noise(rng)
     for items in ENTROPY_ITEMS:
         tables = {name: Errors() for name in distributions(2, rng)}
-        scale = _published_entropy_scale(published.statistic(items), PolynomialParameters.published(k).threshold)
+        scale = _published_entropy_scale(published.statistic(items), PolynomialParameters.of_inspectre(k).threshold)
         for _ in range(trials):
             for name, p in distributions(k, rng).items():
                 profile = Profile.from_counts(rng.multinomial(items, p))
@@ -232,7 +232,7 @@ def _private(
     The published noise is ours drawn out, so that the two do not differ by chance.
     """
     items, epsilon = profile.n, float(mechanism.epsilon)
-    noised = mechanism.noised(profile, noise)
+    noised = mechanism.release_with(profile, noise)
     root = math.sqrt(2)
     value = _cut(mechanism, noised.value, items)
     errors.add(title, value - truth, epsilon=epsilon, noise=root * noised.scale)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, in_unit, public_size
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.power_sum import PowerSum, power_sum_statistic
 from anonhist.properties.entropy.entropy import entropy_unit
@@ -29,7 +29,7 @@ LARGEST_ORDER = 12
 class PowerSumMechanism(StatisticMechanism):
     """Private ``Σ_x p_x^a``, estimated by ``M_a = Σ_j (j^(a)/n^(a))·φ_j``, falling factorials, cut to [k^(1−a), 1].
 
-    One item exchanged changes M_a by a/n at most.
+    One item replaced changes M_a by a/n at most.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PowerSumMechanism(StatisticMechanism):
     alphabet_size
         k, how many labels there can be: public; without it the sum is cut to [n^(1−a), 1].
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
     --------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anonhist.properties.linear import LinearStatistic
-    from anonhist.properties.sampling import SampleLaw
+    from anonhist.properties.sampling import SampleDistribution
 
 _GROUPS = 48
 
@@ -27,18 +27,18 @@ class Reference:
 
     Attributes
     ----------
-    law
+    distribution
         Samples from it.
     truth
         What an estimate should be.
     """
 
-    law: SampleLaw
+    distribution: SampleDistribution
     truth: float
 
     def squared_error(self, statistic: LinearStatistic) -> float:
         """Return bias squared plus variance."""
-        mean, variance = self.law.moments(statistic.weights)
+        mean, variance = self.distribution.moments(statistic.weights)
         return (mean - self.truth) ** 2 + variance
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonhist.frozen import frozen
 from anonhist.mechanisms.estimators.asking import Asked
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 class SampleCoverageMechanism(StatisticMechanism):
     """Private ``C = 1 − φ_1/n``, cut to [0, 1]: the share of what comes next that has been seen before.
 
-    One item exchanged changes it by 2/n at most.
+    One item replaced changes it by 2/n at most.
 
     Parameters
     ----------
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
     --------

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.recommendation import Reference, mean_error, populations
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.options import check_method
-from anonhist.properties.sampling import SampleLaw
+from anonhist.properties.sampling import SampleDistribution
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin, good_toulmin
 from anonhist.properties.support_coverage.rarefaction import Rarefaction, rarefaction
@@ -94,7 +94,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     alphabet_size
         k, how many labels there can be, if that is public: the recommendation then is for so many.
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     known = mechanism.alphabet_size
     sizes = [known] if known is not None else [min(math.ceil(each * items), _MOST_LABELS) for each in _LABELS_PER_ITEM]
     references = [
-        Reference(SampleLaw(population, items), population.coverage(mechanism.draws))
+        Reference(SampleDistribution(population, items), population.coverage(mechanism.draws))
         for size in sizes
         for population in populations(size)
     ]

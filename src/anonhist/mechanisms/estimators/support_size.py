@@ -12,7 +12,7 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked, public_size
 from anonhist.mechanisms.estimators.bias import largest_bias, new_labels
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.mechanisms.estimators.support_coverage import SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation
 from anonhist.properties.linear import LinearStatistic
@@ -42,7 +42,7 @@ class SupportSizeMechanism(StatisticMechanism):
     Parameters
     ----------
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
     method
         ``"chebyshev"`` (Wu and Yang 2019) or ``"coverage"`` (the support coverage of ``m = k·ln 30`` draws, of which
         at most k/30 labels are missing); both take it that no label has a probability below 1/k. Or ``"observed"``, the
@@ -88,7 +88,7 @@ class SupportSizeMechanism(StatisticMechanism):
     def statistic(self, items: int) -> LinearStatistic:
         """Return the weights for a public number of items."""
         if self.alphabet_size is None or self.method == "observed":
-            return LinearStatistic(_seen, head=1)
+            return LinearStatistic(_indicator, head=1)
         if self.method == "chebyshev":
             return Chebyshev(self.alphabet_size).statistic(items)
         draws = math.ceil(self.alphabet_size * _DRAWS_PER_LABEL)
@@ -114,7 +114,7 @@ class SupportSizeMechanism(StatisticMechanism):
         return super().sampling_error(weights, value, scale)
 
 
-def _seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts > 0, 1.0, 0.0)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.estimators.asking import Asked
-from anonhist.mechanisms.estimators.mechanism import StatisticMechanism
+from anonhist.mechanisms.estimators.statistic_mechanism import StatisticMechanism
 from anonhist.privacy import NeighboringRelation, parse_whole_number
 from anonhist.properties.diversity.uniformity import DistanceToUniformity, distance_bias, uniformity_statistic
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class UniformityMechanism(StatisticMechanism):
     """Private ``Σ_x |p_x − 1/k|``, plug-in, cut to [0, 2·(1 − 1/k)].
 
-    One item exchanged changes it by 2/n at most.
+    One item replaced changes it by 2/n at most.
 
     Parameters
     ----------
     alphabet_size
         k, how many labels there can be: public.
     epsilon, unit, relation, public_items
-        See :class:`~anonhist.mechanisms.estimators.mechanism.StatisticMechanism`, which has the guarantee.
+        See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class WholeWeights:
 
     @property
     def replaced(self) -> int:
-        """Largest change of F when one of n items is exchanged for another.
+        """Largest change of F when one of n items is replaced by another.
 
         A label of count a rises while another falls from b + 1 to b: ``|D(a) − D(b)|`` with ``a + b ≤ n − 1``. Exact
         where every count is a knot; else the bound on sums is dropped.

@@ -67,22 +67,22 @@ class Band:
 
     def run(self, future: BlockVector) -> BlockVector:
         """Apply one step along a run: the future seen before the step, from that seen after it."""
-        after, lower = future.with_shifted(-self.states)
-        return self._weighted(after, after.values, lower)
+        after, lower = future.with_shift(-self.states)
+        return self._weigh(after, after.values, lower)
 
     def step(self, future: BlockVector) -> BlockVector:
         """Apply one step at which the reference drops by one."""
-        after, higher = future.with_shifted(self.states)
-        return self._weighted(after, higher, after.values)
+        after, higher = future.with_shift(self.states)
+        return self._weigh(after, higher, after.values)
 
-    def _weighted(self, after: BlockVector, stayed: NDArray[np.float64], fell: NDArray[np.float64]) -> BlockVector:
+    def _weigh(self, after: BlockVector, stayed: NDArray[np.float64], fell: NDArray[np.float64]) -> BlockVector:
         levels, states = self.levels.size, self.states
         if states == 1:
             values = self._block_weight * (stayed + fell)
         else:
             crossed = stayed.reshape(levels, states) @ self.stay.T + fell.reshape(levels, states) @ self.drop.T
             values = (self.weight[:, None] * crossed).reshape(self.blocks, -1)
-        return BlockVector(values, after.exponents).normalised()
+        return BlockVector(values, after.exponents).normalise()
 
     def _step_rows(self) -> NDArray[np.float64]:
         m = self.states
@@ -103,7 +103,7 @@ class Band:
         return found
 
     def _square(self, exponent: int) -> BlockMatrix:
-        square = self.power(exponent - 1).squared(floor=negligible_order(self.parameters))
+        square = self.power(exponent - 1).square(floor=negligible_order(self.parameters))
         self._put_stays(square, exponent)
         return square
 

@@ -36,7 +36,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
     """Release a profile drawn with probability ``∝ e^{−c‖λ−μ‖₁}`` over the partitions μ below a public hyperbola.
 
     λ is the private partition, and μ may be any partition with ``i·μ_i ≤ N`` for all i: these include all of at most N
-    items. c is the largest that the budget per cell pays for (:func:`calibrate`, z = 0). A draw with more than N items
+    items. c is the largest that the budget per cell allows (:func:`calibrate`, z = 0). A draw with more than N items
     is cut down to N, from the largest counts.
 
     The published mechanism draws from all partitions of at most N items. They are not closed under unions, and only
@@ -95,7 +95,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     @property
     def family(self) -> FamilyParameters:
-        """(c, z = 0), c the largest that the budget per cell pays for."""
+        """(c, z = 0), c the largest that the budget per cell allows."""
         return calibrate(self.epsilon_per_cell, 0.0, chains=_CHAINS)
 
     @property
@@ -108,10 +108,10 @@ class BoundedPartitionMechanism(DrawnMechanism):
 
     @property
     def delta(self) -> Fraction:
-        """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
+        """The chance that an exact draw would leave the band, as :func:`band_delta` bounds it."""
         return band_delta(self.epsilon)
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public number of items where there are more."""
         return "public_items" if profile.n > self.public_items else None
 

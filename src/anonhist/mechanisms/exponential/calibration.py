@@ -109,7 +109,7 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
     z
         Another z, from 0 to 1/4; where the largest c asks for less, q/(1+q) is taken.
     chains
-        How many times the rounding of one chain is paid for.
+        How many times the rounding of one chain is charged.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
 
 
 def check_member(member: object, epsilon: Fraction) -> None:
-    """Refuse a member of the family that a budget per cell does not pay for, or that the program is not made for.
+    """Refuse a member of the family that a budget per cell does not allow, or that the program is not made for.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
 def band_delta(epsilon: Fraction) -> Fraction:
     """Return the δ of one draw: ``2 ⌈e^ε⌉ β``, β = 2^−70 the chance that it leaves the band.
 
-    With P the exact law and P̂ = P given that the draw stays in the band, ``P̂_λ(E) ≤ P_λ(E)/(1−β)`` and
+    With P the exact distribution and P̂ = P given that the draw stays in the band, ``P̂_λ(E) ≤ P_λ(E)/(1−β)`` and
     ``P_λ'(E) ≤ P̂_λ'(E) + β``, whence ``P̂_λ(E) ≤ e^ε/(1−β)·(P̂_λ'(E) + β)``.
     """
     return 2 * math.ceil(math.exp(float(epsilon))) * BAND_DELTA

@@ -1,9 +1,9 @@
 """Denoising: the partition nearest in expectation to where an exponential mechanism's output came from.
 
-Under a uniform prior the law of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded factor
-and is left out, so it is the plain diagonal chain around μ. The cells that are more likely in than out form a Young
-diagram, the minimiser of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels, read off
-forward and backward sums. Post-processing: it costs no privacy.
+Under a uniform prior the distribution of the truth λ given the output μ is ``∝ q^{‖λ−μ‖₁}/Z(λ)``; Z varies by a bounded
+factor and is left out, so it is the plain diagonal chain around μ. The cells that are more likely in than out form a
+Young diagram, the minimiser of the expected sorted ℓ1 distance: its diagonals are the medians of the chain's levels,
+read off forward and backward sums. Post-processing: it costs no privacy.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def _lengths(side: SideChain, start: BlockVector, size: int) -> NDArray[np.int64
         if now != level:
             drops.append(content)
         content, level = content + 1, now
-    return _completed(within_int64(drops)[::-1], size)
+    return _complete(within_int64(drops)[::-1], size)
 
 
-def _completed(lengths: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _complete(lengths: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Return exactly ``size`` lengths: a median on the brink may be rounded differently at two diagonals."""
     if lengths.size >= size:
         return lengths[:size]
@@ -107,8 +107,8 @@ def _search(
 def _after(band: Band, forward: BlockVector, *, up: int) -> BlockVector:
     """Forward weights one content on: from u to u + up (stay) and u + up − 1 (drop), u counted from the reference."""
     weighted = BlockVector(forward.values * band.weight.reshape(band.blocks, -1), forward.exponents)
-    own, beside = weighted.with_shifted(-1 if up else 1)
-    return BlockVector(own.values + beside, own.exponents).normalised()
+    own, beside = weighted.with_shift(-1 if up else 1)
+    return BlockVector(own.values + beside, own.exponents).normalise()
 
 
 def _median(weights: NDArray[np.float64]) -> int:

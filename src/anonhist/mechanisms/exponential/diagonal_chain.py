@@ -14,7 +14,7 @@ import numpy as np
 
 from anonhist.mechanisms.exponential.band import DROP_P, DROP_T, STAY_P, STAY_T, band_of
 from anonhist.mechanisms.exponential.side_chain import SideChain
-from anonhist.numeric import BlockVector, aligned
+from anonhist.numeric import BlockVector, align
 from anonhist.profiles import FrobeniusCoordinates
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -29,7 +29,7 @@ _EDGES = ((_STAY, _STAY), (_STAY, _DROP), (_DROP, _STAY), (_DROP, _DROP))
 
 
 class DiagonalChain:
-    """The law of a family member around one reference partition, prepared for drawing.
+    """The distribution of a family member around one reference partition, prepared for drawing.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class DiagonalChain:
     offsets : ndarray of int64, shape (2w+1,)
         Levels of μ at content 0 inside the band, as offsets from D.
     log_normalizer : float
-        ``ln Z(λ)``, of the law inside the band.
+        ``ln Z(λ)``, of the distribution inside the band.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class DiagonalChain:
         self.offsets = self.band.levels
         most = MAX_ITEMS if cap is None else cap.durfee_size
         self._allowed = self.offsets + self.durfee_size <= most
-        values, exponents = zip(*(self._joined(right, left) for right, left in _EDGES), strict=True)
-        joined, exponent = aligned(np.concatenate(values), np.concatenate(exponents))
+        values, exponents = zip(*(self._join_sides(right, left) for right, left in _EDGES), strict=True)
+        joined, exponent = align(np.concatenate(values), np.concatenate(exponents))
         self._join = joined.reshape(len(_EDGES), -1)
         self.log_normalizer = math.log(float(joined.sum())) + int(exponent) * math.log(2)
 
@@ -120,7 +120,7 @@ class DiagonalChain:
             values[inside, column], exponents[inside] = side.future.take(at[inside] * m + flag)
         return values, exponents
 
-    def _joined(self, right_edge: int, left_edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _join_sides(self, right_edge: int, left_edge: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Weights of the levels at content 0 with these edges, and their exponents."""
         z = self.parameters.z
         right, right_exponents = self._futures(self.right, right_edge)

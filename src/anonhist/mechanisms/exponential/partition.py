@@ -69,7 +69,7 @@ class PartitionMechanism(DrawnMechanism):
     ``(epsilon, δ)``-differential privacy with δ = ⌈e^ε⌉·2^−69, for profiles of Durfee size at most 2^20 (all with n ≤
     2^40). In exact arithmetic δ would be 0: it is the chance, bounded without looking at the data, that an exact draw
     would leave the band the program keeps. The rounding of floating-point numbers is bounded (:func:`rounding_loss`)
-    and paid for inside ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
+    and charged to ``epsilon``. Draws from the rounded weights are exact. Proof: docs/proofs/partition.md.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def family(self) -> FamilyParameters:
-        """The member of the family that is drawn from: by default the one that the budget per cell pays for."""
+        """The member of the family that is drawn from: by default the one that the budget per cell allows."""
         return self.member or calibrate(self.epsilon_per_cell)
 
     @property
@@ -153,14 +153,14 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def delta(self) -> Fraction:
-        """The chance that an exact draw would leave the band, as :func:`band_delta` pays for it."""
+        """The chance that an exact draw would leave the band, as :func:`band_delta` bounds it."""
         return band_delta(self.epsilon)
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         family = self.family
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
-            drawn = [_denoised(partition, family.c) for partition in drawn]
+            drawn = [_denoise(partition, family.c) for partition in drawn]
         # Around few items the same diagrams come again and again.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
@@ -170,5 +170,5 @@ class PartitionMechanism(DrawnMechanism):
         return [made[key] for key in keys]
 
 
-def _denoised(drawn: FrobeniusCoordinates, c: float) -> FrobeniusCoordinates:
+def _denoise(drawn: FrobeniusCoordinates, c: float) -> FrobeniusCoordinates:
     return denoise(drawn, c=c) if drawn.durfee_size * c >= _WORTH_DENOISING else drawn

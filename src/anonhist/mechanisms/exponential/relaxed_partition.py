@@ -54,7 +54,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     Guarantees
     ----------
     ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are refused, visibly. Rounding
-    is bounded and paid for inside ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
+    is bounded and charged to ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
 
     Notes
     -----
@@ -140,14 +140,14 @@ class RelaxedPartitionMechanism(DrawnMechanism):
     def _c(self) -> float:
         return float(self.epsilon_per_cell) / 2 * (1 - _ROUNDING)
 
-    def exceeded(self, profile: Profile) -> str | None:
+    def exceeded_number(self, profile: Profile) -> str | None:
         """Name the public number of items where there are more."""
         return "public_items" if profile.n > self.public_items else None
 
     def _run(self, profile: Profile, size: int, choices: Choices) -> list[Profile]:
         window = _Window(profile.partition(), self.radius)
         futures = window.log_futures(self._c)
-        drawn = (Profile.from_counts(window.drawn(futures, choices)) for _ in range(size))
+        drawn = (Profile.from_counts(window.draw(futures, choices)) for _ in range(size))
         return list(pulsing(with_at_most(partition, self.public_items) for partition in drawn))
 
 
@@ -157,10 +157,10 @@ class _Window:
     def __init__(self, rows: NDArray[np.int64], radius: int) -> None:
         # Row i + 1 of no partition within the radius is longer than 0 once i labels beyond the last cost more than it.
         self.rows = np.append(rows, np.zeros(radius + 1, dtype=np.int64))
-        self.highest = _filled(self.rows, radius)
+        self.highest = _fill(self.rows, radius)
         # What is missing is what would be filled in with the picture turned by half a circle.
         top = int(rows[0]) if rows.size else 0
-        self.lowest = np.maximum(top - _filled((top - self.rows)[::-1], radius)[::-1], 0)
+        self.lowest = np.maximum(top - _fill((top - self.rows)[::-1], radius)[::-1], 0)
 
     def log_futures(self, c: float) -> list[NDArray[np.float64]]:
         """Return for each row, the last first, ``ln F_i(v)``, v = lowest..highest, up to a constant for each row.
@@ -177,7 +177,7 @@ class _Window:
             below, first = np.logaddexp.accumulate(weights), int(low)
         return futures
 
-    def drawn(self, futures: list[NDArray[np.float64]], choices: Choices) -> NDArray[np.int64]:
+    def draw(self, futures: list[NDArray[np.float64]], choices: Choices) -> NDArray[np.int64]:
         """Draw the rows from the first on, none longer than the one before."""
         drawn = np.zeros(self.rows.size, dtype=np.int64)
         longest = int(self.highest[0])
@@ -190,7 +190,7 @@ class _Window:
         return drawn
 
 
-def _filled(rows: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+def _fill(rows: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
     """Return for each i the largest h with ``Σ_{j ≤ i} (h − λ_j)_+ ≤ cells``; rows in descending order."""
     sums = np.append(0, np.cumsum(rows))
     number = np.arange(1, rows.size + 1)

@@ -181,7 +181,7 @@ class SideChain:
         base = before // m * m
         columns = base[:, None] + np.arange(2 * m)
         np.minimum(columns, self.band.size - 1, out=columns)  # the topmost level has no level above: weight zero
-        return base + choices.rows(segment.future.weighted(self.band.step_rows[before], columns))
+        return base + choices.rows(segment.future.weigh(self.band.step_rows[before], columns))
 
     def _draw_run(self, before: NDArray[np.int64], segment: Segment, choices: Choices) -> NDArray[np.int64]:
         m = self.band.states
@@ -227,7 +227,7 @@ class SideChain:
                 content, level = content + 1, level - 1
                 continue
             crossings = np.concatenate((band.drop[inner], band.stay[inner]))
-            weights = band.tail.weighted(crossings, np.arange(at - m, at + m))
+            weights = band.tail.weigh(crossings, np.arange(at - m, at + m))
             if inner == STAY_P:
                 # From here each further stay has probability q^level: count them at once, then drop.
                 content += choices.geometric(band.parameters.c, level)
@@ -275,7 +275,7 @@ def without_higher(future: BlockVector, highest: int) -> BlockVector:
     """Forbid all levels above one (z = 0 only); ``highest`` is its index in the band."""
     kept = future.values.copy()
     kept.reshape(-1)[highest + 1 :] = 0.0
-    return BlockVector(kept, future.exponents).normalised()
+    return BlockVector(kept, future.exponents).normalise()
 
 
 def within_int64(drops: list[int]) -> NDArray[np.int64]:

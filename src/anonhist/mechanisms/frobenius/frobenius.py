@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.mechanisms.basis.noise import added, simulated_noise
+from anonhist.mechanisms.basis.noise import add_noise, simulated_noise
 from anonhist.mechanisms.basis.published import bounded_profile
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 from anonhist.mechanisms.frobenius.column_band import prevalence_band
@@ -37,8 +37,8 @@ class FrobeniusMechanism(AdditiveMechanism):
 
     With D the Durfee size and ``arm_k = λ_k − k``, ``leg_k = λ'_k − k`` (both 0 for k > D), it draws
     ``D̃ = D + G``, ``ãrm_k = arm_k + G``, ``l̃eg_k = leg_k + G`` for k = 1..K, each G independent with
-    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``cells`` the largest sorted ℓ1 distance of neighbours. Below a budget per cell of
-    0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
+    ``P(G = j) ∝ exp(−ε|j|/Δ)``, Δ = ``l1_sensitivity`` the largest sorted ℓ1 distance of neighbours. Below a budget per
+    cell of 0.9, arms (and legs) that differ by less than the noise are drawn in groups, their sum with one G
     (:func:`~anonhist.mechanisms.frobenius.row_groups.noisy_rows`). K and the groups are read off released values alone.
     What is published is the partition nearest to them in expected sorted ℓ1 distance (:func:`posterior_medians`), and
     intervals for the true φ_{k+} and φ_r (:func:`~anonhist.mechanisms.frobenius.row_band.k_plus_band`,
@@ -95,7 +95,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         return [
             (self.publishable(run), misfit)
             for seen in self._batches(profile, size, rng)
-            for run, misfit in self._fitted(*seen)
+            for run, misfit in self._fit(*seen)
         ]
 
     def simulate_with_evidence(
@@ -105,7 +105,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         return [
             (self.publishable(run), self._evidence(self.publishable(run), arms.of(only), legs.of(only), misfit))
             for sizes, arms, legs in self._batches(profile, size, rng)
-            for number, (run, misfit) in enumerate(self._fitted(sizes, arms, legs))
+            for number, (run, misfit) in enumerate(self._fit(sizes, arms, legs))
             for only in [np.arange(sizes.size) == number]
         ]
 
@@ -118,14 +118,14 @@ class FrobeniusMechanism(AdditiveMechanism):
         length = public.durfee_size + math.ceil(_MARGIN / float(self.epsilon_per_cell))
         batch = max(1, _SIMULATED_CELLS // (80 * length))
         for begun in range(0, size, batch):
-            yield self._seen(public, min(batch, size - begun), noise)
+            yield self._draw_noisy(public, min(batch, size - begun), noise)
 
     def _run(self, profile: Profile, noise: Noise) -> Profile:
         return self._run_once(profile, noise)[0]
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence]:
-        sizes, arms, legs = self._seen(FrobeniusCoordinates.of(profile), 1, noise)
-        ((run, misfit),) = self._fitted(sizes, arms, legs)
+        sizes, arms, legs = self._draw_noisy(FrobeniusCoordinates.of(profile), 1, noise)
+        ((run, misfit),) = self._fit(sizes, arms, legs)
         released = self.publishable(run)
         return released, self._evidence(released, arms, legs, misfit)
 
@@ -134,7 +134,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         band = k_plus_band(released, arms, legs, epsilon=epsilon)
         return Evidence(band, misfit, prevalence_band(released, arms, legs, epsilon=epsilon))
 
-    def _seen(
+    def _draw_noisy(
         self, coordinates: FrobeniusCoordinates, count: int, draw: Noise
     ) -> tuple[NDArray[np.int64], NoisyRows, NoisyRows]:
         """Spend the budget ``count`` times: return noisy Durfee sizes, arms and legs."""
@@ -154,7 +154,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         while max(int(side.sums[:, -1].max()) for side in sides) > margin:
             seen = sides[0].sums.shape[1]
             sides = [
-                side.followed_by(NoisyRows.alone(added(_length(lengths, seen), noise(count, 1))))
+                side.followed_by(NoisyRows.alone(add_noise(_length(lengths, seen), noise(count, 1))))
                 for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
             ]
         return sizes, sides[0], sides[1]
@@ -165,7 +165,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         """Return the arms and legs that are fitted to each run."""
         return posterior_medians(sizes, arms, legs, epsilon=float(self.epsilon_per_cell))
 
-    def _fitted(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
+    def _fit(self, sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows) -> list[tuple[Profile, float]]:
         """Return what is published of each run, and its misfit."""
         found = self._fits(sizes, arms, legs)
         misfits = unsmoothed_misfit([arm for arm, _ in found], [leg for _, leg in found], arms.beside(legs))

@@ -79,20 +79,20 @@ def _medians(
     count = sizes.size
     noisy = arms.beside(legs)
 
-    def settled(evidence: NDArray[np.float64]) -> bool:
-        joint = _seen(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
+    def is_settled(evidence: NDArray[np.float64]) -> bool:
+        joint = _log_weights(sizes, evidence, epsilon) + evidence[:count] + evidence[count:]
         return bool(np.all(joint[:, -1] < joint.max(axis=1) - _NEGLIGIBLE))
 
-    def shaped(size: NDArray[np.int64]) -> RowPosterior:
+    def posterior(size: NDArray[np.int64]) -> RowPosterior:
         scale = np.maximum(size, 1).astype(np.float64)
         scales = np.concatenate((scale, scale))
-        return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=settled, scales=scales)
+        return RowPosterior(noisy, epsilon=epsilon, grid=_FINE, settled=is_settled, scales=scales)
 
     size = sizes
     if fit:
-        size = _size(_durfee(RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=settled), sizes)[0])
-        size = _size(_durfee(shaped(size), sizes)[0])
-    sides = shaped(size)
+        size = _size(_durfee(RowPosterior(noisy, epsilon=epsilon, grid=_COARSE, settled=is_settled), sizes)[0])
+        size = _size(_durfee(posterior(size), sizes)[0])
+    sides = posterior(size)
     reaches, others = _durfee(sides, sizes)
     rows = sides.median_rows(others, np.concatenate((reaches, reaches)))
     found = _size(reaches)
@@ -105,7 +105,7 @@ def _medians(
 def _durfee(sides: RowPosterior, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return ``P(m ≥ k)``, shape (r, M + 1), and for each side the log weight of m from all but that side."""
     count, evidence = sizes.size, sides.log_evidence
-    seen = _seen(sizes, evidence, sides.epsilon)
+    seen = _log_weights(sizes, evidence, sides.epsilon)
     joint = seen + evidence[:count] + evidence[count:]
     probability = np.exp(joint - joint.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
@@ -113,7 +113,7 @@ def _durfee(sides: RowPosterior, sizes: NDArray[np.int64]) -> tuple[NDArray[np.f
     return reaches, np.concatenate((seen + evidence[count:], seen + evidence[:count]))
 
 
-def _seen(sizes: NDArray[np.int64], evidence: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def _log_weights(sizes: NDArray[np.int64], evidence: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
     """Return the log weight of each m from the noisy Durfee size."""
     return np.asarray(-epsilon * np.abs(np.arange(evidence.shape[1]) - sizes[:, None].astype(np.float64)))
 

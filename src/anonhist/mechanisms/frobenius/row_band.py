@@ -67,7 +67,7 @@ def k_plus_band(
     positions = arms.sums.shape[1]
     here = np.arange(1, positions + 1)
     ranked = np.append(np.repeat(released.counts[::-1], _first(released.prevalences[::-1], positions)), 0)
-    rows = _padded(ranked[:-1][:positions].astype(np.float64), positions)
+    rows = _pad(ranked[:-1][:positions].astype(np.float64), positions)
     columns = released.cumulative_prevalence(here).astype(np.float64)
     row_lows, row_highs = _bounds(arms, rows, epsilon, tail)
     column_lows, column_highs = _bounds(legs, columns, epsilon, tail)
@@ -121,7 +121,7 @@ def _first(labels: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return rises(before)
 
 
-def _padded(values: _Numbers, length: int) -> _Numbers:
+def _pad(values: _Numbers, length: int) -> _Numbers:
     return np.concatenate((values, np.zeros(length - values.size)))
 
 
@@ -146,7 +146,7 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> t
         hoped = (guessed + reach + positions) / rows
         better = hoped < best_upper[last]
         best_upper[last][better] = hoped[better]
-        upper[last][better] = np.floor(_widened((seen + reach + positions) / rows, 1))[better]
+        upper[last][better] = np.floor(_widen((seen + reach + positions) / rows, 1))[better]
         hoped = _least(guessed - reach, begins[first], rows)
         better = hoped > best_lower[first]
         best_lower[first][better] = hoped[better]
@@ -166,12 +166,12 @@ def _bounds(noisy: NoisyRows, guess: _Numbers, epsilon: float, tail: float) -> t
 def _least(total: _Numbers, before: NDArray[np.int64], rows: _Numbers) -> _Numbers:
     """Return the least whole λ with ``Σ_{t<m} max(λ − b − 1 − t, 0) ≥ total``, below 0 where it is no bound."""
     positive = np.maximum(total, 0)
-    within = np.ceil(_widened((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
-    beyond = np.ceil(_widened((positive + rows * (rows - 1) / 2) / rows, -1))
+    within = np.ceil(_widen((np.sqrt(1 + 8 * positive) - 1) / 2, -1))
+    beyond = np.ceil(_widen((positive + rows * (rows - 1) / 2) / rows, -1))
     return np.where(total > 0, before + 1 + np.where(within <= rows, within, beyond), total - 1)
 
 
-def _widened(values: _Numbers, sign: int) -> _Numbers:
+def _widen(values: _Numbers, sign: int) -> _Numbers:
     """Move bounds outwards by more than floats round, so that rounding to whole numbers does not cut them."""
     return values + sign * (1e-9 + 2.0**-50 * np.abs(values))
 

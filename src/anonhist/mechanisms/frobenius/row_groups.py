@@ -5,7 +5,7 @@ than m noisy rows: their mean is off by 1/m of the noise. With a gap g between n
 error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
 
 Positions are taken in stages, each a quarter as long as all before it, and the gap is read off the noisy sums of
-the two stages before: released values, so nothing is paid for the look. Each row is in exactly one group.
+the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,7 @@ def noisy_rows(
     padded = np.zeros(positions, dtype=np.int64)
     padded[: lengths.size] = lengths[:positions]
     if epsilon >= ALONE_FROM:
-        return NoisyRows.alone(added(np.broadcast_to(padded, noise.shape), noise))
+        return NoisyRows.alone(add_noise(np.broadcast_to(padded, noise.shape), noise))
     sums, begins = np.empty(noise.shape, dtype=np.int64), np.empty(noise.shape, dtype=np.bool_)
     stages: list[_Stage] = []
     first = 0
@@ -101,7 +101,7 @@ def noisy_rows(
         group = np.arange(last - first) // each[:, None]
         whole = np.zeros(group.shape, dtype=np.int64)
         np.add.at(whole, (np.arange(runs)[:, None], group), padded[first:last])
-        seen = added(whole, noise[:, first:last])
+        seen = add_noise(whole, noise[:, first:last])
         stages.append(_Stage.of(seen, group, first))
         sums[:, first:last] = np.take_along_axis(seen, group, axis=1)
         begins[:, first:last] = np.diff(group, axis=1, prepend=-1) > 0

@@ -7,7 +7,7 @@ a chain in k,
     F_k(y) = x(y) q^{|y − ỹ_k|} Σ_{y' ≥ y} F_{k−1}(y'),
     A(m) = Σ_y F_m(y) · q^{Σ_{k>m} |ỹ_k − k|} / Π_{j≤m} (1 − x(j)),
 
-by running sums inside a window around a first fit. Forward and backward sums give the law of every row.
+by running sums inside a window around a first fit. Forward and backward sums give the distribution of every row.
 
 Where several rows were seen by one noisy sum, the chain carries along, for each y, the mean and the variance of the sum
 of the group's rows so far, by two more running sums; the sum is taken to be normal given y where it is weighed.
@@ -114,7 +114,7 @@ class RowPosterior:
             weight = self._weights.at(k)
             above = self._sums.upwards(previous, self._moved[k]) if k else None
             if moments:
-                moments = self._joined(k, previous, moments, above)
+                moments = self._join(k, previous, moments, above)
                 self._weights.weigh_sums(k, self._weights.ends_group[k], weight, moments)
                 self._moments[:, i] = moments
             if above is not None:
@@ -126,7 +126,7 @@ class RowPosterior:
         self._kept_block = block
         return kept
 
-    def _joined(
+    def _join(
         self,
         k: int,
         previous: NDArray[np.float64],

@@ -119,7 +119,7 @@ class RowWeights:
         mean, variance = (moment[at] for moment in moments)
         apart = self._epsilon * np.sqrt(3 * variance)
         middle = self._epsilon * (mean - self._aim[k][at, None])
-        weight[at] *= (4 * _decayed(middle) + _decayed(middle + apart) + _decayed(middle - apart)) / 6
+        weight[at] *= (4 * _decay(middle) + _decay(middle + apart) + _decay(middle - apart)) / 6
 
 
 def step_of(epsilon: float, grid: float) -> int:
@@ -132,7 +132,7 @@ def places_of(epsilon: float, grid: float) -> int:
     return 2 * int(np.ceil(_REACH / (epsilon * step_of(epsilon, grid)))) + 1
 
 
-def _decayed(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
+def _decay(exponent: NDArray[np.float64]) -> NDArray[np.float64]:
     found = np.abs(exponent)
     np.negative(np.minimum(found, _STEEPEST, out=found), out=found)
     return np.asarray(np.exp(found, out=found))

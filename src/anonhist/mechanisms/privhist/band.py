@@ -24,7 +24,7 @@ import numpy as np
 
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
-from anonhist.mechanisms.basis.noisy_band import in_steps, inverted, merged
+from anonhist.mechanisms.basis.noisy_band import in_steps, invert, merge_steps
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
     places = places[places > threshold]
     (lowest, highest), (next_low, next_high) = sharper.at(places), sharper.at(places + 1)
     return Evidence(
-        KPlusBand(*merged(np.append(ends, beyond.ends), *_falling(lows, highs))),
+        KPlusBand(*merge_steps(np.append(ends, beyond.ends), *_make_falling(lows, highs))),
         prevalences=PrevalenceBand(
-            *merged(
+            *merge_steps(
                 np.append(ends, places),
                 np.append(bounds[2], np.maximum(lowest - next_high, 0)),
                 np.append(bounds[3], highest - next_low),
@@ -124,7 +124,7 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
     border, size = parts.reaching.size + 1, parts.large.size
     guess = _large_of(released, border, size)
     found, hoped = (
-        inverted(*falling_bounds(numbers, guess, parts.rate, tail=tail))
+        invert(*falling_bounds(numbers, guess, parts.rate, tail=tail))
         for numbers in (parts.large.astype(np.float64), guess)
     )
     reach, middle = noise_quantile(parts.rate, 1, tail), size - parts.border
@@ -134,7 +134,9 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
     is_sharper = released.k_plus(border) + reach < hoped.at(ends)[1]
     return KPlusBand(
         np.append(border, ends),
-        *_falling(np.append(least, found.lows[kept]), np.append(most, np.where(is_sharper, most, found.highs[kept]))),
+        *_make_falling(
+            np.append(least, found.lows[kept]), np.append(most, np.where(is_sharper, most, found.highs[kept]))
+        ),
     )
 
 
@@ -147,7 +149,7 @@ def _large_of(released: Profile, border: int, size: int) -> _Numbers:
     return np.append(large, np.full(size - large.size, border)).astype(np.float64)
 
 
-def _falling(lows: _Whole, highs: _Whole) -> tuple[_Whole, _Whole]:
+def _make_falling(lows: _Whole, highs: _Whole) -> tuple[_Whole, _Whole]:
     """Widen bounds so that neither increases."""
     highs = np.maximum.accumulate(highs[::-1])[::-1]
     return np.minimum(np.minimum.accumulate(lows), highs), highs

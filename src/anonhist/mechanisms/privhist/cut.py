@@ -35,7 +35,7 @@ class LargeCounts:
         """m, the number of large counts."""
         return int(self.prevalences.sum())
 
-    def expanded(self) -> NDArray[np.int64]:
+    def expand(self) -> NDArray[np.int64]:
         """Return N^bl_(1) ≥ … ≥ N^bl_(m), one count per label."""
         return np.repeat(self.counts[::-1], self.prevalences[::-1])
 

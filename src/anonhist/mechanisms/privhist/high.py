@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.mechanisms.basis.noise import added
+from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.profiles.whole import MAX_ITEMS
 
@@ -53,7 +53,7 @@ def noisy_blocks(
     # H1., H2.: counts are clipped at the last boundary, 2N.
     levels = boundaries(large, items=items, threshold=threshold, epsilon=float(rate))
     # H3., H4.
-    return levels, added(block_sums(profile, levels), noise(rate, levels.size))
+    return levels, add_noise(block_sums(profile, levels), noise(rate, levels.size))
 
 
 def high_privacy(levels: NDArray[np.int64], sums: NDArray[np.int64]) -> Profile:

@@ -12,7 +12,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
-from anonhist.mechanisms.basis.noise import added, exact_noise, simulated_noise
+from anonhist.mechanisms.basis.noise import add_noise, exact_noise, simulated_noise
 from anonhist.mechanisms.basis.setting import make_release, without_sizes
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.mechanisms.privhist.band import NoisyParts, of_few, of_parts
@@ -82,7 +82,7 @@ class BudgetShares:
         return cls(Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
 
     @classmethod
-    def recommended(cls, epsilon_per_cell: Fraction) -> BudgetShares:
+    def recommend(cls, epsilon_per_cell: Fraction) -> BudgetShares:
         """Return a fiftieth for n and, as the paper recommends, the rest for the cut, or about half each.
 
         Above a budget of 1 per cell 1/50 and 49/50, else 1/50, 12/25 and 1/2. (More for the blocks errs less on all
@@ -107,9 +107,9 @@ class BudgetShares:
 
     @classmethod
     def of(cls, asked: BudgetShares | str | None, epsilon_per_cell: Fraction) -> BudgetShares:
-        """Return what was asked for: shares, text for :meth:`parse`, or None for :meth:`recommended`."""
+        """Return what was asked for: shares, text for :meth:`parse`, or None for :meth:`recommend`."""
         if asked is None:
-            return cls.recommended(epsilon_per_cell)
+            return cls.recommend(epsilon_per_cell)
         if isinstance(asked, str):
             return cls.parse(asked)
         if not isinstance(asked, BudgetShares):
@@ -137,7 +137,7 @@ class PrivHistMechanism(CentralMechanism):
         See :class:`~anonhist.mechanisms.basis.setting.Setting`.
     shares
         How the budget is divided, or text for :meth:`BudgetShares.parse` such as ``"thirds"``; by default
-        :meth:`BudgetShares.recommended` for the regime.
+        :meth:`BudgetShares.recommend` for the regime.
 
     Raises
     ------
@@ -259,13 +259,13 @@ class PrivHistMechanism(CentralMechanism):
         small, large = cut(profile, threshold, border, shift=int(noise(for_cut, 1)[0]))
         # 3. is needed for low privacy alone, and what is not looked at need not be drawn; 4.
         low = epsilon > 1
-        noisy_small = added(small, noise(for_cut, threshold)) if low else None
-        noisy_large = added(large.expanded(), noise(for_cut, large.num_labels))
+        noisy_small = add_noise(small, noise(for_cut, threshold)) if low else None
+        noisy_large = add_noise(large.expand(), noise(for_cut, large.num_labels))
         # 5., 6.
         rate = float(for_cut)
         if noisy_small is not None:
             # The made-up labels and the border noise cancel: see band.py.
-            reaching = added(noisy_small, np.full(threshold, large.num_labels - 2 * border))
+            reaching = add_noise(noisy_small, np.full(threshold, large.num_labels - 2 * border))
             parts = NoisyParts(reaching, rate, noisy_large, border, rate)
             return low_privacy(noisy_small, noisy_large, border=border), items, parts
         levels, sums = noisy_blocks(

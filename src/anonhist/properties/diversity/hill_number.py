@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.properties.apply import apply
 from anonhist.properties.diversity.interval import order_interval
 from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
-from anonhist.properties.estimated import estimated
 from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
@@ -53,4 +53,4 @@ def hill_number(
     """
     chosen = sum_estimator(order, method, OrderSum.as_hill, of="Hill numbers")
     interval = order_interval(chosen.order, OrderSum.as_hill, NormalInterval(1.0))
-    return estimated(data, chosen, interval, level=level, unit="labels")
+    return apply(data, chosen, interval, level=level, unit="labels")

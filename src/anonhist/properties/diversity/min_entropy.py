@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from anonhist.properties.apply import apply
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.estimated import estimated
 from anonhist.properties.estimator import Point
 from anonhist.properties.intervals import NormalInterval, OneSided
 from anonhist.properties.statement import Holds, Statement
@@ -45,10 +45,10 @@ class MinEntropy:
         others = profile.n - int(profile.counts[-1])
         error = math.sqrt(others / n / largest)
         value = -math.log1p(-others / n) if largest > n / 2 else math.log(n / largest)
-        return Point(abs(value), standard_error=error, warnings=_contested(profile))
+        return Point(abs(value), standard_error=error, warnings=_tie_warning(profile))
 
 
-def _contested(profile: Profile) -> tuple[str, ...]:
+def _tie_warning(profile: Profile) -> tuple[str, ...]:
     largest = float(profile.counts[-1])
     if profile.prevalences[-1] == 1:
         if len(profile) == 1:
@@ -86,4 +86,4 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     """
     unit, scale = entropy_unit(base)
     interval = OneSided(_BY_CHANCE, NormalInterval(0.0))
-    return estimated(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)
+    return apply(data, MinEntropy(), interval, level=level, unit=unit, scale=scale)

@@ -102,10 +102,10 @@ class SumEstimator(ABC):
 
 
 def _times(weights: Weights, factor: float) -> Weights:
-    def scaled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scale(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return factor * weights(counts)
 
-    return scaled
+    return scale
 
 
 def check_order(order: object, *, least: int = 0) -> float:

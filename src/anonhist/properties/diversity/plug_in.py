@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.properties.diversity.falling import at_zero
 from anonhist.properties.diversity.order_sum import OrderSum, SumEstimator
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,4 +48,4 @@ class PlugInSum(SumEstimator):
         total = float((profile.counts / n) ** order @ profile.prevalences)
         of_linear = 1 / shift if order >= 2 else 0.0
         tsallis = max(float(weights(profile.counts) @ profile.prevalences) - of_linear, 0.0)
-        return OrderSum(order, total, tsallis, weights, undersampled(profile))
+        return OrderSum(order, total, tsallis, weights, undersampling_warning(profile))

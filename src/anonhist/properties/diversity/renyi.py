@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.properties.apply import apply
 from anonhist.properties.diversity.interval import order_interval
 from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
 from anonhist.properties.entropy.entropy import entropy_unit
-from anonhist.properties.estimated import estimated
 from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ def renyi_entropy(
     chosen = sum_estimator(order, method, OrderSum.as_renyi, of="Rényi entropies")
     unit, scale = entropy_unit(base)
     interval = order_interval(chosen.order, OrderSum.as_renyi, NormalInterval(0.0))
-    return estimated(data, chosen, interval, level=level, unit=unit, scale=scale)
+    return apply(data, chosen, interval, level=level, unit=unit, scale=scale)

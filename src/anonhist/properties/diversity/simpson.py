@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonhist.properties.apply import apply
 from anonhist.properties.diversity.power_interval import PowerSumInterval
 from anonhist.properties.diversity.power_sum import GiniSimpson, PowerSum, whole_order
-from anonhist.properties.estimated import estimated
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -39,7 +39,7 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
     """
     whole = whole_order(order)
     interval = PowerSumInterval(whole, lambda number: number ** (1 - whole), 0.0, 1.0)
-    return estimated(data, PowerSum(whole), interval, level=level)
+    return apply(data, PowerSum(whole), interval, level=level)
 
 
 def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
@@ -59,7 +59,7 @@ def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     >>> simpson(Profile.from_counts([3, 1])).value
     0.5
     """
-    return estimated(data, PowerSum(2), PowerSumInterval(2, lambda number: 1 / number, 0.0, 1.0), level=level)
+    return apply(data, PowerSum(2), PowerSumInterval(2, lambda number: 1 / number, 0.0, 1.0), level=level)
 
 
 def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
@@ -79,4 +79,4 @@ def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimat
     >>> gini_simpson(Profile.from_counts([3, 1, 1])).value
     0.7
     """
-    return estimated(data, GiniSimpson(), PowerSumInterval(2, lambda number: 1 - 1 / number, 0.0, 1.0), level=level)
+    return apply(data, GiniSimpson(), PowerSumInterval(2, lambda number: 1 - 1 / number, 0.0, 1.0), level=level)

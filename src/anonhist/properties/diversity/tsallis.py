@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from anonhist.properties.apply import apply
 from anonhist.properties.diversity.interval import order_interval
 from anonhist.properties.diversity.methods import sum_estimator
 from anonhist.properties.diversity.order_sum import OrderSum
-from anonhist.properties.estimated import estimated
 from anonhist.properties.intervals import NormalInterval
 
 if TYPE_CHECKING:
@@ -50,4 +50,4 @@ def tsallis_entropy(
     chosen = sum_estimator(order, method, OrderSum.as_tsallis, of="Tsallis entropies")
     most = 1 / (chosen.order - 1) if chosen.order > 1 else math.inf
     interval = order_interval(chosen.order, OrderSum.as_tsallis, NormalInterval(0.0, most))
-    return estimated(data, chosen, interval, level=level)
+    return apply(data, chosen, interval, level=level)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
 from anonhist.properties.options import check_alphabet, check_method
@@ -198,4 +198,4 @@ def distance_to_uniformity(
     name = method or DistanceToUniformity.name
     check_method(name, UNIFORMITY_METHODS, of="distance to uniformity")
     chosen = DistanceToUniformity(size) if name == DistanceToUniformity.name else PmlDistanceToUniformity(size)
-    return estimated(data, chosen, DistanceInterval(size), level=level)
+    return apply(data, chosen, DistanceInterval(size), level=level)

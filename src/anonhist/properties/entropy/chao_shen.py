@@ -54,7 +54,7 @@ class ChaoShen:
         return Point(float(_term(coverage * share, n) @ labels), weights, warnings=warnings)
 
 
-def _seen(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+def _inclusion_probability(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
     """Return ``1 − (1−q)^n``, the chance to be seen."""
     with np.errstate(divide="ignore"):
         return -np.expm1(n * np.log1p(-q))
@@ -63,12 +63,12 @@ def _seen(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
 def _term(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
     """Return h, 0 at 0."""
     inside = np.where(q > 0, q, 1.0)
-    return -inside * np.log(inside) / _seen(inside, n)
+    return -inside * np.log(inside) / _inclusion_probability(inside, n)
 
 
 def _slope(q: NDArray[np.float64], n: float) -> NDArray[np.float64]:
     """Return ``h′(q) = −(ln q + 1)/s + q·ln q·s′/s²``, s the chance to be seen, for q > 0."""
-    seen = _seen(q, n)
+    seen = _inclusion_probability(q, n)
     with np.errstate(divide="ignore"):
         more = n * np.exp((n - 1) * np.log1p(-np.minimum(q, 1.0 - 1e-16)))
     return -(np.log(q) + 1) / seen + q * np.log(q) * more / seen**2

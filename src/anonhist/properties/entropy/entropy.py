@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
+from anonhist.properties.apply import apply
 from anonhist.properties.entropy.chao_shen import ChaoShen
 from anonhist.properties.entropy.grassberger import Grassberger
 from anonhist.properties.entropy.interval import EntropyInterval
@@ -13,7 +14,6 @@ from anonhist.properties.entropy.jackknife import Jackknife
 from anonhist.properties.entropy.miller_madow import MillerMadow
 from anonhist.properties.entropy.plug_in import PlugIn
 from anonhist.properties.entropy.polynomial import Polynomial
-from anonhist.properties.estimated import estimated
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml import PmlEntropy
 
@@ -82,7 +82,7 @@ def entropy(
     chosen = entropy_estimator(method, alphabet_size)
     check_alphabet(data, alphabet_size)
     unit, scale = entropy_unit(base)
-    return estimated(data, chosen, EntropyInterval(alphabet_size), level=level, unit=unit, scale=scale)
+    return apply(data, chosen, EntropyInterval(alphabet_size), level=level, unit=unit, scale=scale)
 
 
 def entropy_estimator(method: str | None, alphabet_size: int | None) -> Estimator:

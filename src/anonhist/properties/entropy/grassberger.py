@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class Grassberger:
             return counts / n * (math.log(n) - _logarithm(counts))
 
         value = float(weights(profile.counts) @ profile.prevalences)
-        return Point(max(0.0, value), weights, warnings=undersampled(profile))
+        return Point(max(0.0, value), weights, warnings=undersampling_warning(profile))
 
 
 def _logarithm(counts: NDArray[np.int64]) -> NDArray[np.float64]:

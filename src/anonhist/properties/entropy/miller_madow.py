@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from anonhist.properties.entropy.plug_in import plug_in_statistic
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ class MillerMadow:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         statistic = miller_madow_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampled(profile))
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
 
 
 def miller_madow_statistic(n: int) -> LinearStatistic:

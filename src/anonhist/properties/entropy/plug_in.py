@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.numeric import pointwise
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class PlugIn:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         statistic = plug_in_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampled(profile))
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
 
 
 def plug_in_statistic(n: int) -> LinearStatistic:

@@ -12,7 +12,7 @@ from anonhist.properties.curve import Axes, estimated_curve
 from anonhist.properties.estimator import Resimulated
 from anonhist.properties.guessing.covered import covered_share, evenly_spread
 from anonhist.properties.guessing.success import GuessingSuccess
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def guessing_curve(
         return covered_share(sample, marks)
 
     warnings: tuple[str, ...] = ()
-    if labels and undersampled(profile):
+    if labels and undersampling_warning(profile):
         warnings = ("Labels seen once are among them: beyond the frequent ones the values are too high.",)
     return estimated_curve(
         data,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,7 +140,7 @@ class MostFrequent:
         wrong
             How the value is off.
         """
-        if self.labels == profile.num_labels and not undersampled(profile):
+        if self.labels == profile.num_labels and not undersampling_warning(profile):
             return ()
         if self.least >= _FEW:
             return ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.guessing.ranks import MostFrequent, exact_share
 from anonhist.properties.guessing.success import BY_CHANCE
 from anonhist.properties.guessing.units import check_unit
@@ -110,4 +110,4 @@ def cost_of_share(
     part = exact_share(share)
     is_bits = check_unit(unit, ("guesses", "bits")) == "bits"
     cost = in_bits(part) if is_bits else in_guesses(part)
-    return estimated(data, cost, ShareInterval(cost, 0.0 if is_bits else 1.0), level=level, unit=unit)
+    return apply(data, cost, ShareInterval(cost, 0.0 if is_bits else 1.0), level=level, unit=unit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.privacy import parse_whole_number
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.estimator import Point
 from anonhist.properties.guessing.ranks import MostFrequent
 from anonhist.properties.guessing.units import check_unit, times
@@ -175,5 +175,5 @@ def guessing_success(
     """
     number = parse_whole_number(guesses, name="guesses")
     if check_unit(unit, ("share", "bits")) == "share":
-        return estimated(data, GuessingSuccess(number), SuccessInterval(number), level=level)
-    return estimated(data, SuccessInBits(number), SuccessInterval(number, in_bits=True), level=level, unit="bits")
+        return apply(data, GuessingSuccess(number), SuccessInterval(number), level=level)
+    return apply(data, SuccessInBits(number), SuccessInterval(number, in_bits=True), level=level, unit="bits")

@@ -30,7 +30,7 @@ def check_unit(unit: object, units: tuple[str, ...]) -> str:
 def times(weights: Weights, factor: float) -> Weights:
     """Return the weights, each multiplied."""
 
-    def multiplied(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def multiply(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return factor * weights(counts)
 
-    return multiplied
+    return multiply

@@ -82,7 +82,7 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
         most = max(parse_whole_number(alphabet_size, name="alphabet_size") - profile.num_labels, 0)
         unseen = np.full(labels.size, float(most))
     # Labels not seen may join the first block, however far that reaches, or be of probability 0.
-    joined = classes.merged(0, labels.size)[0] + _joining(unseen, labels, items) + gains[1:]
+    joined = classes.merge(0, labels.size)[0] + _unseen_gain(unseen, labels, items) + gains[1:]
     last = int(joined.argmax())
     if not unseen[last] or joined[last] < gains[0] - _TIE:
         return _distribution(classes, 0, ends, ())
@@ -114,7 +114,7 @@ class _Classes:
             np.append(0, np.cumsum(items)),
         )
 
-    def merged(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
+    def merge(self, start: int, width: int, rows: int = 1) -> NDArray[np.float64]:
         """Return the rewards of the blocks of up to ``width`` classes from class start, start + 1, ...
 
         Left out is what is the same for all partitions: of ``ln T! + N·ln(N/T)`` the sum of
@@ -148,7 +148,7 @@ def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int
     gains, ends, widths = np.zeros(size + 1), np.zeros(size, dtype=np.int64), classes.widths()
     for stop in range(size, 0, -_ROWS):
         start = max(stop - _ROWS, 0)
-        table = classes.merged(start, int(widths[start:stop].max()), stop - start)
+        table = classes.merge(start, int(widths[start:stop].max()), stop - start)
         for row in range(stop - 1, start - 1, -1):
             width = widths[row]
             values = table[row - start, :width] + gains[row + 1 : row + 1 + width]
@@ -157,7 +157,9 @@ def _best_blocks(classes: _Classes) -> tuple[NDArray[np.float64], NDArray[np.int
     return gains, ends
 
 
-def _joining(unseen: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
+def _unseen_gain(
+    unseen: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return what u labels not seen add to a block: ``ln((u + T)!/(u!·T!)) − N·ln(1 + u/T)``."""
     seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)
     u = np.where(np.isinf(unseen), 0.0, unseen)

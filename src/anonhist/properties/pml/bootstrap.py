@@ -53,7 +53,7 @@ def bootstrap_error(distribution: PmlDistribution, n: int, value_of: Callable[[P
     """
     generator = np.random.default_rng(_SEED)
     whole = distribution.discrete()
-    runs = [drawn(whole, min(n, _MOST), generator) for _ in range(_RUNS)]
+    runs = [draw_profile(whole, min(n, _MOST), generator) for _ in range(_RUNS)]
     values = np.array([value_of(run) for run in runs])
     items = np.array([float(run.n) for run in runs])
     values -= values.mean()
@@ -64,7 +64,7 @@ def bootstrap_error(distribution: PmlDistribution, n: int, value_of: Callable[[P
     return math.sqrt(float(values @ values) / (_RUNS - 2))
 
 
-def drawn(distribution: PmlDistribution, n: int, generator: np.random.Generator) -> Profile:
+def draw_profile(distribution: PmlDistribution, n: int, generator: np.random.Generator) -> Profile:
     """Return the profile of Poisson counts, about n ≥ 1 items in all and not none, of blocks alone."""
     while True:
         blocks = [
@@ -90,9 +90,9 @@ def _block(mean: float, labels: int, generator: np.random.Generator) -> tuple[ND
     counts = np.arange(low, high)
     # From one value to the next the distribution changes by mean/count; starting at the likeliest nothing underflows.
     logs = np.append(0.0, np.cumsum(math.log(mean) - np.log(counts[1:])))
-    law = np.exp(logs - logs.max())
-    law /= law.sum()
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
     if labels > _MOST:
         # So many that nearly all have 0: how many have 1, 2, ... is independent.
-        return counts[1:], generator.poisson(float(labels) * law[1:])
-    return counts, generator.multinomial(labels, law)
+        return counts[1:], generator.poisson(float(labels) * weights[1:])
+    return counts, generator.multinomial(labels, weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.sample_coverage.esty import esty_error, told_nothing
+from anonhist.properties.sample_coverage.esty import esty_error, zero_error_warning
 
 if TYPE_CHECKING:
     from anonhist.profiles import Profile
@@ -40,4 +40,4 @@ class ChaoJost:
         else:
             above, below = ((n - 1) * once, 2 * twice) if twice else ((n - 1) * (once - 1), 2)
             value = (n * (above + below) - once * above) / (n * (above + below))
-        return Point(value, standard_error=esty_error(profile), warnings=told_nothing(profile))
+        return Point(value, standard_error=esty_error(profile), warnings=zero_error_warning(profile))

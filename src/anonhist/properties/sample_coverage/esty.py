@@ -24,13 +24,13 @@ def esty_error(profile: Profile) -> float:
     return math.sqrt((once * (n - once) + 2 * n * twice) / n**3)
 
 
-def told_nothing(profile: Profile) -> tuple[str, ...]:
+def zero_error_warning(profile: Profile) -> tuple[str, ...]:
     """Warn where the error is 0 because nothing in the sample shows it.
 
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> told_nothing(Profile.from_counts([3, 1])), len(told_nothing(Profile.from_counts([3, 3])))
+    >>> zero_error_warning(Profile.from_counts([3, 1])), len(zero_error_warning(Profile.from_counts([3, 3])))
     ((), 1)
     """
     if profile.prevalence(1) == profile.n:

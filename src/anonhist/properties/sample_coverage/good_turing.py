@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.sample_coverage.esty import esty_error, told_nothing
+from anonhist.properties.sample_coverage.esty import esty_error, zero_error_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class GoodTuring:
         """Estimate from a profile with at least one item."""
         value = (profile.n - profile.prevalence(1)) / profile.n
         weights = good_turing_statistic(profile.n).weights
-        return Point(value, weights, standard_error=esty_error(profile), warnings=told_nothing(profile))
+        return Point(value, weights, standard_error=esty_error(profile), warnings=zero_error_warning(profile))
 
 
 def good_turing_statistic(n: int) -> LinearStatistic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.options import check_method
 from anonhist.properties.sample_coverage.chao_jost import ChaoJost
 from anonhist.properties.sample_coverage.good_turing import GoodTuring
@@ -45,7 +45,7 @@ def sample_coverage(
     >>> print(sample_coverage(Profile.from_counts([9, 4, 2, 2, 1, 1, 1])))
     0.85 (95 % interval 0.438059 to 1)
     """
-    return estimated(data, sample_coverage_estimator(method), CoverageInterval(), level=level)
+    return apply(data, sample_coverage_estimator(method), CoverageInterval(), level=level)
 
 
 def sample_coverage_estimator(method: str | None) -> Estimator:

@@ -64,13 +64,13 @@ def rarefaction(*, n: int, draws: int) -> LinearStatistic:
     def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         result = np.ones(counts.shape)
         within = counts <= n - draws
-        result[within] = _found(counts[within], n, draws)
+        result[within] = _inclusion_probability(counts[within], n, draws)
         return result
 
     return LinearStatistic(weights, head=0)
 
 
-def _found(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+def _inclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
     """Return ``1 − C(n−r, m)/C(n, m)`` for r ≤ n − m: the chance that m draws find a label of count r.
 
     What a count comes to does not depend on the other counts in the array: there is no sum over an axis.
@@ -89,11 +89,11 @@ def _found(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]
     result = np.empty(counts.shape)
     result[rare] = np.array(table)[counts[rare]]
     if not bool(rare.all()):
-        result[~rare] = np.abs(pointwise.expm1(_log_missed(counts[~rare], n, draws)))
+        result[~rare] = np.abs(pointwise.expm1(_log_exclusion_probability(counts[~rare], n, draws)))
     return result
 
 
-def _log_missed(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
+def _log_exclusion_probability(counts: NDArray[np.int64], n: int, draws: int) -> NDArray[np.float64]:
     """Return ``ln(C(n−r, m)/C(n, m))`` for r ≤ n − m by Stirling's formula."""
     # The second difference of (x + ½)·ln x, written in logarithms of 1 + x: nothing cancels at n = 10^15.
     left = np.maximum((n - draws) - counts, 1)

@@ -94,7 +94,7 @@ def series_point(profile: Profile, draws: int, statistic: Callable[..., LinearSt
     if draws <= profile.n:
         return Rarefaction(draws).point(profile)
     linear = statistic(n=profile.n, draws=draws)
-    value = _kept(linear, profile, draws)
+    value = _kept_weight(linear, profile, draws)
     error = min(sampling_error(profile, linear.weights), float(draws))
     return Point(value, linear.weights, error, _visible(profile, draws))
 
@@ -103,10 +103,10 @@ def series_value(profile: Profile, draws: int, statistic: Callable[..., LinearSt
     """Return the number alone of :func:`series_point` and :func:`smoothed_point`."""
     if draws <= profile.n:
         return Rarefaction(draws).point(profile).value
-    return _kept(statistic(n=profile.n, draws=draws), profile, draws)
+    return _kept_weight(statistic(n=profile.n, draws=draws), profile, draws)
 
 
-def _kept(linear: LinearStatistic, profile: Profile, draws: int) -> float:
+def _kept_weight(linear: LinearStatistic, profile: Profile, draws: int) -> float:
     seen, more = float(profile.num_labels), float(draws - profile.n)
     return min(max(linear.of(profile), seen), seen + more)
 

@@ -111,7 +111,7 @@ def smoothed_binomial_a(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 1.666667, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(_checked(trials) or usual_trials(n, beyond, base=2), beyond))
+    return series(beyond, log_binomial_tails(_check(trials) or usual_trials(n, beyond, base=2), beyond))
 
 
 def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> LinearStatistic:
@@ -129,10 +129,10 @@ def smoothed_binomial_b(*, n: int, draws: int, trials: int | None = None) -> Lin
     [0.0, 2.0, 1.0]
     """
     beyond = reach(n=n, draws=draws)
-    return series(beyond, log_binomial_tails(_checked(trials) or usual_trials(n, beyond, base=3), beyond / 2))
+    return series(beyond, log_binomial_tails(_check(trials) or usual_trials(n, beyond, base=3), beyond / 2))
 
 
-def _checked(trials: int | None) -> int | None:
+def _check(trials: int | None) -> int | None:
     return None if trials is None else parse_whole_number(trials, name="trials", most=LONGEST)
 
 

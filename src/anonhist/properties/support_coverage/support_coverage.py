@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.options import check_method
 from anonhist.properties.support_coverage.good_toulmin import GoodToulmin
 from anonhist.properties.support_coverage.interval import SupportCoverageInterval
@@ -65,7 +65,7 @@ def support_coverage(
     """
     is_fixed = isinstance(data, Profile)
     chosen = support_coverage_estimator(method, draws=draws, n=_items(data), is_fixed=is_fixed)
-    return estimated(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")
+    return apply(data, chosen, SupportCoverageInterval(draws), level=level, unit="labels")
 
 
 def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fixed: bool = True) -> Estimator:

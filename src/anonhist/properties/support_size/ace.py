@@ -47,7 +47,7 @@ class Ace:
         """Estimate from a profile with at least one item."""
         sums = CoverageSums.of(profile, rare=self.rare)
         if not sums.labels:
-            return Point(float(profile.num_labels), _seen)
+            return Point(float(profile.num_labels), _indicator)
         if not sums.repeated:
             why = "All rare labels were seen once, where ACE is not defined: this is Chao1."
             return without_coverage(profile, why)
@@ -59,5 +59,5 @@ class Ace:
         return Point(profile.num_labels - sums.labels + sums.value, weights)
 
 
-def _seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return (counts > 0).astype(np.float64)

@@ -47,12 +47,12 @@ class Chao1Inext:
             spread = once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * (profile.num_labels + unseen))
             variance = finite * once * (once - 1) / 2 + finite**2 * spread
         else:
-            unseen, variance = 0.0, _of_labels_seen(profile)
+            unseen, variance = 0.0, _sampling_variance(profile)
         error = math.sqrt(max(variance, 0.0))
         return Point(profile.num_labels + unseen, standard_error=error, warnings=without_repeats(profile))
 
 
-def _of_labels_seen(profile: Profile) -> float:
+def _sampling_variance(profile: Profile) -> float:
     """Return the variance of S_obs where the mean count of each label is the count it has."""
     counts = profile.counts.astype(np.float64)
     lost = profile.prevalences * np.exp(-counts)

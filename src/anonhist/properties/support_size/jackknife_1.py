@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Jackknife1:
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
         statistic = jackknife_1_statistic(profile.n)
-        return Point(statistic.of(profile), statistic.weights, warnings=undersampled(profile))
+        return Point(statistic.of(profile), statistic.weights, warnings=undersampling_warning(profile))
 
 
 def jackknife_1_statistic(n: int) -> LinearStatistic:

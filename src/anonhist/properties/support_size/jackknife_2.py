@@ -9,7 +9,7 @@ import numpy as np
 
 from anonhist.properties.estimator import Point
 from anonhist.properties.linear import LinearStatistic
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Jackknife2:
         """Estimate from a profile with at least one item."""
         statistic = jackknife_2_statistic(profile.n)
         value, seen = statistic.of(profile), float(profile.num_labels)
-        warnings = undersampled(profile)
+        warnings = undersampling_warning(profile)
         if value < seen:
             warnings = (*warnings, "The jackknife falls below the labels seen, so it says no more than they do.")
         return Point(max(value, seen), statistic.weights, warnings=warnings)

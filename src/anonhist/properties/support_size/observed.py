@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.properties.estimator import Point
-from anonhist.properties.unseen import undersampled
+from anonhist.properties.unseen import undersampling_warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +32,8 @@ class Observed:
 
     def point(self, profile: Profile) -> Point:
         """Count the labels."""
-        return Point(float(profile.num_labels), _seen, warnings=undersampled(profile))
+        return Point(float(profile.num_labels), _indicator, warnings=undersampling_warning(profile))
 
 
-def _seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return (counts > 0).astype(np.float64)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from anonhist.errors import UsageError
-from anonhist.properties.estimated import estimated
+from anonhist.properties.apply import apply
 from anonhist.properties.options import check_alphabet, check_method
 from anonhist.properties.pml import PmlSupportSize
 from anonhist.properties.support_size.ace import Ace
@@ -82,7 +82,7 @@ def support_size(
     needs_counts = False
     if isinstance(chosen, Chebyshev):
         interval, needs_counts = SupportSizeInterval(most, chosen.bias), True
-    found = estimated(data, chosen, interval, level=level, unit="labels", needs_counts=needs_counts)
+    found = apply(data, chosen, interval, level=level, unit="labels", needs_counts=needs_counts)
     if found.value <= most:
         return found
     # Methods that are not told of the alphabet may pass it, and so may the labels of a release.

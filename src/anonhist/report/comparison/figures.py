@@ -113,7 +113,7 @@ def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float, float]], f
 def _mark_powers(axis: Axis, low: float, high: float, *, zero: float | None) -> None:
     """Mark powers of ten on a log axis, some six at most; where there are few, other round numbers."""
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    marks = [(10.0**power, _named(power)) for power in powers if power % -(-len(powers) // 6) == 0]
+    marks = [(10.0**power, _power_text(power)) for power in powers if power % -(-len(powers) // 6) == 0]
     if len(powers) < 2:
         marks = _digits(low, high)
     if zero is not None:
@@ -133,7 +133,7 @@ def _digits(low: float, high: float) -> list[tuple[float, str]]:
     return [(mark, f"{mark:,.6g}") for mark in inside]
 
 
-def _named(power: int) -> str:
+def _power_text(power: int) -> str:
     return f"{10.0**power:,.{max(0, -power)}f}" if -3 <= power <= 3 else f"$10^{{{power}}}$"
 
 

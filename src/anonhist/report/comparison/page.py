@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.errors import spelled
+from anonhist.errors import spell_out
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import short_decimal
@@ -79,7 +79,7 @@ def _main(comparison: Comparison, command: str | None) -> str:
     }
     return template("comparison.html").substitute(
         {name: escape(text) for name, text in words.items()},
-        notes="".join(f"<li>{escape(spelled(each))}</li>" for each in notes(comparison)),
+        notes="".join(f"<li>{escape(spell_out(each))}</li>" for each in notes(comparison)),
         main_plot=_plot(comparison, first, legend=True),
         more_plots="".join(_figure(comparison, metric) for metric in others),
         tables="".join(_table(comparison, metric) for metric in METRICS),

@@ -36,17 +36,17 @@ def cell(comparison: Comparison, mechanism: str, epsilon: Fraction, metric: str)
     row = comparison.row(mechanism, epsilon, metric)
     if row is None:
         return "–"
-    return measured(row) + (MARK if mechanism in comparison.best(epsilon, metric) else "")
+    return mean_text(row) + (MARK if mechanism in comparison.best(epsilon, metric) else "")
 
 
-def measured(row: ComparisonRow) -> str:
+def mean_text(row: ComparisonRow) -> str:
     """Write a mean and its standard error in the unit in which people read it.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> from anonhist.mechanisms import ComparisonRow
-    >>> measured(ComparisonRow("auto", Fraction(1), "guessing", 0.0123, 0.00045, 20))
+    >>> mean_text(ComparisonRow("auto", Fraction(1), "guessing", 0.0123, 0.00045, 20))
     '1.230 ± 0.045'
     """
     factor = scale(row.metric)

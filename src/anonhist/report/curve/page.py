@@ -22,9 +22,9 @@ from anonhist.report.curve.wording import (
     view_of,
     x_text,
 )
-from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import check_page, reproduce, template, warning_box, write_page
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import PROMISE_NAMES, not_covered, promise
+from anonhist.report.wording import PROMISE_NAMES, exclusions, promise
 from anonhist.version import __version__
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ def _main(curve: Curve, command: str | None) -> str:
     words = {
         "title": view.title,
         "subtitle": view.subtitle,
-        "caption": f"{view.value_label}, against {view.x_label}{_banded(curve)}.".capitalize(),
+        "caption": f"{view.value_label}, against {view.x_label}{_band_text(curve)}.".capitalize(),
         "reading": view.reading,
         "version": __version__,
     }
     return template("curve.html").substitute(
         {name: _html(text) for name, text in words.items()},
-        warning=warned(NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)),
+        warning=warning_box(NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)),
         cards="".join(_card(curve, at) for at in _cards(curve)),
         notes=_notes(curve),
-        promised=_promised(curve),
-        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}{_banded(curve)}"),
+        promised=_promise(curve),
+        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}{_band_text(curve)}"),
         table=_table(curve),
         facts="".join(
             f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
@@ -63,7 +63,7 @@ def _main(curve: Curve, command: str | None) -> str:
     )
 
 
-def _banded(curve: Curve) -> str:
+def _band_text(curve: Curve) -> str:
     return "" if curve.why_unknown else f", with the {band_name(curve)} at each"
 
 
@@ -94,10 +94,10 @@ def _card(curve: Curve, at: int) -> str:
     return f"<div><b>{_html(value_text(curve, at))}</b><span>{_html(shown)}</span></div>"
 
 
-def _promised(curve: Curve) -> str:
+def _promise(curve: Curve) -> str:
     if curve.guarantee is None:
         return ""
-    missing = "".join(f"<li>{escape(each)}</li>" for each in not_covered(curve.guarantee.unit))
+    missing = "".join(f"<li>{escape(each)}</li>" for each in exclusions(curve.guarantee.unit))
     return (
         f'<h2>What was promised</h2><p class="promise">{escape(curve.guarantee.sentence)}</p>'
         f"<p>{escape(promise(curve.guarantee))}</p><p>Not covered:</p><ul>{missing}</ul>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.estimate import written
+from anonhist.properties.estimate import format_number
 from anonhist.report.wording import promise_lines
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _with_digits(curve: Curve, at: int, values: NDArray[np.float64]) -> str:
     scale = 100.0 if view_of(curve).is_share else 1.0
     value, error = scale * float(values[at]), scale * _error(curve, at, curve.standard_error)
     if not error or not math.isfinite(value) or (values is curve.value and value.is_integer()):
-        return written(value, digits=6)
+        return format_number(value, digits=6)
     places = 1 - math.floor(math.log10(error))
     return f"{value:,.{min(max(places, 0), 9)}f}"
 
@@ -197,7 +197,7 @@ def shown_kinds(curve: Curve) -> tuple[str, ...]:
 def parts_text(curve: Curve, at: int) -> list[str]:
     """Write the standard error of each cause at one point, where there are several causes."""
     scale = 100.0 if view_of(curve).is_share else 1.0
-    return [f"{written(scale * _error(curve, at, errors), digits=2)}{_unit(curve)}" for _, errors in curve.parts]
+    return [f"{format_number(scale * _error(curve, at, errors), digits=2)}{_unit(curve)}" for _, errors in curve.parts]
 
 
 def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:

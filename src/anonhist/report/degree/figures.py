@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.graphs.statistics.ccdf import degree_ccdf, falls
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.report.degree.wording import NOT_PRIVATE
-from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts, thinned
+from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
         The degrees that the release was made from, to be drawn beside it. The figure is not private then, and says so.
     """
     figure, axes = canvas("share of nodes with at least this degree", "degree")
-    data, truth = compared(release, not_private_truth)
+    data, truth = comparable(release, not_private_truth)
     if truth is not None:
         # Said before anything else, and first to be seen.
         figure.suptitle(NOT_PRIVATE, color=ALARM, weight="bold", fontsize="medium")
@@ -68,7 +68,7 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
     return figure
 
 
-def compared(release: Release, truth: DegreeData | None) -> tuple[DegreeData, DegreeData | None]:
+def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, DegreeData | None]:
     """Return what is drawn: both with the nodes that have no edge, or both without them."""
     data = DegreeData.of(release)
     if truth is None:
@@ -80,7 +80,7 @@ def compared(release: Release, truth: DegreeData | None) -> tuple[DegreeData, De
 
 def _levels(data: DegreeData) -> NDArray[np.int64]:
     levels = falls(data)
-    return levels[thinned(levels)]
+    return levels[thin(levels)]
 
 
 def _right(data: DegreeData) -> float:

@@ -10,28 +10,28 @@ from anonhist.graphs.statistics import degree_statistics
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.privacy import short_decimal, warning
 from anonhist.releases import Release
-from anonhist.report.degree.figures import ccdf_figure, compared
+from anonhist.report.degree.figures import ccdf_figure, comparable
 from anonhist.report.degree.wording import (
     NOT_PRIVATE,
+    counted_nodes,
+    degree_exclusions,
     ends_text,
-    nodes_counted,
     notes,
     number_text,
-    promised,
-    tail_told,
-    uncovered,
+    promise_text,
+    tail_text,
 )
 from anonhist.report.figures import prevalences_figure
-from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warning_box, write_page
 from anonhist.report.kinds import ReleaseView
 from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows, text_rows
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
-    bars_told,
+    bars_text,
     expected_error,
     interval,
-    runs_told,
+    runs_text,
     share_of_items,
     with_interval,
 )
@@ -74,33 +74,33 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
     words = {
         "nodes": number_text(statistics.nodes_with_edges),
         "nodes_interval": with_interval(interval(*statistics.nodes_with_edges.interval)),
-        "isolated": _isolated(statistics),
+        "isolated": _isolated_text(statistics),
         "edges": number_text(statistics.edges),
         "edges_interval": with_interval(ends_text(statistics.edges)),
-        "bars": bars_told(error, none="that number from none"),
+        "bars": bars_text(error, none="that number from none"),
         "epsilon": short_decimal(guarantee.epsilon),
         "unit": str(guarantee.unit),
         "l1": expected_error(error),
         "relative": share_of_items(release),
         "guarantee": guarantee.sentence,
-        "counted": nodes_counted(compared(release, truth)[0]),
+        "counted": counted_nodes(comparable(release, truth)[0]),
         "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
-        "tail": tail_told(statistics),
+        "tail": tail_text(statistics),
         "policy": str(released_policy(release)),
         "mechanism": release.mechanism.name,
         "reason": release.reason,
         "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": " ".join((runs_told(release, of="degrees"), *(told for _, told in remarks(release)))),
+        "runs": " ".join((runs_text(release, of="degrees"), *(told for _, told in remarks(release)))),
         "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
         "version": release.library_version,
     }
     return template("degree.html").substitute(
         {name: _html(text) for name, text in words.items()},
         banner="" if is_private else f'<p class="banner" role="alert">{NOT_PRIVATE}</p>\n',
-        warning=warned(warning(guarantee.epsilon)),
+        warning=warning_box(warning(guarantee.epsilon)),
         notes="".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(release, statistics)),
-        promise="".join(f"<p>{_html(each)}</p>" for each in promised(release, is_private=is_private)),
-        not_covered="".join(f"<li>{_html(each)}</li>" for each in uncovered(release, is_private=is_private)),
+        promise="".join(f"<p>{_html(each)}</p>" for each in promise_text(release, is_private=is_private)),
+        not_covered="".join(f"<li>{_html(each)}</li>" for each in degree_exclusions(release, is_private=is_private)),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=truth),
             name="ccdf",
@@ -112,7 +112,9 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
             name="degrees",
             description="Nodes with exactly a given degree, both on log scales, with 95 % intervals",
         ),
-        statistic_rows=text_rows((name, number_text(number), ends_text(number)) for name, number in statistics.named()),
+        statistic_rows=text_rows(
+            (name, number_text(number), ends_text(number)) for name, number in statistics.by_name()
+        ),
         prevalence_rows=rows(
             (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
@@ -130,7 +132,7 @@ def _html(text: str) -> str:
     return escape(text).replace(" %", "&nbsp;%")
 
 
-def _isolated(statistics: DegreeStatistics) -> str:
+def _isolated_text(statistics: DegreeStatistics) -> str:
     if statistics.isolated is None:
         return ""
     return f"; {number_text(statistics.isolated)} more without ({interval(*statistics.isolated.interval)})"

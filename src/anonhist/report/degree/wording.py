@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.properties.statement import Holds
-from anonhist.report.wording import interval, not_covered, percent, promise, with_error
+from anonhist.report.wording import exclusions, interval, percent, promise, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ _NOT_THIS_PAGE = (
 _HUGE = 1e15
 
 
-def promised(release: Release, *, is_private: bool) -> list[str]:
+def promise_text(release: Release, *, is_private: bool) -> list[str]:
     """Say what the guarantee means, in paragraphs, and that it does not hold for a page that shows the truth."""
     if is_private:
         return [promise(release.guarantee)]
@@ -33,9 +33,9 @@ def promised(release: Release, *, is_private: bool) -> list[str]:
     return [said, _NOT_THIS_PAGE]
 
 
-def uncovered(release: Release, *, is_private: bool) -> list[str]:
+def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:
     """Say what the promise does not cover."""
-    listed = not_covered(release.guarantee.unit)
+    listed = exclusions(release.guarantee.unit)
     return listed if is_private else ["This page, which shows the true degrees.", *listed]
 
 
@@ -51,12 +51,12 @@ def notes(release: Release, statistics: DegreeStatistics) -> list[str]:
     return said + list(dict.fromkeys(warning for each in named for warning in each.warnings))
 
 
-def nodes_counted(data: DegreeData) -> str:
+def counted_nodes(data: DegreeData) -> str:
     """Say of which nodes shares are."""
     return "of the nodes with an edge" if data.zeros is None else "of all nodes, those without an edge among them"
 
 
-def tail_told(statistics: DegreeStatistics) -> str:
+def tail_text(statistics: DegreeStatistics) -> str:
     """Say what the exponent rests on."""
     tail = statistics.tail
     if not tail.nodes:

@@ -6,14 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import short_decimal, warning
-from anonhist.report.frame import check_page, reproduce, template, warned, write_page
+from anonhist.report.frame import check_page, reproduce, template, warning_box, write_page
 from anonhist.report.local.figures import MOST, frequencies_figure
 from anonhist.report.local.wording import (
     HEADS,
+    exclusions,
     facts,
     headline,
     most_frequent,
-    not_covered,
     other_text,
     promise,
     row_texts,
@@ -59,10 +59,10 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
     return template("local.html").substitute(
         {name: _html(text) for name, text in words.items()},
         cards="".join(_card(*each) for each in _cards(estimate)),
-        warning=warned(warning(estimate.guarantee.epsilon)),
+        warning=warning_box(warning(estimate.guarantee.epsilon)),
         notes=f"<p><b>Note.</b> {_html(estimate.note)}</p>" if estimate.note else "",
-        shuffled=_shuffled(shuffled),
-        not_covered="".join(f"<li>{_html(each)}</li>" for each in not_covered()),
+        shuffled=_shuffling(shuffled),
+        not_covered="".join(f"<li>{_html(each)}</li>" for each in exclusions()),
         plot=inline_svg(
             lambda: frequencies_figure(estimate),
             name="shares",
@@ -80,7 +80,7 @@ def _html(text: str) -> str:
     return escape(text).replace(" %", "&nbsp;%")
 
 
-def _shuffled(guarantee: Guarantee | None) -> str:
+def _shuffling(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
     return f'<p>Where reports are shuffled, besides:</p><p class="promise">{_html(str(guarantee))}</p>'

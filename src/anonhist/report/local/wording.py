@@ -177,7 +177,7 @@ def promise(guarantee: Guarantee) -> str:
     )
 
 
-def not_covered() -> list[str]:
+def exclusions() -> list[str]:
     """Say what the promise of a report does not cover."""
     return [
         "Anyone who answers more than once: budgets add up, unless devices remember their answers (RAPPOR).",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.sketches.noise import NoiseLaw
+from anonhist.sketches.noise import NoiseDistribution
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -43,7 +43,7 @@ def truncated_reach(gamma: Fraction, *, size: int, beta: float) -> int:
     12
     """
     rate = float(gamma)
-    whole = NoiseLaw(((gamma, gamma / gamma),))
+    whole = NoiseDistribution(((gamma, gamma / gamma),))
     safe = math.ceil(math.log(4 / -math.expm1(-rate)) / rate) - 1
     return max(whole.reach(beta / size), safe, 0)
 
@@ -99,10 +99,11 @@ def fast_length(least: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Circulant:
-    """A symmetric circulant matrix A, ``A[i, j] = P(i − j mod m)`` with the law P of noise: E g = A·f.
+    """A symmetric circulant matrix A, ``A[i, j] = P(i − j mod m)`` with the distribution P of noise: E g = A·f.
 
     Any length m ≥ n + 2B + 1 will do: f is zero outside of 0..n, so that nothing wraps around, and what is added to
-    the window above n + B is neither reached by noise nor changes its law. So m is chosen to be quick to transform.
+    the window above n + B is neither reached by noise nor changes its distribution. So m is chosen to be quick to
+    transform.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class Circulant:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> noise = Circulant.of(NoiseLaw(((Fraction(1), Fraction(1)),)), [1], 4)
+    >>> noise = Circulant.of(NoiseDistribution(((Fraction(1), Fraction(1)),)), [1], 4)
     >>> noise.multiply(np.array([0.0, 1.0, 0.0, 0.0]))[:3].round(4).tolist()
     [0.2119, 0.5761, 0.2119]
     """
@@ -123,27 +124,27 @@ class Circulant:
     eigenvalues: NDArray[np.float64]
 
     @classmethod
-    def of(cls, law: NoiseLaw, reaches: list[int], length: int) -> Self:
+    def of(cls, distribution: NoiseDistribution, reaches: list[int], length: int) -> Self:
         """Return the matrix of the noise of a sketch: eigenvalues of independent parts multiply.
 
         Parameters
         ----------
-        law
+        distribution
             The noise. A part of shape 1 is truncated to its own −B..B; it has an inverse from the
             smallest B with ``p^(B+1) < (1 − p)/2`` on, and the product has one where all parts have. A part of another
             shape is not truncated but wrapped around the window: its eigenvalues are its characteristic function at
             ω_j, all above zero.
         reaches
-            B of each part of the law; those of other shapes than 1 are not used.
+            B of each part of the distribution; those of other shapes than 1 are not used.
         length
             m.
         """
         found = np.ones(length // 2 + 1)
-        for (gamma, shape), reach in zip(law.parts, reaches, strict=True):
+        for (gamma, shape), reach in zip(distribution.parts, reaches, strict=True):
             if shape == 1:
                 found *= truncated_eigenvalues(gamma, reach, length)
             else:
-                found *= NoiseLaw(((gamma, shape),)).characteristic(2 * np.pi * np.arange(found.size) / length)
+                found *= NoiseDistribution(((gamma, shape),)).characteristic(2 * np.pi * np.arange(found.size) / length)
         return cls(length, found)
 
     def multiply(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -163,13 +164,15 @@ class Circulant:
         return np.fft.irfft(np.fft.rfft(vector) / self.eigenvalues, self.length)
 
 
-def reaches_of(law: NoiseLaw, *, size: int, beta: float) -> list[int]:
+def reaches_of(distribution: NoiseDistribution, *, size: int, beta: float) -> list[int]:
     """Return B of each part, so that all parts stay within theirs on all counters with probability 1 − β at least.
 
     Each of k parts is given β/k.
     """
-    share = beta / max(1, len(law.parts))
+    share = beta / max(1, len(distribution.parts))
     return [
-        truncated_reach(gamma, size=size, beta=share) if shape == 1 else NoiseLaw(((gamma, shape),)).reach(share / size)
-        for gamma, shape in law.parts
+        truncated_reach(gamma, size=size, beta=share)
+        if shape == 1
+        else NoiseDistribution(((gamma, shape),)).reach(share / size)
+        for gamma, shape in distribution.parts
     ]

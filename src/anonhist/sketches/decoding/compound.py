@@ -1,4 +1,4 @@
-"""Sums of labels that share a bucket: the law of a bucket's value, and what it says of the labels."""
+"""Sums of labels that share a bucket: the distribution of a bucket's value, and what it says of the labels."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.sketches.decoding.window import Window
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.noise import NoiseDistribution
 
 # Shorter transforms are hardly quicker.
 _SHORTEST = 1024
 
 
 class Compound:
-    """Buckets that hold Poisson numbers of labels of each count: their law is a compound Poisson law, with noise.
+    """Buckets that hold Poisson numbers of labels of each count: a compound Poisson distribution, with noise.
 
     With λ_r = φ_r/B labels of count r in a bucket, on average, and κ̂ the characteristic function of the noise, the
     value of a bucket has the characteristic function ``ĝ(t) = κ̂(t)·exp(Σ_r λ_r·(e^{itr} − 1))``. So
     ``∂g_k/∂λ_r = g_{k−r} − g_k``: the derivatives of the likelihood are those of a mixture whose kernel is g itself.
     """
 
-    def __init__(self, window: Window, law: NoiseLaw) -> None:
+    def __init__(self, window: Window, distribution: NoiseDistribution) -> None:
         self._window = window
         self._edges = window.counts[1:]  # count 0 fills no bucket
         self._widths = np.diff(self._edges)
@@ -41,7 +41,7 @@ class Compound:
         # Twice as long as the window, so that sums beyond it do not come round.
         self._size = _quick_length(max(_SHORTEST, 2 * (window.last + window.reach)))
         angles = 2 * np.pi * np.arange(self._size // 2 + 1) / self._size
-        self._noise = law.characteristic(angles) * np.exp(1j * window.low * angles)
+        self._noise = distribution.characteristic(angles) * np.exp(1j * window.low * angles)
         self._latest = (np.empty(0), np.empty(0))
 
     @property
@@ -57,14 +57,14 @@ class Compound:
         """Return the log-likelihood; −inf where a rate is beyond all bounds."""
         if float(logs.max()) > LARGEST_LOG:
             return -np.inf
-        means = self._window.gather(self._law_at(logs))
+        means = self._window.gather(self._distribution_at(logs))
         return float(self._seen @ np.log(self._buckets * means[self._met]))
 
     def curvature(self, logs: NDArray[np.float64]) -> Curvature:
         """Return it with its derivatives."""
-        law = self._law_at(logs)
-        means = self._window.gather(law)[self._met]
-        kernel = between_cells(law, self._window.low, self._window.values, self._edges)[self._met]
+        distribution = self._distribution_at(logs)
+        means = self._window.gather(distribution)[self._met]
+        kernel = between_cells(distribution, self._window.low, self._window.values, self._edges)[self._met]
         kernel -= means[:, np.newaxis] * self._widths
         means *= self._buckets
         rates = rates_at(logs)
@@ -75,26 +75,28 @@ class Compound:
 
     def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return g_k for each value k of the window: how likely a bucket has it."""
-        law = self._law(rates)
-        return np.asarray(np.maximum(law, 1e-14 * float(law.max())))
+        distribution = self._distribution(rates)
+        return np.asarray(np.maximum(distribution, 1e-14 * float(distribution.max())))
 
-    def expected(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected_labels(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``φ_r·Σ_k (G_k/B)·g_{k−r}/g_k``: the expected number of labels with each count, given the buckets."""
-        law = self._law(rates)
+        distribution = self._distribution(rates)
         ratios = np.zeros(self._size)
-        ratios[: law.size] = seen / (self._buckets * np.maximum(law, 1e-14 * float(law.max())))
-        padded = np.fft.rfft(law, self._size)
+        ratios[: distribution.size] = seen / (
+            self._buckets * np.maximum(distribution, 1e-14 * float(distribution.max()))
+        )
+        padded = np.fft.rfft(distribution, self._size)
         # Both begin at the lowest value, so lags count from zero; the kernel begins there too.
         back = np.fft.irfft(np.fft.rfft(ratios) * np.conj(padded), self._size)
         return np.asarray(np.maximum(rates * back[: rates.size], 0.0))
 
-    def _law_at(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the law for logarithms of rates; where it was asked for just before, it is at hand."""
+    def _distribution_at(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the distribution for logarithms of rates; where it was asked for just before, it is at hand."""
         if self._latest[0] is not logs:
-            self._latest = (logs, self._law(self.spread_out(rates_at(logs))))
+            self._latest = (logs, self._distribution(self.spread_out(rates_at(logs))))
         return self._latest[1]
 
-    def _law(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _distribution(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return g_k for each value k of the window."""
         loads = rates / self._buckets
         exponents = np.fft.rfft(loads, self._size) - loads.sum()

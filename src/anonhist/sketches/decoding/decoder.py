@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
 
@@ -20,18 +20,18 @@ DecoderName = Literal[
 
 
 @dataclass(frozen=True)
-class Setting:
+class CounterSetting:
     """What is public about the counters.
 
     Attributes
     ----------
-    law
+    distribution
         The noise on each counter.
     is_hashed
         Whether labels share counters: each label is in a random one of them. Else each counter is one label's.
     """
 
-    law: NoiseLaw
+    noise: NoiseDistribution
     is_hashed: bool
 
 
@@ -47,7 +47,7 @@ class Decoder(Protocol):
     def parameters(self) -> Mapping[str, str | int]:
         """Its public parameters, enough to make it again; exact numbers as text."""
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; with count 0 where each counter is one label's."""
 
 
@@ -55,7 +55,7 @@ class Decoder(Protocol):
 class SmoothDecoder(Decoder, Protocol):
     """A decoder that takes it for granted that prevalences are smooth, as far as what is seen leaves that open."""
 
-    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         """Read a simulated sketch, to see how far off readings are.
 
         The result is moved by chance, as far as smoothness decided what it is: else simulations of a profile that was

@@ -1,4 +1,4 @@
-"""Empirical Bayes: the law of the counts is learned from the sketch, then each counter is read in its light."""
+"""Empirical Bayes: learn the distribution of the counts from the sketch, then read each counter in its light."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import WithoutParameters
-from anonhist.sketches.decoding.sharpening import sharpened
+from anonhist.sketches.decoding.sharpening import sharpen
 from anonhist.sketches.decoding.window import STRAY, Window, even_logs, rough_logs
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
 class EmpiricalBayes(WithoutParameters):
-    """Learn a smooth law of the counts by penalised maximum likelihood, then read each counter in its light.
+    """Learn a smooth distribution of the counts by penalised maximum likelihood, then read each counter in its light.
 
-    With κ the law of the noise and φ_r rates of labels, counters of value k are Poisson with mean
+    With κ the distribution of the noise and φ_r rates of labels, counters of value k are Poisson with mean
     ``m_k = Σ_r φ_r·κ(k − r)``. Rates are fitted as :func:`~anonhist.numeric.smooth_fit.smooth_fit` says:
-    smooth in r, unless what is seen says otherwise. They are those of a law the counts may have come from. Returned is
-    what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number of counters
-    with count r given the G_k counters of value k. Where noise is small these are the values seen, where it is large
-    the smooth law. Where many labels have one count and few its neighbours, more steps of this kind lead nearer to it;
-    :func:`~anonhist.sketches.decoding.sharpening.sharpened` finds out how many help.
+    smooth in r, unless what is seen says otherwise. They are those of a distribution the counts may have come from.
+    Returned is what the counters were, as far as one can tell: ``φ̂_r = φ_r·Σ_k G_k·κ(k − r)/m_k``, the expected number
+    of counters with count r given the G_k counters of value k. Where noise is small these are the values seen, where it
+    is large the smooth distribution. Where many labels have one count and few its neighbours, more steps of this kind
+    lead nearer to it; :func:`~anonhist.sketches.decoding.sharpening.sharpen` finds out how many help.
 
     Values far out that few counters have (beyond a window which holds nearly all) are taken as counts.
 
@@ -46,19 +46,19 @@ class EmpiricalBayes(WithoutParameters):
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.decoding.decoder import Setting
-    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.decoding.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
     >>> from anonhist.sketches.observed import Observed
-    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
-    >>> seen = np.rint(1e6 * law.pmf(6)).astype(np.int64)  # all counts are 2
-    >>> found = EmpiricalBayes().decode(Observed(np.arange(-4, 9), seen), Setting(law, is_hashed=False))
+    >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
+    >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
+    >>> found = EmpiricalBayes().decode(Observed(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
     >>> (found.numbers[:5] / 1e6).round(2).tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
     name: ClassVar[str] = "empirical-bayes"
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         """Return the expected number of counters with each count, 0 included; as many in all as there are counters.
 
         Raises
@@ -68,23 +68,23 @@ class EmpiricalBayes(WithoutParameters):
         """
         return self._read(observed, setting, None)
 
-    def redecode(self, observed: Observed, setting: Setting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
         return self._read(observed, setting, rng)
 
-    def _read(self, observed: Observed, setting: Setting, rng: np.random.Generator | None) -> Prevalences:
+    def _read(self, observed: Observed, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size:
             return Prevalences.none()
-        window = Window.of(observed, setting.law)
+        window = Window.of(observed, setting.noise)
         numbers = np.zeros(window.last)
         if window.held:
-            kernel = setting.law.pmf(window.reach)
+            kernel = setting.noise.pmf(window.reach)
             widths = np.diff(window.counts)
             matrix = between_cells(kernel, -window.reach, window.values, window.counts)
             mixture = _Mixture(window.gathered, matrix, widths.astype(np.float64))
             fit = smooth_fit(mixture, even_logs(window, window.counts), rough_logs(window, window.counts))
-            rates = fit.rates if rng is None else fit.drawn(rng)
-            numbers = sharpened(_Counters(kernel, window), np.repeat(rates, widths), window.seen)
+            rates = fit.rates if rng is None else fit.draw(rng)
+            numbers = sharpen(_Counters(kernel, window), np.repeat(rates, widths), window.seen)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),
             np.concatenate((numbers, window.beyond_numbers)),
@@ -133,7 +133,7 @@ class _Counters:
         found = np.roll(around, -window.reach - window.low)[: window.last - window.low]
         return np.asarray(np.maximum(found, 1e-14 * float(found.max()) + np.finfo(np.float64).tiny))
 
-    def expected(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected_labels(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``φ_r·Σ_k G_k·κ(k − r)/m_k`` for each count r of the window; their sum is that of the G_k."""
         window = self._window
         ratios = np.fft.rfft(seen / self.means(rates), self._size)

@@ -57,8 +57,8 @@ def best_on_hyperplane(
     --------
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.circulant import Circulant
-    >>> from anonhist.sketches.noise import NoiseLaw
-    >>> noise = Circulant.of(NoiseLaw(((Fraction(1), Fraction(1)),)), [1], 4)
+    >>> from anonhist.sketches.noise import NoiseDistribution
+    >>> noise = Circulant.of(NoiseDistribution(((Fraction(1), Fraction(1)),)), [1], 4)
     >>> seen, inside = np.array([0.25, 0.5, 0.25, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
     >>> float(round(best_on_hyperplane(noise, seen, inside, "2")[1:3].sum(), 12))
     1.0

@@ -9,12 +9,12 @@ import numpy as np
 
 from anonhist.numeric import decreasing_fit
 from anonhist.sketches.decoding.decoder import WithoutParameters
-from anonhist.sketches.decoding.rounding import labels_found
+from anonhist.sketches.decoding.rounding import found_labels
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.observed import Observed
 
 
@@ -37,11 +37,11 @@ class Isotonic(WithoutParameters):
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.decoding.decoder import Setting
-    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.decoding.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
     >>> from anonhist.sketches.observed import Observed
-    >>> law = NoiseLaw(((Fraction(20), Fraction(1)),))
-    >>> found = Isotonic().decode(Observed.of(np.array([0, 3, 0, 2**60, 0])), Setting(law, is_hashed=False))
+    >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
+    >>> found = Isotonic().decode(Observed.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
     >>> kept = found.numbers > 0.001
     >>> found.counts[kept].tolist() == [0, 3, 2**60], found.numbers[kept].round(3).tolist()
     (True, [3.0, 1.0, 1.0])
@@ -49,13 +49,13 @@ class Isotonic(WithoutParameters):
 
     name: ClassVar[str] = "isotonic"
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol."""
         size = observed.size
         if not size:
             return Prevalences.none()
-        counts, numbers = at_least_zero(*without_noise(observed, setting.law))
+        counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
         # Of the counts r between two of the list, φ_{r+} is that of the next one: its weight is how many there are.
         reaching = np.cumsum(numbers[:0:-1])[::-1]
         fit = np.clip(decreasing_fit(reaching, weights=np.diff(counts)), 0.0, size)
-        return labels_found(counts, -np.diff(fit, prepend=size, append=0.0), setting)
+        return found_labels(counts, -np.diff(fit, prepend=size, append=0.0), setting)

@@ -1,4 +1,4 @@
-"""Maximum likelihood over all laws of counts, smooth or not, with a certificate that it is reached."""
+"""Maximum likelihood over all distributions of counts, smooth or not, with a certificate that it is reached."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from anonhist.sketches.prevalences import Prevalences
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.observed import Observed
 
-# Nats by which the likelihood may stay below its maximum; a law of other counts would not be told from it.
+# Nats by which the likelihood may stay below its maximum; a distribution of other counts would not be told from it.
 _GAP = 0.01
 _STEPS, _SMALL_STEPS = 200, 20
 
 
 @dataclass(frozen=True)
 class MaximumLikelihood(WithoutParameters):
-    """The law of counts under which the values seen are most likely: a mixture whose kernel is the noise.
+    """The distribution of counts under which the values seen are most likely: a mixture whose kernel is the noise.
 
-    With G_k counters of value k and κ the law of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over all
-    f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains;
+    With G_k counters of value k and κ the distribution of the noise, ``Σ_k G_k·ln Σ_r f_r·κ(k − r)`` is maximised over
+    all f ≥ 0 with sum 1. It is concave. Each step solves its quadratic model under f ≥ 0 and is halved until it gains;
     small steps, of expectation and maximisation, come between. It ends where what is missing to the maximum, which is
     at most ``d·ln max_r Σ_k (G_k/d)·κ(k − r)/m_k``, is below 0.01.
 
@@ -46,19 +46,19 @@ class MaximumLikelihood(WithoutParameters):
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.decoding.decoder import Setting
-    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.decoding.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
     >>> from anonhist.sketches.observed import Observed
-    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
-    >>> seen = np.rint(1e6 * law.pmf(6)).astype(np.int64)  # all counts are 2
-    >>> found = MaximumLikelihood().decode(Observed(np.arange(-4, 9), seen), Setting(law, is_hashed=False))
+    >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
+    >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
+    >>> found = MaximumLikelihood().decode(Observed(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
     >>> (found.numbers[:5] / 1e6).round(2).tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
     name: ClassVar[str] = "maximum-likelihood"
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         """Return the most likely numbers of counters with each count, 0 included.
 
         Raises
@@ -68,10 +68,10 @@ class MaximumLikelihood(WithoutParameters):
         """
         if not observed.size:
             return Prevalences.none()
-        window = Window.of(observed, setting.law)
+        window = Window.of(observed, setting.noise)
         widths = np.diff(window.counts)
-        kernel = between_cells(setting.law.pmf(window.reach), -window.reach, window.values, window.counts) / widths
-        # What is as unlikely as that, such as a stray value, is no more likely under any law.
+        kernel = between_cells(setting.noise.pmf(window.reach), -window.reach, window.values, window.counts) / widths
+        # What is as unlikely as that, such as a stray value, is no more likely under any distribution.
         kernel = np.maximum(kernel, 1e-300)
         met = window.gathered > 0
         weights = _most_likely(window.gathered[met], kernel[met] + STRAY)

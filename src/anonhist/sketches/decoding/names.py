@@ -16,7 +16,7 @@ from anonhist.sketches.decoding.wu_pagh import WuPagh
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anonhist.sketches.decoding.decoder import Decoder, Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 
 DECODERS: dict[str, Callable[..., Decoder]] = {
     "empirical-bayes": EmpiricalBayes,
@@ -31,7 +31,7 @@ DECODERS: dict[str, Callable[..., Decoder]] = {
 OF_SHARED_COUNTERS = ("decompounding", "fourier")
 
 
-def default_decoder(setting: Setting) -> Decoder:
+def default_decoder(setting: CounterSetting) -> Decoder:
     """Return the decoder that errs least: docs/benchmarks.md has the measurements."""
     return Decompounding() if setting.is_hashed else EmpiricalBayes()
 

@@ -13,7 +13,7 @@ from anonhist.sketches.prevalences import Prevalences
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
 
 
 def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
@@ -61,7 +61,7 @@ def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     return found
 
 
-def labels_found(counts: NDArray[np.int64], numbers: NDArray[np.float64], setting: Setting) -> Prevalences:
+def found_labels(counts: NDArray[np.int64], numbers: NDArray[np.float64], setting: CounterSetting) -> Prevalences:
     """Return the counts that some labels have; 0 among them only where each counter is one label's."""
     kept = numbers > 0
     if setting.is_hashed:

@@ -1,8 +1,9 @@
-"""From a smooth law to what was seen: as many steps towards the most likely numbers as help to foretell other counters.
+"""From a smooth distribution towards maximum likelihood: as many steps as help to foretell other counters.
 
-A smooth law is wrong where many labels have one count and few its neighbours. Steps of expectation and maximisation
-from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of them are worth
-it is learned: the counters are divided by chance into two halves, and each is foretold from steps on the other.
+A smooth distribution is wrong where many labels have one count and few its neighbours. Steps of expectation and
+maximisation from it lead to the numbers under which what is seen is most likely, spikes and noise alike. How many of
+them are worth it is learned: the counters are divided by chance into two halves, and each is foretold from steps on the
+other.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ class Reading(Protocol):
     def means(self, rates: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how many counters of each value are expected, > 0, in proportion."""
 
-    def expected(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected_labels(self, rates: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the expected number of labels with each count, given how many counters of each value are seen."""
 
 
-def sharpened(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int64]) -> NDArray[np.float64]:
+def sharpen(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the expected numbers of labels after one step from these rates, or as many as help.
 
     Parameters
@@ -39,13 +40,13 @@ def sharpened(reading: Reading, rates: NDArray[np.float64], seen: NDArray[np.int
     reading
         How counters are read.
     rates
-        The smooth law, shape (last,).
+        The smooth distribution, shape (last,).
     seen
         How many counters have each value, shape (values,).
     """
     found = rates
     for _ in range(max(1, _helpful_steps(reading, rates, seen))):
-        found = reading.expected(found, seen.astype(np.float64))
+        found = reading.expected_labels(found, seen.astype(np.float64))
     return found
 
 
@@ -60,10 +61,10 @@ def _helpful_steps(reading: Reading, rates: NDArray[np.float64], seen: NDArray[n
     best, helpful, worse, done = -np.inf, 0, 0, 0
     for steps in _STEPS:
         while done < steps:
-            current = [reading.expected(each, part) for each, part in zip(current, scaled, strict=True)]
+            current = [reading.expected_labels(each, part) for each, part in zip(current, scaled, strict=True)]
             done += 1
         means = [reading.means(each) for each in current]
-        # Steps keep the sum, but the smooth law may have another.
+        # Steps keep the sum, but the smooth distribution may have another.
         told = [np.log(each / each.sum()) for each in means]
         score = float(halves[1] @ told[0] + halves[0] @ told[1])
         if score > best:

@@ -13,7 +13,7 @@ from anonhist.sketches.decoding.cells import count_edges, value_edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.observed import Observed
 
 # Noise beyond its reach is left out of the kernel.
@@ -56,15 +56,15 @@ class Window:
     beyond_numbers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, observed: Observed, law: NoiseLaw) -> Self:
-        """Choose the window by the law and by what is seen, of one counter at least.
+    def of(cls, observed: Observed, distribution: NoiseDistribution) -> Self:
+        """Choose the window by the distribution and by what is seen, of one counter at least.
 
         Raises
         ------
         UsageError
             If the noise spreads over more than 2^15 counts: nothing can be said then.
         """
-        reach = law.reach(_BEYOND)
+        reach = distribution.reach(_BEYOND)
         if reach > _WIDEST:
             raise UsageError(
                 "The noise of this sketch is so wide that no profile can be read from it; use a larger epsilon."
@@ -81,7 +81,7 @@ class Window:
             reach,
             seen,
             counts,
-            value_edges(low, counts, spread=law.variance**0.5),
+            value_edges(low, counts, spread=distribution.variance**0.5),
             observed.values[beyond],
             observed.numbers[beyond],
         )

@@ -12,14 +12,14 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import parse_epsilon
 from anonhist.sketches.decoding.circulant import Circulant, fast_length, reaches_of
 from anonhist.sketches.decoding.hyperplane import NORMS, best_on_hyperplane
-from anonhist.sketches.decoding.rounding import labels_found, rounded_to_profile
+from anonhist.sketches.decoding.rounding import found_labels, rounded_to_profile
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.privacy import EpsilonLike
-    from anonhist.sketches.decoding.decoder import Setting
+    from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.observed import Observed
 
 # A window of so many values takes half a gigabyte and a few seconds.
@@ -68,11 +68,11 @@ class WuPagh:
 
     Examples
     --------
-    >>> from anonhist.sketches.decoding.decoder import Setting
-    >>> from anonhist.sketches.noise import NoiseLaw
+    >>> from anonhist.sketches.decoding.decoder import CounterSetting
+    >>> from anonhist.sketches.noise import NoiseDistribution
     >>> from anonhist.sketches.observed import Observed
-    >>> law = NoiseLaw(((Fraction(20), Fraction(1)),))
-    >>> found = WuPagh().decode(Observed.of(np.array([0, 3, 0, 3, 0])), Setting(law, is_hashed=False))
+    >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
+    >>> found = WuPagh().decode(Observed.of(np.array([0, 3, 0, 3, 0])), CounterSetting(noise, is_hashed=False))
     >>> found.counts.tolist(), found.numbers.round(3).tolist()
     ([0, 3], [3.0, 2.0])
     """
@@ -90,7 +90,7 @@ class WuPagh:
         """The norm, and the probability of failure."""
         return {"norm": self.norm, "beta": str(self.beta)}
 
-    def decode(self, observed: Observed, setting: Setting) -> Prevalences:
+    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol.
 
         Raises
@@ -102,7 +102,7 @@ class WuPagh:
         if not size:
             return Prevalences.none()
         largest = max(int(observed.values[-1]), 0)
-        reaches = reaches_of(setting.law, size=size, beta=float(self.beta))
+        reaches = reaches_of(setting.noise, size=size, beta=float(self.beta))
         below = max(sum(reaches), -int(observed.values[0]))
         length = fast_length(below + largest + sum(reaches) + 1)
         if length > LONGEST_WINDOW:
@@ -110,10 +110,10 @@ class WuPagh:
                 "The published decoder cannot hold a window as long as the values of these counters; leave out the "
                 "method, and the default one is taken, which can."
             )
-        noise = Circulant.of(setting.law, reaches, length)
+        noise = Circulant.of(setting.noise, reaches, length)
         seen = observed.dense(-below, length - below - 1) / size
         profile = slice(below, below + largest + 1)
         inside = np.zeros(length)
         inside[profile] = 1
         shares = rounded_to_profile(best_on_hyperplane(noise, seen, inside, self.norm)[profile])
-        return labels_found(np.arange(shares.size), shares * size, setting)
+        return found_labels(np.arange(shares.size), shares * size, setting)

@@ -49,16 +49,16 @@ class StatisticMechanism(Setting, ABC):
 
     The weights depend on the number of items, and so must be told it:
 
-    - one item exchanged for another (``SUBSTITUTE``, unit item): n is the same in neighbouring data sets and taken as
+    - one item replaced by another (``SUBSTITUTE``, unit item): n is the same in neighbouring data sets and taken as
       it is. A row without a label is not an item, so whether a row has a label is not protected, unless such rows count
       as one more label (``keep_null`` of :func:`read_profile`). The noise has scale ``Δ/ε``,
       ``Δ = max |d(a) − d(b)|`` over ``a + b ≤ n − 1``, ``d(j) = w(j + 1) − w(j)``;
     - ``public_items``: n is that number; if it is not, the estimate is off and the promise is not;
     - else a third of the budget releases n first, and the weights are made for what was released.
 
-    In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``cells·max |d(j) − c|/ε``, c
-    half-way between the largest and the smallest step, and ``c·n`` is added again: half the noise that weights without
-    c need.
+    In the last two cases ``Σ_j (w(j) − c·j)·φ_j`` is released with noise of scale ``l1_sensitivity·max |d(j) − c|/ε``,
+    c half-way between the largest and the smallest step, and ``c·n`` is added again: half the noise that weights
+    without c need.
 
     Weights are rounded to whole multiples of a public step first, and those of large counts lie on chords between
     others (:class:`~anonhist.mechanisms.estimators.whole_weights.WholeWeights`), so that all that is secret is whole
@@ -158,7 +158,7 @@ class StatisticMechanism(Setting, ABC):
         Sensitivities are at most twice that, and a few multiples, for each two cells: the rate of the noise stays above
         twice the smallest.
         """
-        return min(FINEST, float(self._statistic_epsilon / (4 * self.cells * SMALLEST_GAMMA)))
+        return min(FINEST, float(self._statistic_epsilon / (4 * self.l1_sensitivity * SMALLEST_GAMMA)))
 
     @property
     def _items_epsilon(self) -> Fraction:
@@ -195,7 +195,7 @@ class StatisticMechanism(Setting, ABC):
 
     def _sensitivity(self, weights: WholeWeights) -> int:
         # A statistic that never changes needs no noise, but a rate must be finite.
-        return max(1, weights.replaced if self._items_are_fixed else self.cells * weights.added)
+        return max(1, weights.replaced if self._items_are_fixed else self.l1_sensitivity * weights.added)
 
     def estimate(self, profile: Profile, *, level: float = 0.95, source: RandomSource | None = None) -> Estimate:
         """Spend the budget once on a private profile.
@@ -213,7 +213,7 @@ class StatisticMechanism(Setting, ABC):
         -------
         Estimate
             Its parts are the privacy noise, exactly, and sampling, at most: that the data show how much it really is
-            would have to be paid for.
+            would cost budget.
 
         Raises
         ------
@@ -224,10 +224,10 @@ class StatisticMechanism(Setting, ABC):
         """
         check_level(level)
         with without_sizes():
-            noised = self.noised(self.admit(profile), exact_noise(source))
+            noised = self.release_with(self.admit(profile), exact_noise(source))
         return self.estimate_of(noised, level=level)
 
-    def noised(self, profile: Profile, noise: Noise) -> Noised:
+    def release_with(self, profile: Profile, noise: Noise) -> Noised:
         """Release the statistic of an admitted profile with noise from ``noise``."""
         items, items_error = profile.n, 0.0
         if self.public_items is not None:
@@ -251,7 +251,7 @@ class StatisticMechanism(Setting, ABC):
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
         """Return the most that sampling may do, from what was released and public numbers.
 
-        By default ``√n·Δ/2``, Δ the largest change by one item exchanged (Efron and Stein).
+        By default ``√n·Δ/2``, Δ the largest change by one item replaced (Efron and Stein).
         """
         del value, scale
         return weights.grid * (weights.highest - weights.lowest) * math.sqrt(weights.items) / 2
@@ -260,15 +260,15 @@ class StatisticMechanism(Setting, ABC):
         """Turn a noisy statistic into an estimate; post-processing."""
         value, items = noised.value, noised.items
         deviation = math.sqrt(2) * noised.scale
-        # The quantile of the Laplace law, whose tails are heavier than those of a normal one.
+        # The quantile of the Laplace distribution, whose tails are heavier than those of a normal one.
         noise = -noised.scale * math.log1p(-level)
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
-        finished = self._finished(value, items)
+        finished = self._finish(value, items)
         least, most = self.ends(items)
         # What is cut takes its interval along: one beyond the ends would have no length.
         middle = min(max(value, least), most)
         too_low, too_high = self.bias(items)
-        low, high = self._finished(middle - half - too_high, items), self._finished(middle + half + too_low, items)
+        low, high = self._finish(middle - half - too_high, items), self._finish(middle + half + too_low, items)
         slope = _slope(self, value, items, max(deviation, 1e-300))
         parts = [(SAMPLING, noised.sampling_error), (NOISE, deviation)]
         if self.items_are_released:
@@ -293,7 +293,7 @@ class StatisticMechanism(Setting, ABC):
         del items
         return ()
 
-    def _finished(self, statistic: float, items: int) -> float:
+    def _finish(self, statistic: float, items: int) -> float:
         least, most = self.ends(items)
         return self.finish(min(max(statistic, least), most), items)
 

@@ -87,7 +87,7 @@ def choose(
     >>> mechanism.name
     'frobenius'
     """
-    budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).steps
+    budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).distance
     items = None if expected_items is None else whole_items(expected_items, name="expected_items")
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
@@ -135,7 +135,7 @@ def release(
     unit
         Whom to protect; the profile's own unit by default (an item where it has none). Less is refused.
     relation
-        Neighbours differ by a unit added or removed (default) or exchanged for another (twice the noise); as epsilon
+        Neighbours differ by a unit added or removed (default) or replaced by another (twice the noise); as epsilon
         and unit, for a mechanism's name only.
     mechanism
         ``"auto"``, ``"partition"``, ``"frobenius"``, ``"privhist"``, ``"isotonic"``, ``"cumulative"``,
@@ -301,7 +301,7 @@ def prepare(
             whole = parse_epsilon(epsilon)
             excess = ExcessMechanism(whole * share, _bound_of_users(protected, users_bound), excess_cap, relation)
             epsilon = whole * (1 - share)
-        chosen, reason = _named(mechanism, epsilon, protected, relation, expected_items, given)
+        chosen, reason = _make_named(mechanism, epsilon, protected, relation, expected_items, given)
         return PreparedRelease(chosen, reason, excess, runs)
     if share:
         raise UsageError(_DIVIDES)
@@ -330,7 +330,7 @@ def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
     return bound
 
 
-def _named(
+def _make_named(
     name: str,
     epsilon: EpsilonLike | None,
     unit: PrivacyUnit,

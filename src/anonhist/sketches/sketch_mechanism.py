@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.profiles import Profile
-    from anonhist.sketches.decoding.decoder import Decoder, Setting
-    from anonhist.sketches.noise import NoiseLaw
+    from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
+    from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.prevalences import Prevalences
     from anonhist.sketches.promise import SharedNoise
 
@@ -47,7 +47,7 @@ class SketchMechanism:
         How many counters there are.
     domain_size
         How many labels there are in all, of a known domain; None where labels are hashed into counters.
-    sample_share
+    sampling_rate
         Which share of the labels is counted.
     setting, decoder
         What the counters were read with.
@@ -67,8 +67,8 @@ class SketchMechanism:
 
     counters: int
     domain_size: int | None
-    sample_share: Fraction
-    setting: Setting
+    sampling_rate: Fraction
+    setting: CounterSetting
     decoder: Decoder
     guarantee: Guarantee
     shared: tuple[SharedNoise, ...] | None = ()
@@ -86,11 +86,11 @@ class SketchMechanism:
     @property
     def parameters(self) -> Mapping[str, str | int]:
         """Public numbers: counters, the domain, the share sampled, the parts of the noise, its shares, the decoder."""
-        noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.law.parts)
+        noise = ",".join(f"{gamma}" if shape == 1 else f"{gamma}^{shape}" for gamma, shape in self.setting.noise.parts)
         return {
             "counters": self.counters,
             **({} if self.domain_size is None else {"domain_size": self.domain_size}),
-            "sample_share": str(self.sample_share),
+            "sample_share": str(self.sampling_rate),
             "noise": noise,
             **({} if self.shared == () else {"shares": _text_of(self.shared)}),
             "method": self.decoder.name,
@@ -99,7 +99,7 @@ class SketchMechanism:
 
     def read(self, observed: Observed) -> Profile:
         """Return the profile of all labels, those not sampled included."""
-        return self._scaled(self.decoder.decode(observed, self.setting))
+        return self._scale(self.decoder.decode(observed, self.setting))
 
     def read_with_evidence(self, observed: Observed) -> tuple[Profile, Evidence]:
         """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
@@ -109,15 +109,15 @@ class SketchMechanism:
         if self.setting.is_hashed and self.decoder.name not in OF_SHARED_COUNTERS:
             pilot = default_decoder(self.setting).decode(observed, self.setting)
         bands = counter_bands(observed, self.setting, pilot, labels=self._labels)
-        return self._scaled(found), Evidence(bands[0], prevalences=bands[1])
+        return self._scale(found), Evidence(bands[0], prevalences=bands[1])
 
     @property
     def _labels(self) -> float:
         """How many labels one counted stands for: known of a listed domain; of others, what is expected."""
-        return float(1 / self.sample_share) if self.domain_size is None else self.domain_size / self.counters
+        return float(1 / self.sampling_rate) if self.domain_size is None else self.domain_size / self.counters
 
-    def _scaled(self, found: Prevalences) -> Profile:
-        return found.scaled(self._labels).rounded(unit=self.guarantee.unit.combined)
+    def _scale(self, found: Prevalences) -> Profile:
+        return found.scale(self._labels).to_profile(unit=self.guarantee.unit.combined)
 
     def simulation_work(self, profile: Profile) -> int:
         """Return about how many numbers a run computes: most of it is the fit of a decoder that assumes smoothness."""
@@ -126,37 +126,39 @@ class SketchMechanism:
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
-        return list(pulsing(self._reread(self._simulated(profile, rng), rng) for _ in range(size)))
+        return list(pulsing(self._read_again(self._simulate(profile, rng), rng) for _ in range(size)))
 
-    def _reread(self, observed: Observed, rng: np.random.Generator) -> Profile:
+    def _read_again(self, observed: Observed, rng: np.random.Generator) -> Profile:
         if isinstance(self.decoder, SmoothDecoder):
-            return self._scaled(self.decoder.redecode(observed, self.setting, rng=rng))
+            return self._scale(self.decoder.redecode(observed, self.setting, rng=rng))
         return self.read(observed)
 
-    def _simulated(self, profile: Profile, rng: np.random.Generator) -> Observed:
+    def _simulate(self, profile: Profile, rng: np.random.Generator) -> Observed:
         public = (
-            self._shared(profile, rng) if self.domain_size is None else self._listed(profile, self.domain_size, rng)
+            self._throw_labels(profile, rng)
+            if self.domain_size is None
+            else self._list_labels(profile, self.domain_size, rng)
         )
-        return noisy(public, self.setting.law, rng=rng)
+        return noisy(public, self.setting.noise, rng=rng)
 
-    def _shared(self, profile: Profile, rng: np.random.Generator) -> Observed:
+    def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Observed:
         """Throw labels, or those that are sampled, into counters."""
         check_numbers(self.counters)
         numbers = profile.prevalences
-        if self.sample_share < 1:
-            numbers = rng.binomial(numbers, float(self.sample_share))
+        if self.sampling_rate < 1:
+            numbers = rng.binomial(numbers, float(self.sampling_rate))
         check_numbers(int(numbers.sum()))
         counts = np.repeat(profile.counts, numbers)
         counters = np.zeros(self.counters, dtype=np.int64)
         np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
         return Observed.of(counters)
 
-    def _listed(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Observed:
+    def _list_labels(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Observed:
         """Draw as many labels of the domain as there are counters; those that do not occur have the count 0."""
         numbers = np.append(max(domain_size - profile.num_labels, 0), profile.prevalences)
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
-        return Observed.added(np.append(0, profile.counts), numbers)
+        return Observed.sum_of(np.append(0, profile.counts), numbers)
 
 
 def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
@@ -166,27 +168,27 @@ def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
     return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
-def noisy(observed: Observed, law: NoiseLaw, *, rng: np.random.Generator) -> Observed:
+def noisy(observed: Observed, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Observed:
     """Return public counters with simulated noise; of many that are alike it is drawn as how many get how much.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.noise import NoiseLaw
-    >>> law = NoiseLaw.of([(Fraction(1), Fraction(1))])
-    >>> noisy(Observed(np.array([0, 7]), np.array([1000, 1])), law, rng=np.random.default_rng(1)).size
+    >>> from anonhist.sketches.noise import NoiseDistribution
+    >>> distribution = NoiseDistribution.of([(Fraction(1), Fraction(1))])
+    >>> noisy(Observed(np.array([0, 7]), np.array([1000, 1])), distribution, rng=np.random.default_rng(1)).size
     1001
     """
-    reach = law.reach(_NEGLIGIBLE)
+    reach = distribution.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
     check_numbers(int(observed.numbers[~many].sum()) + int(many.sum()) * (2 * reach + 1))
     few = np.repeat(observed.values[~many], observed.numbers[~many])
-    alone = Observed.of(few + law.simulate(few.size, rng=rng))
+    alone = Observed.of(few + distribution.simulate(few.size, rng=rng))
     values, numbers = [alone.values], [alone.numbers]
     if many.any():
-        # Of wide noise, few values have as many counters as it has values: its law is not written down for nothing.
-        pmf = law.pmf(reach)
+        # Of wide noise, few values have as many counters as it has values: only then is its pmf worth computing.
+        pmf = distribution.pmf(reach)
         for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
             values.append(np.arange(value - reach, value + reach + 1))
             numbers.append(rng.multinomial(number, pmf / pmf.sum()))
-    return Observed.added(np.concatenate(values), np.concatenate(numbers))
+    return Observed.sum_of(np.concatenate(values), np.concatenate(numbers))

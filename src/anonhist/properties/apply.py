@@ -26,7 +26,7 @@ NOT_SIMULATED = Statement(
 _OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
 
 
-def estimated(
+def apply(
     data: Profile | Resimulated,
     estimator: Estimator,
     interval: Interval,
@@ -76,7 +76,7 @@ def estimated(
         runs = tuple(data.resimulate())
         sample = Sample(data.profile, level, data, runs)
     found = _of_sample(sample, estimator, interval, unit=unit, needs_counts=needs_counts)
-    return found if scale == 1.0 else _scaled(found, scale)
+    return found if scale == 1.0 else _scale(found, scale)
 
 
 def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit: str, needs_counts: bool) -> Estimate:
@@ -131,7 +131,7 @@ def _unknown(sample: Sample) -> Statement | None:
     return Statement(Holds.NONE, f"{reason}; the error is that of sampling") if reason else None
 
 
-def _scaled(found: Estimate, scale: float) -> Estimate:
+def _scale(found: Estimate, scale: float) -> Estimate:
     low, high = found.interval
     return replace(
         found,

@@ -1,4 +1,4 @@
-"""What the supports of a design with blocks say of a value: the estimator, its variance and its law under no value."""
+"""Estimates of values from the supports of a design with blocks: the estimator, its variance, its null distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BlockLaw:
+class BlockEstimator:
     """The estimator ``n·f_x = α·(c_x − ρ·c_B) + γ·n``: c_x reports support x, and c_B are in its block.
 
     With s points that support a value, m that support two, and u as in :class:`BlockDesign`, ``ρ = m/s``,
@@ -125,7 +125,7 @@ class BlockLaw:
         weights = Fraction(design.shared) / (design.support - Fraction(design.shared))
         up, down = weights.denominator, weights.numerator
         outside = (design.points - design.support) * base
-        law = SignedSums(
+        distribution = SignedSums(
             users,
             up,
             down,
@@ -134,7 +134,7 @@ class BlockLaw:
             far=(design.support * base, outside),
         )
         together = np.clip(self.block_share(beside, users), 0, 1)
-        return BlockLimits(up * supports - down * (beside - supports), together, law)
+        return BlockLimits(up * supports - down * (beside - supports), together, distribution)
 
     def block_share(self, beside: NDArray[np.int64], users: int) -> NDArray[np.float64]:
         """Return the unbiased estimate of the share of people with values of a block, given c_B."""
