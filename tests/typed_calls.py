@@ -71,7 +71,7 @@ def local() -> None:
     assert_type(KRR(alphabet=26, epsilon=1).labels, Alphabet)
     assert_type(LocalHashing(epsilon=1).alphabet, Alphabet | None)
     assert_type(LocalHashing(epsilon=1).buckets, int)
-    assert_type(SubsetSelection(alphabet=1000, epsilon=1).chosen, int)
+    assert_type(SubsetSelection(alphabet=1000, epsilon=1).subset_size, int)
     assert_type(HeavyHitters(epsilon=4, max_bytes=3).buckets, int)
     assert_type(RAPPOR(buckets=32, cohorts=8, f="1/2", p=0, q=0.75).epsilon, Fraction)
 
