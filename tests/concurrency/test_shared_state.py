@@ -65,6 +65,7 @@ REVIEWED_CACHES = {
     "properties.entropy.polynomial": (ARRAYS, "_head"),
     "properties.sampling.SampleDistribution": (ARRAYS, "_means _table"),
     "properties.support_coverage.series": (ARRAYS, "_log_factorials"),
+    "randomness.inversion.InversionTable": (ARRAYS, "_floors _lookup"),
     "randomness.arguments": (NUMBERS, "_is_inside"),
     "randomness.bit_rows": (ARRAYS, "_table"),
     "randomness.discrete_laplace": (ARRAYS, "_tables"),
@@ -151,7 +152,11 @@ def changed(nodes: list[ast.AST]) -> Iterator[ast.expr]:
 def root(node: ast.expr) -> ast.expr:
     """Return the variable whose part an expression is."""
     while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Call):
+            # What is done to vars(x) is done to x.
+            node = node.args[0] if last_name(node) == "vars" and node.args else node.func
+        else:
+            node = node.value
     return node
 
 
@@ -244,8 +249,14 @@ class Filled:
 
 class Put:
     def put(self): self.__dict__["x"] = 1
+
+class Made:
+    def __init__(self): vars(self).update(x=1)
+
+class Changed:
+    def change(self): vars(self).update(x=1)
 """
     caches, outside, objects = found_in(text, "m")
     assert caches == {"m.square", "m.cube", "m.Thing.lazy"}
     assert outside == {"m.remember: KNOWN", "m.note: KNOWN", "m.counted: count", "m.Thing.known: cls"}
-    assert objects == {"m.Lazy", "m.Filled", "m.Put"}
+    assert objects == {"m.Lazy", "m.Filled", "m.Put", "m.Changed"}
