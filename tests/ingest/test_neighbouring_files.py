@@ -97,7 +97,7 @@ def _content(form: str, names: list[str], rows: list[Row]) -> bytes:
 
 
 def _write(folder: Path, form: str, names: list[str], parts: list[list[Row]], compress: Compress) -> dict[str, Any]:
-    """Write the parts as files of one pattern, and return what to give the reader."""
+    """Write the parts as files of one pattern, and return what to tell the reader."""
     kind, _, packed = form.partition(".")
     ending = {"labels": "log", "no header": "csv"}.get(kind, kind)
     for number, rows in enumerate(parts):
@@ -109,10 +109,9 @@ def _write(folder: Path, form: str, names: list[str], parts: list[list[Row]], co
             compress(path, _content(kind, names, rows))
         else:
             path.write_bytes(_content(kind, names, rows))
-    source = {"source": str(folder / "part*")}
     if kind == "labels":
-        return source | {"format": "labels"}
-    return source | ({"label": "column0", "header": False} if kind == "no header" else {"label": names[0]})
+        return {"format": "labels"}
+    return {"label": "column0", "header": False} if kind == "no header" else {"label": names[0]}
 
 
 def _expected(form: str, rows: list[Row]) -> Profile:
@@ -151,7 +150,9 @@ def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.D
     profiles = []
     for parts in data.draw(neighbours(st.tuples(values, labels))):
         with TemporaryDirectory() as folder:
-            profiles.append(read_profile(**_write(Path(folder), form, ["label", "other"], parts, compress)))
+            profiles.append(
+                read_profile(f"{folder}/part*", **_write(Path(folder), form, ["label", "other"], parts, compress))
+            )
         assert profiles[-1] == _expected(form, [row for part in parts for row in part])
     assert sorted_l1(*profiles) <= 1
 
@@ -176,7 +177,9 @@ def test_all_rows_of_a_user_are_so_many_items_at_most(
             kept_rows = [part or [(None, None, None)] for part in kept]
             said = _write(Path(folder), form, ["label", "user", "at"], kept_rows, compress)
             order = {"order_by": "at"} if by_column else {}
-            profiles.append(read_profile(**said, user="user", max_per_user=bound, order_key=KEY, **order))
+            profiles.append(
+                read_profile(f"{folder}/part*", **said, user="user", max_per_user=bound, order_key=KEY, **order)
+            )
     assert sorted_l1(*profiles) <= (0 if left is None else bound)
 
 
@@ -192,7 +195,7 @@ def test_a_label_exchanged_for_none_takes_an_item_unless_it_is_counted(compress:
         for each in (rows, exchanged):
             with TemporaryDirectory() as folder:
                 said = _write(Path(folder), "jsonl", ["label", "other"], [each], compress)
-                profiles.append(read_profile(**said, keep_null=keep_null))
+                profiles.append(read_profile(f"{folder}/part*", **said, keep_null=keep_null))
     assert profiles[0].n == profiles[1].n == len(rows)
     assert sorted_l1(profiles[0], profiles[1]) <= 2
     assert profiles[2].n - profiles[3].n == (rows[place][0] is not None)

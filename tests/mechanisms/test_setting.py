@@ -48,7 +48,7 @@ def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
     [
         (frobenius, "noisy_rows", ah.mechanisms.FrobeniusMechanism(1)),
         (privhist, "cut", ah.mechanisms.PrivHistMechanism(1)),
-        (cumulative, "added", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
+        (cumulative, "add_noise", ah.mechanisms.CumulativeMechanism(1, public_cap=9)),
         (bounded_partition, "hyperbola", ah.mechanisms.BoundedPartitionMechanism(1, public_items=9)),
     ],
 )

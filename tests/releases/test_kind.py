@@ -14,8 +14,9 @@ import pytest
 
 from anonhist.cli.central.display import say
 from anonhist.errors import DataError
-from anonhist.formats import read_release, write
 from anonhist.formats.kinds import RECORDS, Recorded, ReleaseRecords, Remade, records_with
+from anonhist.formats.reading import read_release
+from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
 from anonhist.graphs.node.mechanism import NodeMechanism

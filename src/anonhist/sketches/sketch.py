@@ -458,16 +458,10 @@ class Sketch:
         self._check_unclipped("read")
         with self.turn:
             # Shares of noise that do not yet add up promise nothing: asking for the guarantee refuses them.
-            counters, noise_distribution, guarantee = self.counters, self.noise_distribution, self.guarantee
+            counters, noise, guarantee = self.counters, self.noise_distribution, self.guarantee
             shared = shared_noise(self.noise)
         return reconstruct(
-            counters,
-            self.addresses,
-            noise_distribution,
-            guarantee=guarantee,
-            shared=shared,
-            decoder=decoder,
-            simulations=runs,
+            counters, self.addresses, noise, guarantee=guarantee, shared=shared, decoder=decoder, simulations=runs
         )
 
     def __eq__(self, other: object) -> bool:
