@@ -1,9 +1,10 @@
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from anonhist.catalogue.randomizers import RANDOMIZERS
 from anonhist.errors import UsageError
+from anonhist.frozen import frozen
 from anonhist.local import (
     KRAPPOR,
     KRR,
@@ -135,3 +136,21 @@ def test_epsilon_is_written_in_one_way(epsilon: Any) -> None:
 def test_titles_are_text_on_one_line(title: Any) -> None:
     with pytest.raises(UsageError, match="title"):
         _again(SOME[0], title=title)
+
+
+@frozen(kw_only=True)
+class _Lopsided(KRR):
+    """A mechanism with a parameter that files of RAPPOR call by another name."""
+
+    name: ClassVar[str] = "lopsided"
+    p: int = 3
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters | {"p": self.p}
+
+
+def test_only_those_that_say_so_have_other_names_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(survey_from.__globals__, "survey_class", lambda _: _Lopsided)
+    survey = _Lopsided(alphabet=["a", "b"], epsilon=1, p=4)
+    assert survey_from("lopsided", epsilon="1", title="", parameters=survey.parameters) == survey

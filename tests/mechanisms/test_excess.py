@@ -16,6 +16,7 @@ from anonhist.mechanisms import ExcessMechanism, FrobeniusMechanism, excess, rel
 from anonhist.mechanisms.additive import cumulative
 from anonhist.mechanisms.basis import skeletons
 from anonhist.mechanisms.basis.noise import simulated_noise
+from anonhist.mechanisms.releasing import prepare
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import BoundedUsers, Profile
 from anonhist.randomness import discrete_laplace_pmf
@@ -244,3 +245,21 @@ def test_what_cannot_be_divided_is_refused_before_anything_is_spent(options: dic
     assert "4" not in str(caught.value)
     with pytest.raises(UsageError, match="another number"):
         ExcessMechanism(1, bound=3).release(BoundedUsers(2, Profile([4], [1])))
+
+
+class Untouched:
+    """A source of which nobody may ask."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        raise AssertionError(count)
+
+
+@each_of("users", [None, BoundedUsers(5, Profile.from_counts([7, 2]))])
+def test_what_was_prepared_for_other_users_is_refused_before_noise_is_drawn(users: BoundedUsers | None) -> None:
+    unit = PrivacyUnit.user(max_items=9)
+    asked: dict[str, object] = dict.fromkeys(("expected_items", "excess_cap", "simulations", "users_bound"))
+    asked |= {"epsilon": 1, "unit": unit, "relation": NeighboringRelation.ADD_OR_REMOVE, "mechanism": "auto"}
+    asked |= {"options": {}, "excess_share": "1/4", "users_bound": 9, "read_for": unit}
+    profile = Profile([2, 5], [1, 1], unit=PrivacyUnit.user(max_items=5), users=users)
+    with pytest.raises(UsageError, match=r"how many items each user has|bounded to another number"):
+        prepare(**asked).release(profile, source=Untouched())  # type: ignore[arg-type]

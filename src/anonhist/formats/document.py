@@ -19,7 +19,7 @@ from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
-from anonhist.mechanisms.basis.skeletons import DrawnMechanism
+from anonhist.mechanisms.basis.skeletons import CentralMechanism
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, parse_simulations
 from anonhist.profiles import Profile
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
@@ -146,7 +146,11 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
         raise DataError("zeros and their standard error belong together")
     inside = getattr(mechanism, "central", mechanism)
     bands = (error.band, error.prevalence_band, error.zeros_interval)
-    if isinstance(inside, DrawnMechanism) and any(each is not None for each in bands):
+    if (
+        isinstance(inside, CentralMechanism)
+        and not inside.keeps_noisy_values
+        and any(each is not None for each in bands)
+    ):
         raise DataError("bands belong to mechanisms that keep noisy values, and no other")
     if error.zeros_interval is not None and zeros is None:
         raise DataError("zeros and their interval belong together")

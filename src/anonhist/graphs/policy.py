@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation
 
 
 class Direction(Enum):
@@ -92,13 +91,6 @@ class EdgePolicy:
             loops = "count twice at their node"
         equal = "once" if self.duplicates == "merge" else "each"
         return f"Edges have {directions}{counted}; self-loops {loops}; equal edges count {equal}."
-
-
-def check_relation(relation: object) -> None:
-    """Refuse what is no relation, such as its name."""
-    if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
-        raise UsageError(message)
 
 
 # What is meant where nothing is said.

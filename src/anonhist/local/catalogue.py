@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # What every survey has; everything else is a parameter of its mechanism.
 _COMMON = {"epsilon", "title"}
-# How files of surveys call a parameter, where that is another name.
-_IN_FILES = {"subset_size": "chosen", "f": "permanent", "p": "zero", "q": "one"}
 
 
 def survey_class(name: str) -> type[Survey]:
@@ -102,7 +100,7 @@ def survey_from(name: str, *, epsilon: str, title: str, parameters: Mapping[str,
     kind = survey_class(name)
     if not isinstance(epsilon, str) or not isinstance(title, str):
         raise UsageError("The epsilon and the title of a survey must be text.")
-    known = {_IN_FILES.get(each, each): each for each in parameter_names(name)}
+    known = {kind.in_files.get(each, each): each for each in parameter_names(name)}
     if not isinstance(parameters, dict) or not set(parameters) <= set(known):
         message = f"The parameters of {name} must be among {', '.join(known)}, and nothing else."
         raise UsageError(message)

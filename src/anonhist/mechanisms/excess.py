@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen
 from anonhist.mechanisms.basis.noise import exact_noise
+from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.privacy import NeighboringRelation, parse_epsilon, parse_whole_number
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.releases.excess import Excess, noise_rates
@@ -71,6 +72,7 @@ class ExcessMechanism:
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE
 
     def __post_init__(self) -> None:
+        check_relation(self.relation)
         noise_rates(*self._division, self.cap, self.relation)
 
     def release(self, users: BoundedUsers, *, source: RandomSource | None = None) -> Excess:
@@ -90,10 +92,14 @@ class ExcessMechanism:
         """
         return self.release_with(users, exact_noise(source))
 
-    def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
-        """Release with noise from ``noise``; for simulations on public numbers, too."""
+    def check(self, users: BoundedUsers) -> None:
+        """Refuse users that were bounded to another m."""
         if users.bound != self.bound:
             raise UsageError("The users were bounded to another number of items.")
+
+    def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
+        """Release with noise from ``noise``; for simulations on public numbers, too."""
+        self.check(users)
         rates = noise_rates(*self._division, self.cap, self.relation)
         truth = (users.within, users.above, users.excess(self.cap))
         # In Python's numbers, which do not wrap.

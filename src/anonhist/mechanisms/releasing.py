@@ -46,6 +46,10 @@ MechanismName = Literal[
     "bounded-partition",
     "relaxed-partition",
 ]
+_NEEDS_USERS = (
+    "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` and "
+    "`count_users=True`."
+)
 _DIVIDES = "`excess_share` divides epsilon: give epsilon, and the mechanism by its name."
 
 
@@ -232,7 +236,17 @@ class PreparedRelease:
     simulations: int | None
 
     def release(self, profile: Profile, *, source: RandomSource | None = None) -> Release:
-        """Spend the budget once on a private profile."""
+        """Spend the budget once on a private profile.
+
+        Raises
+        ------
+        UsageError
+            As :func:`release`, before any noise is drawn.
+        """
+        if self.excess is not None:
+            if profile.users is None:
+                raise UsageError(_NEEDS_USERS)
+            self.excess.check(profile.users)
         released = self.mechanism.release(profile, source=source, reason=self.reason)
         if self.excess is not None and profile.users is not None:
             excess = self.excess.release(profile.users, source=source)
@@ -319,10 +333,7 @@ def prepare(
 def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
     """Return how many items of each user are kept, or refuse what says nothing of users' excess."""
     if bound is None:
-        raise UsageError(
-            "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` "
-            "and `count_users=True`."
-        )
+        raise UsageError(_NEEDS_USERS)
     kept = check_unit(unit).max_items
     if kept is None or kept < bound:
         message = f"`excess_share` belongs to releases for users with at least {bound:,} items, not {unit}."

@@ -10,8 +10,8 @@ from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
 from anonhist.graphs.graph import Degrees, Graph
-from anonhist.graphs.policy import check_relation
 from anonhist.mechanisms import MECHANISM_NAMES, choose
+from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.mechanisms.names import check_name, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Self, SupportsIndex
@@ -13,7 +14,7 @@ from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, bernoulli_exp, uniform_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from anonhist.privacy import EpsilonLike, NeighboringRelation
     from anonhist.randomness import RandomSource
@@ -39,6 +40,9 @@ def parse_candidates(given: Iterable[SupportsIndex]) -> tuple[int, ...]:
     >>> parse_candidates([1, 8, 64])
     (1, 8, 64)
     """
+    if not isinstance(given, Iterable):
+        message = f"`candidates` must be a list of whole numbers, such as (8, 64), not {given!r:.80}."
+        raise UsageError(message)
     listed = tuple(parse_whole_number(each, name="a candidate", most=2**20) for each in given)
     if not 1 <= len(listed) <= MOST_CANDIDATES or any(second <= first for first, second in pairwise(listed)):
         message = f"The candidates must be ascending whole numbers, from 1 to {MOST_CANDIDATES} of them."

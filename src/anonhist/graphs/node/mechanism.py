@@ -13,7 +13,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, derived, frozen
 from anonhist.graphs.kind import DEGREES
-from anonhist.graphs.node.bounding import Bounding, Projection, named_bounding
+from anonhist.graphs.node.bounding import Bounding, Flow, Projection, named_bounding
 from anonhist.graphs.node.choice import CHOICE_PARAMETERS, DegreeChoice
 from anonhist.graphs.parameters import member_of, text_of
 from anonhist.graphs.policy import Direction, EdgePolicy
@@ -122,6 +122,8 @@ class NodeMechanism(Setting, ABC):
         if not isinstance(self.direction, Direction):
             message = f"`direction` must be one of Direction.UNDIRECTED, IN and OUT, not {self.direction!r:.80}."
             raise UsageError(message)
+        if not isinstance(self.bounding, Projection | Flow) or not isinstance(self.choice, DegreeChoice | None):
+            raise UsageError("`bounding` must be Projection() or Flow(), and `choice` a DegreeChoice or None.")
         super().__post_init__()
         distance = self.unit.max_distance
         if self.choice is not None and self.max_degree not in self.choice.candidates:

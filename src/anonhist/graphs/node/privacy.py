@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonhist.graphs.node.bounded_degrees import BoundedDegrees, check_method
-from anonhist.graphs.policy import check_relation
+from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_
 from anonhist.randomness import bernoulli_bits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -135,6 +137,7 @@ class RAPPOR(BloomSurvey):
     """
 
     name: ClassVar[str] = "rappor"
+    in_files: ClassVar[Mapping[str, str]] = {"f": "permanent", "p": "zero", "q": "one"}
     epsilon: Converted[Any, Fraction] = derived(
         lambda self: logarithm(((1 - self._half) / self._half) ** 2, self.hashes)
     )

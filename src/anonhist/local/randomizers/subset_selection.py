@@ -71,6 +71,7 @@ class SubsetSelection(PureSurvey):
 
     decode_cost: ClassVar[str] = "n·d"
     name: ClassVar[str] = "subset-selection"
+    in_files: ClassVar[Mapping[str, str]] = {"subset_size": "chosen"}
     subset_size: Converted[SupportsIndex | None, int] = completed(
         lambda self, given: self._whole_size(given), default=None
     )

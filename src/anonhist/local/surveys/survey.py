@@ -86,6 +86,8 @@ class Survey(ABC):
     """
 
     name: ClassVar[str]
+    # What files call a parameter, where that is another name.
+    in_files: ClassVar[Mapping[str, str]] = {}
     epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
     title: str = field(default="", repr=False)
 

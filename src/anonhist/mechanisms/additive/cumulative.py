@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class CumulativeMechanism(AdditiveMechanism):
     1-differentially private (δ = 0) when one item is added or removed; noise is exact and added to whole numbers, so
     floating point costs nothing; it holds for data where no count is above 100, which must be public knowledge.
     """
+
+    keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
     public_cap: Converted[SupportsIndex | float, int] = converted(

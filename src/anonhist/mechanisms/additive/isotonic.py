@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class IsotonicMechanism(AdditiveMechanism):
     >>> mechanism.release(Profile.from_counts([5, 3, 3, 1])).profile
     Profile(n=12, num_labels=4, {1: 1, 3: 2, 5: 1})
     """
+
+    keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
     public_labels: Converted[SupportsIndex | float, int] = converted(

@@ -73,6 +73,8 @@ class PrevalenceMechanism(AdditiveMechanism):
     Fraction(0, 1)
     """
 
+    keeps_noisy_values: ClassVar[bool] = True
+
     # The noise on a prevalence does not grow with c: what counts is epsilon / s, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 

@@ -51,7 +51,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
 def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
     """Return a relation, refusing what is none, such as its name."""
     if not isinstance(relation, NeighboringRelation):
-        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
+        message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
     return relation
 

@@ -32,6 +32,8 @@ class CentralMechanism(Setting, ABC):
 
     # It is left out of comparisons on data of more items.
     most_items: ClassVar[int | None] = None
+    # Its releases keep noisy values as evidence, so that files may have intervals made of them.
+    keeps_noisy_values: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,8 @@ class FrobeniusMechanism(AdditiveMechanism):
     0.5-differentially private (δ = 0) when one item is added or removed; noise is exact and added to whole numbers,
     so floating point costs nothing.
     """
+
+    keeps_noisy_values: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

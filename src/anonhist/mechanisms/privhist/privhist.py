@@ -6,7 +6,7 @@ import math
 from dataclasses import KW_ONLY, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -166,6 +166,8 @@ class PrivHistMechanism(CentralMechanism):
     >>> [(purpose, str(spent)) for purpose, spent in release.guarantee.spending]
     [('the number of items', '1/25'), ('small and large counts', '49/25')]
     """
+
+    keeps_noisy_values: ClassVar[bool] = True
 
     _: KW_ONLY
     # Kept as they are, so that equal mechanisms are equal however they were asked for.
