@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 
+from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
 from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, LocalHashing, SubsetSelection
 from anonhist.mechanisms import (
     BudgetShares,
@@ -64,6 +65,18 @@ def estimators(profile: Profile) -> None:
     private_entropy(profile)  # type: ignore[call-arg]
     private_entropy(profile, epsilon=[1])  # type: ignore[arg-type]
     private_entropy(profile, epsilon=1, unit="item")  # type: ignore[arg-type]
+
+
+def graphs() -> None:
+    assert_type(BoundedDegrees(max_degree=np.int64(8), choice_share="1/8", candidates=[2, 8]).choice_share, Fraction)
+    assert_type(EdgePrivacy(public_nodes=100).public_nodes, int | None)
+    NodePrivacy(NeighboringRelation.SUBSTITUTE)
+
+    BoundedDegrees(method="frobenius")  # type: ignore[arg-type]
+    BoundedDegrees(bounding="cut")  # type: ignore[arg-type]
+    BoundedDegrees(candidates=3)  # type: ignore[arg-type]
+    EdgePrivacy("100")  # type: ignore[arg-type]
+    NodePrivacy(max_degree=8)  # type: ignore[call-arg]
 
 
 def local() -> None:

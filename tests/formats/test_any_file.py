@@ -79,3 +79,12 @@ def test_other_endings_are_refused_before_anything_is_read() -> None:
         read("nowhere/release.csv")
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read("nowhere/release.json")
+
+
+def test_a_file_of_another_kind_is_called_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "survey.json"
+    write(KRR(alphabet=["a", "b"], epsilon=1), path)
+    with pytest.raises(
+        DataError, match=r"survey\.json' is not a release that can be read: its format says that it is a survey\.$"
+    ):
+        read_release(path)

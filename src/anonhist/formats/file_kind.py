@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 T = TypeVar("T")
+# What JSON files of ours hold, as their formats are called.
+_KINDS = ("release", "survey", "tally")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,12 @@ class FileKind(Generic[T]):
             raise UsageError(message)
         content = content_of(Path(path))
         with refused_unless(self.name, path):
-            return self.decoders[ending](loaded(content, ending))
+            document = loaded(content, ending)
+            said = document.get("format") if isinstance(document, dict) else None
+            if other := next((kind for kind in _KINDS if said == f"anonhist.{kind}" and kind != self.name), None):
+                message = f"its format says that it is a {other}"
+                raise DataError(message)
+            return self.decoders[ending](document)
 
 
 def loaded(content: bytes, ending: str) -> Any:

@@ -91,7 +91,7 @@ def _asked(
 ) -> tuple[EdgePrivacy | NodePrivacy, str | BoundedDegrees]:
     """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge.privacy import EdgePrivacy
-    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, check_method
+    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, parse_method
     from anonhist.graphs.node.privacy import NodePrivacy
 
     own, foreign, other = (_OF_EDGES, _OF_NODES, "node") if unit == "edge" else (_OF_NODES, _OF_EDGES, "edge")
@@ -108,8 +108,7 @@ def _asked(
     mechanism = options["mechanism"] or "auto"
     if unit == "edge":
         return EdgePrivacy(**given, relation=relation), mechanism
-    check_method(mechanism, name="mechanism")
-    return NodePrivacy(relation), BoundedDegrees(method=mechanism, **given)
+    return NodePrivacy(relation), BoundedDegrees(method=parse_method(mechanism, name="mechanism"), **given)
 
 
 def _read(

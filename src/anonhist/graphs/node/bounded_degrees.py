@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex, get_args
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
@@ -31,16 +31,20 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 
-METHODS = ("auto", "cumulative", "survival", "histogram", "partition")
+MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
+METHODS: tuple[MethodName, ...] = get_args(MethodName)
+BoundingName = Literal["projection", "flow"]
 # Of the budget, what a choice of the largest degree spends.
 CHOICE_SHARE = Fraction(1, 4)
 
 
-def check_method(method: object, *, name: str) -> None:
-    """Refuse what is no name of a method; ``name`` is the parameter that it was given as."""
-    if method not in METHODS:
-        message = f"`{name}` must be one of {', '.join(METHODS)}, not {method!r:.80}."
-        raise UsageError(message)
+def parse_method(given: object, *, name: str) -> MethodName:
+    """Return the name of a method, refusing what is none; ``name`` is the parameter that it was given as."""
+    for method in METHODS:
+        if given == method:
+            return method
+    message = f"`{name}` must be one of {', '.join(METHODS)}, not {given!r:.80}."
+    raise UsageError(message)
 
 
 def _max_degree(given: SupportsIndex | str) -> int | str:
@@ -91,13 +95,13 @@ class BoundedDegrees:
     """
 
     max_degree: Converted[SupportsIndex | str, int | str] = converted(_max_degree, default="auto")
-    method: str = "auto"
-    bounding: str = "projection"
+    method: MethodName = "auto"
+    bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
     candidates: Converted[Iterable[SupportsIndex], tuple[int, ...]] = converted(parse_candidates, default=CANDIDATES)
 
     def __post_init__(self) -> None:
-        check_method(self.method, name="method")
+        parse_method(self.method, name="method")
         named_bounding(self.bounding)
 
     def release(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonhist.graphs.node.bounded_degrees import BoundedDegrees, check_method
+from anonhist.graphs.node.bounded_degrees import BoundedDegrees, parse_method
 from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.privacy import NeighboringRelation
 
@@ -63,5 +63,4 @@ def _bounded(mechanism: object) -> BoundedDegrees:
     """Return how degrees are to be released; the name of a method stands for that method with all defaults."""
     if isinstance(mechanism, BoundedDegrees):
         return mechanism
-    check_method(mechanism, name="mechanism")
-    return BoundedDegrees(method=str(mechanism))
+    return BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
