@@ -22,7 +22,7 @@ def is_remote(source: str) -> bool:
 
     Examples
     --------
-    >>> is_remote("https://example.org/a.csv"), is_remote("file:///tmp/a.csv"), is_remote("a.csv")
+    >>> is_remote("https://example.org/a.csv"), is_remote("file:///data/a.csv"), is_remote("a.csv")
     (True, False, False)
     """
     return "://" in local_path(source)
