@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.privacy import EdgePrivacy
@@ -19,6 +19,30 @@ if TYPE_CHECKING:
     from anonhist.mechanisms.releasing import MechanismName
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
+
+
+@overload
+def release_degrees(
+    graph: Graph | Degrees,
+    *,
+    privacy: EdgePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MechanismName = "auto",
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
+
+
+@overload
+def release_degrees(
+    graph: Graph,
+    *,
+    privacy: NodePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MethodName | BoundedDegrees = "auto",
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
 
 
 def release_degrees(

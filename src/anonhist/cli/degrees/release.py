@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -32,8 +32,8 @@ def run_degrees(
     edges: str,
     nodes: str | None,
     directed: str | None,
-    self_loops: str,
-    duplicates: str,
+    self_loops: Literal["drop", "count"],
+    duplicates: Literal["merge", "count"],
     unit: str,
     epsilon: Fraction,
     relation: str,

@@ -42,7 +42,7 @@ def parse_method(given: object, *, name: str) -> MethodName:
     raise UsageError(message)
 
 
-def _max_degree(given: SupportsIndex | str) -> int | str:
+def _max_degree(given: SupportsIndex | Literal["auto"]) -> int | Literal["auto"]:
     if isinstance(given, str):
         if given != "auto":
             message = f"`max_degree` must be a whole number or 'auto', not {given!r:.80}."
@@ -89,7 +89,9 @@ class BoundedDegrees:
     'auto'
     """
 
-    max_degree: Converted[SupportsIndex | str, int | str] = converted(_max_degree, default="auto")
+    max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
+        _max_degree, default="auto"
+    )
     method: MethodName = "auto"
     bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
