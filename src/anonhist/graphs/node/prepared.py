@@ -34,7 +34,7 @@ class PreparedNodes:
     nodes_listed
         Whether the graph is one that lists its nodes.
     why
-        Why these mechanisms, in two words or more.
+        Why these mechanisms: the end of the sentence that the release tells.
     """
 
     mechanisms: Mapping[int, NodeMechanism]
