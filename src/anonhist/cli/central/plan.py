@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import PlanRow
     from anonhist.mechanisms.planning import Shape
-    from anonhist.profiles import Profile
 
 
 HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
@@ -80,7 +79,7 @@ def _plan_rows(
     from anonhist.mechanisms import plan
     from anonhist.numeric.pulse import tell_share
 
-    model: Shape | Profile = shape
+    model: dict[str, Any] = {"items": items, "shape": shape}
     protected = unit or PrivacyUnit.item()
     if like is not None:
         from anonhist.formats.reading import read_release
@@ -88,12 +87,12 @@ def _plan_rows(
         profile = read_release(like).profile
         protected = unit or profile.unit
         # The file is public, so any unit may be planned for, less than its own too.
-        model = profile.with_unit(protected)
+        model["shape"] = profile.with_unit(protected)
     rows: list[PlanRow] = []
     with progress_bar("Simulating") as bar:
         for done, each in enumerate(epsilons):
             with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
-                rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
+                rows.extend(plan(epsilons=[each], **model, unit=protected, relation=relation))
     return rows
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -12,7 +12,7 @@ from anonhist.cli.central.release import DEFAULT_OUTPUT, check_outputs, write_ou
 from anonhist.cli.reading import tell_operator
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, parse_simulations
+from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from anonhist.cli.progress import Bars
     from anonhist.graphs import BoundedDegrees, Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
+    from anonhist.mechanisms.releasing import MechanismName
 
 NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not leave the house."
 _OF_EDGES = ("public_nodes",)
@@ -31,8 +32,8 @@ def run_degrees(
     edges: str,
     nodes: str | None,
     directed: str | None,
-    self_loops: str,
-    duplicates: str,
+    self_loops: Literal["drop", "count"],
+    duplicates: Literal["merge", "count"],
     unit: str,
     epsilon: Fraction,
     relation: str,
@@ -45,8 +46,6 @@ def run_degrees(
     **options: Any,
 ) -> None:
     """Check everything that can be checked, then read, release, estimate errors, and write."""
-    if simulations is not None:
-        parse_simulations(simulations, name="--simulations")
     if not_private_truth and report is None:
         raise UsageError("--not-private-truth belongs to --report FILE.html, the page it draws on.")
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
@@ -54,10 +53,18 @@ def run_degrees(
         if source is not None:
             check_outputs(source, target, report, force=force)
     from anonhist.graphs.policy import Direction, EdgePolicy
+    from anonhist.graphs.release import prepare_degrees
 
     policy = EdgePolicy(Direction(directed or "undirected"), self_loops, duplicates)
     privacy, mechanism = _asked(unit, NeighboringRelation(relation), options)
-    privacy.check(policy, nodes_listed=nodes is not None, epsilon=epsilon, mechanism=mechanism)
+    prepared = prepare_degrees(
+        privacy=privacy,
+        policy=policy,
+        nodes_listed=nodes is not None,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        simulations=simulations,
+    )
     if nodes is not None and unit == "edge" and options["public_nodes"] is None:
         raise UsageError(
             "--nodes says nothing with --unit edge unless everybody knows how many nodes there are: add "
@@ -67,18 +74,11 @@ def run_degrees(
         click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
 
     from anonhist.cli.progress import progress_bars
-    from anonhist.graphs.release import release_degrees
 
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
         graph = _read(unit, edges, nodes, policy, options, remarks=None if quiet else remarks, bars=bars)
-        released = release_degrees(
-            graph,
-            privacy=privacy,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            simulations=simulations,
-        )
+        released = prepared.release(graph)
         truth = _degrees(graph).profile if not_private_truth else None
         del graph
         released = released.with_error(progress=bars.working)
@@ -88,7 +88,7 @@ def run_degrees(
 
 def _asked(
     unit: str, relation: NeighboringRelation, options: Mapping[str, Any]
-) -> tuple[EdgePrivacy | NodePrivacy, str | BoundedDegrees]:
+) -> tuple[EdgePrivacy | NodePrivacy, MechanismName | BoundedDegrees]:
     """Return what to promise and how to keep it, or refuse options that belong to the other unit."""
     from anonhist.graphs.edge.privacy import EdgePrivacy
     from anonhist.graphs.node.bounded_degrees import BoundedDegrees, parse_method
@@ -105,7 +105,7 @@ def _asked(
             given[name] = whole_number(given[name], name=f"`{name}`")
     if "choice_share" in given and isinstance(given.get("max_degree"), int):
         raise UsageError("--choice-share belongs to --max-degree auto: a largest degree that is given costs nothing.")
-    mechanism = options["mechanism"] or "auto"
+    mechanism: MechanismName = options["mechanism"] or "auto"
     if unit == "edge":
         return EdgePrivacy(**given, relation=relation), mechanism
     return NodePrivacy(relation), BoundedDegrees(method=parse_method(mechanism, name="mechanism"), **given)
