@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.cli.arguments import one_character, whole_number
-from anonhist.cli.central.release import DEFAULT_OUTPUT, check_outputs, write_outputs
+from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
 from anonhist.cli.reading import tell_operator
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
