@@ -8,8 +8,11 @@ import click
 import pytest
 
 import anonhist as ah
+from anonhist.catalogue import load
 from anonhist.catalogue.mechanisms import OPTIONS
+from anonhist.catalogue.properties import PROPERTIES
 from anonhist.cli.central.compare import COMPARED
+from anonhist.cli.central.estimate import _UNBOUNDED
 from anonhist.cli.commands import anonhist
 from anonhist.cli.hints import commands_of, options_of
 from anonhist.graphs.node.bounded_degrees import BoundingName
@@ -17,6 +20,7 @@ from anonhist.graphs.policy import Direction
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS
+from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
 from anonhist.mechanisms.planning import Shape
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.sketches import Adversary, UsersIn
@@ -67,6 +71,12 @@ def test_names_are_taken_completed_and_told_as_the_catalogue_has_them(place: tup
 
 def test_a_comparison_takes_the_options_that_its_function_takes() -> None:
     assert set(COMPARED) == OPTIONS.keys() & inspect.signature(ah.compare).parameters
+
+
+def test_methods_without_bounded_sensitivity_are_methods_and_none_is_private() -> None:
+    known = {method for entry in PROPERTIES.values() if entry.methods for method in load(entry.methods)}
+    private = {method for each in PRIVATE_PROPERTIES.values() for method in each.methods}
+    assert set(_UNBOUNDED) <= known - private
 
 
 def test_every_kind_of_curve_is_in_the_help() -> None:

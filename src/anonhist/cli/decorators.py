@@ -10,7 +10,7 @@ import click
 from anonhist.catalogue import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from click.shell_completion import CompletionItem
 
@@ -22,17 +22,13 @@ def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-def as_one(
-    parameter: str, names: Iterable[str], *options: Callable[[Any], Any], made: Callable[..., Any] = dict
-) -> Callable[[Any], Any]:
+def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> Callable[[Any], Any]:
     """Make one decorator of several options, whose values a command gets as one parameter.
 
     Parameters
     ----------
     parameter
         The parameter of the command.
-    names
-        Those of the options.
     options
         The options.
     made
@@ -40,18 +36,18 @@ def as_one(
 
     Examples
     --------
-    >>> @as_one("columns", ("label", "user"), click.option("--label"), click.option("--user"))
+    >>> @as_one("columns", click.option("--label"), click.option("--user"))
     ... def show(columns: dict[str, str]) -> None:
     ...     print(columns)
     >>> show(label="word", user="account")
     {'label': 'word', 'user': 'account'}
     """
-    taken = tuple(names)
+    names = [str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
-            one = made(**{name: values.pop(name) for name in taken})
+            one = made(**{name: values.pop(name) for name in names})
             command(**values, **{parameter: one})
 
         return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
@@ -104,4 +100,4 @@ def catalogue_option(name: str, option: Option, help_: str | None = None) -> Cal
 
 def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
     """Return all options of a catalogue, which a command gets as ``own``."""
-    return as_one("own", options, *(catalogue_option(name, option) for name, option in options.items()))
+    return as_one("own", *(catalogue_option(name, option) for name, option in options.items()))

@@ -8,7 +8,7 @@ import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.cli.decorators import all_options, as_one, catalogue_option
-from anonhist.cli.reading import READING, Format, Reading
+from anonhist.cli.reading import Format, Reading
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 
@@ -32,7 +32,7 @@ def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
     'For relaxed-partition: how much the prom'
     """
     helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
-    return as_one("own", helps, *(catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()))
+    return as_one("own", *(catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -55,7 +55,6 @@ no_header_option = click.option(
 
 reading_options = as_one(
     "reading",
-    READING,
     label_option,
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(

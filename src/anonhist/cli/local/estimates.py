@@ -27,7 +27,6 @@ def _given(**choices: Any) -> dict[str, Any]:
 
 decoding_options = as_one(
     "decoding",
-    ("decoder", "correction", "level"),
     click.option(
         "--decoder",
         type=NameIn(".local.decoding.names:DECODERS"),
