@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -32,8 +31,7 @@ WHERE_REMARKS_ARE = (
 Format = Literal["events", "labels", "counts", "prevalences"]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a source is read: the options under "What to read", as they were typed."""
 
     label: str | None
@@ -48,7 +46,7 @@ class Reading:
 
 
 # Of the parameters, in the order in which help has them.
-READING = tuple(field.name for field in fields(Reading))
+READING = Reading._fields
 
 
 def profile_of_source(

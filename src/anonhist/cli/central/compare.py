@@ -9,7 +9,6 @@ import click
 
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import privacy_unit
-from anonhist.cli.central.compare_display import show_comparison
 from anonhist.cli.central.mechanisms import own_options
 from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options
 from anonhist.cli.reading import READING, profile_of_source, released_source, tell_operator
@@ -104,6 +103,7 @@ def compare(
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
 
+    from anonhist.cli.central.compare_display import show_comparison
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import compare
     from anonhist.mechanisms.comparison.compare import check_comparison

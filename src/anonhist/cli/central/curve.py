@@ -10,7 +10,6 @@ import click
 
 from anonhist.catalogue import load
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.central.curve_display import write_curve
 from anonhist.cli.options import (
     csv_output_option,
     force_option,
@@ -130,6 +129,7 @@ def curve(
     if report is not None:
         check_report(source, report, force=force)
 
+    from anonhist.cli.central.curve_display import write_curve
     from anonhist.cli.progress import progress_bars
     from anonhist.numeric.pulse import tell_share
     from anonhist.profiles import Profile

@@ -11,7 +11,6 @@ from anonhist.catalogue.mechanisms import MECHANISMS, OPTIONS
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.central.excess import EXCESS, excess_options, excess_share_options
 from anonhist.cli.central.mechanisms import own_options
-from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
 from anonhist.cli.options import (
     force_option,
     mechanism_options,
@@ -112,6 +111,8 @@ def release(
     options = own_options(own)
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
 
+    from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
+    from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms.releasing import prepare
 
     prepared = prepare(
@@ -132,8 +133,6 @@ def release(
 
     if reading.user is not None and reading.user == reading.label and not quiet:
         click.echo(_LABELS_ARE_USERS.format(bound=max_per_user), err=True)
-
-    from anonhist.cli.progress import progress_bars
 
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
