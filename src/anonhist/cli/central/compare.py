@@ -11,14 +11,13 @@ from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.central.mechanisms import own_options
 from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options
-from anonhist.cli.reading import READING, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_report, check_target
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
-    from anonhist.cli.reading import Reading
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
 

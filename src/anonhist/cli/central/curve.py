@@ -17,7 +17,7 @@ from anonhist.cli.options import (
     max_per_user_option,
     reading_options,
 )
-from anonhist.cli.reading import READING, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import check_report, csv_target
 from anonhist.errors import UsageError
@@ -25,7 +25,6 @@ from anonhist.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from anonhist.cli.reading import Reading
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release

@@ -12,7 +12,7 @@ from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.decorators import catalogue_options, option_word
 from anonhist.cli.options import csv_output_option, force_option, level_option, promise_options, reading_options
-from anonhist.cli.reading import READING, profile_of_source, released_source, tell_operator
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import csv_target
 from anonhist.errors import UsageError, spell_out
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anonhist.cli.central.estimate_display import Named
-    from anonhist.cli.reading import Reading
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.releases import Release

@@ -20,14 +20,13 @@ from anonhist.cli.options import (
     release_output_options,
     simulations_option,
 )
-from anonhist.cli.reading import READING, profile_of_source, tell_operator
+from anonhist.cli.reading import READING, Reading, profile_of_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
-    from anonhist.cli.reading import Reading
     from anonhist.mechanisms.releasing import MechanismName
 
 _SECTIONS = {
