@@ -14,7 +14,7 @@ _CENTRAL = ("compare", "curve", "estimate", "plan", "release", "show")
     cls=LazyGroup,
     homes={
         **{name: f".cli.central.{name}:{name}" for name in _CENTRAL},
-        "degrees": ".cli.degrees.command:degrees",
+        "degrees": ".cli.degrees.release:degrees",
         "local": ".cli.local.commands:local",
         "reproduce": ".cli.reproduction.reproduce:reproduce",
         "sketch": ".cli.sketch.commands:sketch",
