@@ -27,7 +27,7 @@ from anonhist.sketches import Adversary, UsersIn
 from anonhist.sketches.decoding.names import DECODERS as SKETCH_DECODERS
 
 COMMANDS = dict(commands_of(anonhist))
-UNITS = {name for name, each in vars(PrivacyUnit).items() if isinstance(each, classmethod)}
+UNITS = {name for name, each in vars(PrivacyUnit).items() if isinstance(each, classmethod) and name[0] != "_"}
 RELATIONS = {each.value for each in NeighboringRelation}
 OWNERS = {
     ("release", "--format"): set(FORMATS),
