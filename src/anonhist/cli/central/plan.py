@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.options import csv_output_option, force_option, planned_unit_options
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.tables import csv_of
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
@@ -20,9 +22,36 @@ if TYPE_CHECKING:
 
 
 HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
+_SECTIONS = {
+    "What to plan for": ("items", "epsilon", "shape", "like"),
+    "What to promise": ("unit", "max_per_user", "max_count", "relation"),
+    "What to write": ("output", "force"),
+}
+_EXAMPLES = """
+anonhist plan --items 1e9 --epsilon 0.1,1,2
+anonhist plan --like release.json --items 1e6 --epsilon 1
+"""
 
 
-def run_plan(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.option("--items", metavar="N", help="How many items to plan for, such as 1e9; needed without --like.")
+@click.option(
+    "--epsilon",
+    required=True,
+    metavar="E,E,…",
+    help="How much privacy to spend, or several amounts to compare: 0.1,1,2.",
+)
+@click.option(
+    "--shape",
+    type=click.Choice(("zipf", "worst")),
+    help="What the data look like: zipf, where the k-th most frequent label has a k-th of the items of the first, or "
+    "worst, the hardest data there are.  [default: zipf]",
+)
+@click.option("--like", metavar="RELEASE", help="Take size and shape of a released .json or .parquet file instead.")
+@planned_unit_options
+@csv_output_option
+@force_option
+def plan(
     *,
     items: str | None,
     epsilon: str,
@@ -35,7 +64,11 @@ def run_plan(
     output: str | None,
     force: bool,
 ) -> None:
-    """Simulate releases of public data and print what they would cost in accuracy."""
+    """Say how accurate a release would be, before touching any data.
+
+    The expected error is in items: how many would have to be moved from label to label, added or removed to turn one
+    profile into the other, not minding names.
+    """
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
