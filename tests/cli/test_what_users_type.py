@@ -143,7 +143,7 @@ def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
     [
         ((), "when one item is added or removed", "partition"),
         (("--unit", "item"), "when one item is added or removed", "partition"),
-        (("--relation", "substitute"), "when one item is exchanged for another", "partition"),
+        (("--relation", "substitute"), "when one item is replaced by another", "partition"),
         (("--unit", "label", "--max-count", "400"), "when one label with all its items", "prevalence"),
         (("--mechanism", "frobenius"), "when one item is added or removed", "frobenius"),
         (("--expected-items", "1e15"), "when one item is added or removed", "frobenius"),

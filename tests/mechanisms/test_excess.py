@@ -27,7 +27,7 @@ from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 from anonhist.testing.user_bound import items_of_users, kept_items
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 
 
 class Step(NamedTuple):
@@ -87,13 +87,13 @@ def worst_loss(
 
 
 @each_of(("bound", "cap"), [(1, 1), (1, 3), (2, 1)])
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_largest_loss_over_all_neighbours_is_epsilon(bound: int, cap: int, relation: NeighboringRelation) -> None:
     assert worst_loss(bound, cap, relation) == pytest.approx(1, abs=1e-9)
 
 
 def test_noise_for_less_than_what_neighbours_differ_in_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert worst_loss(1, 2, EXCHANGED, paid=ADDED) == pytest.approx(2, abs=1e-9)
+    assert worst_loss(1, 2, REPLACED, paid=ADDED) == pytest.approx(2, abs=1e-9)
     with monkeypatch.context() as patch:
         patch.setattr(excess, "noise_rates", lambda *setting: [2 * rate for rate in noise_rates(*setting)])
         assert worst_loss(1, 2, ADDED) == pytest.approx(2, abs=1e-9)
@@ -144,16 +144,16 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
 
 
 @pytest.mark.slow
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_profile_and_excess_together_lose_epsilon_at_most(relation: NeighboringRelation) -> None:
     # All tables of up to two users more, from rows on.
     losses = []
     for number in (0, 1):
         for others in combinations_with_replacement(HISTORIES, number):
             named = {f"user {place}": rows for place, rows in enumerate(others)}
-            without = [] if relation is EXCHANGED else [whole_step(named, epsilon=1, relation=relation)]
+            without = [] if relation is REPLACED else [whole_step(named, epsilon=1, relation=relation)]
             steps = [whole_step({**named, "new": rows}, epsilon=1, relation=relation) for rows in HISTORIES]
-            pairs = combinations(steps, 2) if relation is EXCHANGED else ((without[0], each) for each in steps)
+            pairs = combinations(steps, 2) if relation is REPLACED else ((without[0], each) for each in steps)
             losses.extend(loss(*pair) for pair in pairs)
     assert max(losses) == pytest.approx(1, abs=1e-9)
 
@@ -178,7 +178,7 @@ def test_audit_stays_below_epsilon_and_catches_half_the_noise() -> None:
 
 
 @pytest.mark.slow
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_every_number_gets_noise_of_the_stated_distribution(relation: NeighboringRelation) -> None:
     users, runs = BoundedUsers(2, Profile.from_counts([1, 2, 5, 90])), 1_000
     mechanism, source = ExcessMechanism(2, bound=2, cap=4, relation=relation), SeededSource(7)

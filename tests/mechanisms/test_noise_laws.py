@@ -37,8 +37,8 @@ from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 Draw = Callable[[Fraction, int], NDArray[np.int64]]
 
 ITEM, TWO, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=2), PrivacyUnit.label(max_count=3)
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
-PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, EXCHANGED)]
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, REPLACED)]
 
 
 # Each with the public number that says how many numbers get noise. A mechanism more is a line more.
@@ -116,7 +116,7 @@ def grown(partition: Partition, unit: PrivacyUnit) -> set[Partition]:
 
 
 def neighbours(unit: PrivacyUnit, relation: NeighboringRelation, size: int) -> list[tuple[Partition, Partition]]:
-    """All neighbouring pairs that have up to ``size`` items, those of the exchanged unit not counted."""
+    """All neighbouring pairs that have up to ``size`` items, those of the replaced unit not counted."""
     if relation is ADDED:
         return [(fewer, more) for fewer in partitions_up_to(size) for more in grown(fewer, unit)]
     return [pair for shared in partitions_up_to(size) for pair in combinations(sorted(grown(shared, unit)), 2)]
@@ -151,15 +151,15 @@ def test_largest_loss_over_all_neighbours_is_epsilon(
     # Exact probabilities of all noisy numbers, all pairs of up to 8 items.
     bound = unit.bound if unit.kind == "user" else 1
     worst = worst_loss(made(kind, 1, unit, relation), size=8 - bound)
-    # Two labels exchanged stand in each other's place: rows differ by c − 1, not by the 2c that are paid for.
-    is_overpaid = unit is LABEL and relation is EXCHANGED and kind != "prevalence"
+    # Two replaced labels stand in each other's place: rows differ by c − 1, not by the 2c that are paid for.
+    is_overpaid = unit is LABEL and relation is REPLACED and kind != "prevalence"
     assert worst == pytest.approx((unit.bound - 1) / (2 * unit.bound) if is_overpaid else 1, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @each_of(
     ("unit", "wider", "factor"),
-    [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, EXCHANGED), 2), ((TWO, ADDED), (TWO, EXCHANGED), 2)],
+    [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, REPLACED), 2), ((TWO, ADDED), (TWO, REPLACED), 2)],
 )
 def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
     kind: str,
@@ -238,13 +238,13 @@ def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> No
 
 RATES = [
     ("isotonic", ITEM, ADDED, Fraction(1)),
-    ("isotonic", TWO, EXCHANGED, Fraction(1, 4)),
+    ("isotonic", TWO, REPLACED, Fraction(1, 4)),
     ("isotonic", LABEL, ADDED, Fraction(1, 3)),
     ("cumulative", ITEM, ADDED, Fraction(1)),
-    ("cumulative", TWO, EXCHANGED, Fraction(1, 4)),
+    ("cumulative", TWO, REPLACED, Fraction(1, 4)),
     ("prevalence", ITEM, ADDED, Fraction(1, 2)),
-    ("prevalence", TWO, EXCHANGED, Fraction(1, 8)),
-    ("prevalence", LABEL, EXCHANGED, Fraction(1, 2)),
+    ("prevalence", TWO, REPLACED, Fraction(1, 8)),
+    ("prevalence", LABEL, REPLACED, Fraction(1, 2)),
 ]
 
 

@@ -29,7 +29,7 @@ def guarantee(epsilon: Fraction, *, relation: NeighboringRelation = ADD, delta: 
         (guarantee(Fraction(1)), ["one item been added to the data or removed", "exp(1) (about 2.72) times"]),
         (
             guarantee(Fraction(1, 2), relation=SUBSTITUTE),
-            ["exchanged for another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
+            ["replaced by another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
         ),
         (
             guarantee(Fraction(2), delta=Fraction(1, 2**60)),

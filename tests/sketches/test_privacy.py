@@ -68,7 +68,7 @@ def assert_promised(loss: float, epsilon: Fraction) -> None:
 
 
 def neighbours(data: list[Counts], unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tuple[Counts, Counts]]:
-    """All pairs between which one unit's items are added, or exchanged for those of another unit."""
+    """All pairs between which one unit's items are added, or replaced by those of another unit."""
     size = len(data[0])
     owned = [items for items in product(range(unit.bound + 1), repeat=size) if 0 < sum(items) <= unit.bound]
     before = owned if relation is SUBSTITUTE else [(0,) * size]
@@ -87,9 +87,9 @@ def counted(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, ep
 
 CASES = {
     "item added": (ITEM, ADD, 3, 1, 1),
-    "item exchanged": (ITEM, SUBSTITUTE, 2, 2, 2),
+    "item replaced": (ITEM, SUBSTITUTE, 2, 2, 2),
     "user added": (USER, ADD, 2, 2, 2),
-    "user exchanged": (USER, SUBSTITUTE, 2, 2, 4),
+    "user replaced": (USER, SUBSTITUTE, 2, 2, 4),
 }
 
 
@@ -115,10 +115,10 @@ def test_one_sketch_loses_exactly_epsilon(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "factor"), [("item added", 2), ("user added", 2), ("item exchanged", 2), ("item added", Fraction(1, 2))]
+    ("name", "factor"), [("item added", 2), ("user added", 2), ("item replaced", 2), ("item added", Fraction(1, 2))]
 )
 def test_a_wrong_scale_is_noticed(name: str, factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half the noise; no division by a user's items, or by the two steps of an exchange; and twice the noise."""
+    """Half the noise; no division by a user's items, or by the two steps of replacing; and twice the noise."""
     right = module.rate_of
     monkeypatch.setattr(module, "rate_of", lambda *arguments: right(*arguments) * factor)
     # The guarantee is read off the noise, so what is promised has to be said apart.

@@ -96,7 +96,7 @@ class Guarantee:
     @property
     def sentence(self) -> str:
         """The promise in one sentence, as files hold it."""
-        change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
+        change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
         delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""

@@ -35,7 +35,7 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.testing.sources import SeededSource
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 UNDIRECTED, IN = Direction.UNDIRECTED, Direction.IN
 IDENTITIES = np.array([11, 3, 8, 5, 2, 9], dtype=np.uint64)
 NOISY = (CumulativeDegrees, SurvivalDegrees, HistogramDegrees)
@@ -172,10 +172,10 @@ def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("plain_fit")
 @pytest.mark.parametrize("made", NOISY)
-def test_an_exchange_takes_twice_the_noise(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replacing_takes_twice_the_noise(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
     bins = np.array([3, 1, 0, 2, 0])
     once, twice = (
-        asked_of_bins(made(Fraction(3), relation=each, max_degree=4), bins, monkeypatch) for each in (ADDED, EXCHANGED)
+        asked_of_bins(made(Fraction(3), relation=each, max_degree=4), bins, monkeypatch) for each in (ADDED, REPLACED)
     )
     assert [one.rate for one in once] == [2 * two.rate for two in twice]
 
@@ -331,7 +331,7 @@ def test_promises() -> None:
 
 def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
     assert PartitionDegrees(Fraction(1), max_degree=8).central.epsilon_per_cell == Fraction(1, 16)
-    assert PartitionDegrees(Fraction(1), max_degree=8, relation=EXCHANGED).central.epsilon_per_cell == Fraction(1, 32)
+    assert PartitionDegrees(Fraction(1), max_degree=8, relation=REPLACED).central.epsilon_per_cell == Fraction(1, 32)
     flow = PartitionDegrees(Fraction(1), max_degree=8, bounding=Flow()).central.epsilon_per_cell
     assert Fraction(1, 16) - Fraction(1, 256) < flow < Fraction(1, 16)
     assert PartitionDegrees(Fraction(1), max_degree=8).central.unit == PrivacyUnit.node(max_distance=16)

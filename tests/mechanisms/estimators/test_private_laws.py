@@ -122,7 +122,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
 
 @pytest.mark.slow
 @each_of("name", MECHANISMS)
-def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
+def test_replaced_items_cost_all_of_epsilon_somewhere(name: str) -> None:
     mechanism = MECHANISMS[name](1, ITEM, SUBSTITUTE)
     pairs = [(before, after) for before, after in neighbors(ITEM, SUBSTITUTE) if sum(before) >= 4]
     seen = {parts: secret(mechanism, Profile.from_counts(parts), sum(parts)) for parts, _ in pairs}

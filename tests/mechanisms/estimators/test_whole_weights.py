@@ -49,7 +49,7 @@ def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 @pytest.mark.parametrize("name", STATISTICS)
 @each_of("items", range(1, 8))
-def test_one_item_exchanged_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
+def test_one_item_replaced_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
     weights = WholeWeights.of(STATISTICS[name](items), items)
     changes = [
         abs(weights.value(Profile.from_counts(before)) - weights.value(Profile.from_counts(after)))
@@ -189,6 +189,6 @@ def test_weights_that_turn_late_are_looked_at_one_by_one() -> None:
 def test_a_third_of_the_budget_finds_the_number_of_items() -> None:
     promised = EntropyMechanism("0.9", method="plug-in").guarantee
     assert [float(spent) for _, spent in promised.spending] == [0.3, 0.6]
-    exchanged = str(EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee)
-    assert "the number of items, which are the rows with a label" in exchanged
-    assert "not protected" in exchanged
+    replaced = str(EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee)
+    assert "the number of items, which are the rows with a label" in replaced
+    assert "not protected" in replaced

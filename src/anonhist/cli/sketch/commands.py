@@ -117,7 +117,7 @@ def sketch() -> None:
 @click.option(
     "--relation",
     type=click.Choice(("add-or-remove", "substitute")),
-    help="What may not show: that one unit was added or removed, or that one was exchanged for another (twice the "
+    help="What may not show: that one unit was added or removed, or that one was replaced by another (twice the "
     "noise).  [default: add-or-remove]",
 )
 @click.option(

@@ -134,8 +134,8 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def _items_are_fixed(self) -> bool:
-        is_exchanged = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
-        return is_exchanged and self.public_items is None
+        is_replaced = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
+        return is_replaced and self.public_items is None
 
     @property
     def guarantee(self) -> Guarantee:
