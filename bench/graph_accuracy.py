@@ -1,8 +1,8 @@
 """Errors of released degree distributions, on real graphs. Run as ``python bench/graph_accuracy.py``.
 
-Real releases of public data, compared with the truth: the sorted ℓ1 distance of the degree lists, in ends of edges, and
-the mean over degrees (evenly spread on a log scale up to the largest) of the relative error of how many nodes have at
-least that degree. Each mean stands with its standard error. ``--only edge|node|barabasi`` runs one part.
+Real releases of public data, compared with the truth: the sorted ℓ1 distance of the degree lists, and the
+mean over degrees (evenly spread on a log scale up to the largest) of the relative error of how many nodes have at least
+that degree. Each mean stands with its standard error. ``--only edge|node|barabasi`` runs one part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import Graph, project
-from anonhist.properties.guessing.covered import evenly_spread
+from anonhist.properties.guessing.covered import log_grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,7 +152,7 @@ def measured(
 
 def ccdf_error(truth: Profile, released: Release) -> float:
     """Return the mean of ``|φ̃_{r+} − φ_{r+}| / φ_{r+}``."""
-    marks = np.array(evenly_spread(int(truth.counts[-1]), points=MARKS), dtype=np.int64)
+    marks = np.array(log_grid(int(truth.counts[-1]), points=MARKS), dtype=np.int64)
     exact = truth.cumulative_prevalence(marks)
     return float(np.mean(np.abs(released.profile.cumulative_prevalence(marks) - exact) / exact))
 

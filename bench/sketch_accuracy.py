@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from bundled import DATA, bundled
 
@@ -114,9 +114,9 @@ def errors_of(shape: str, size: int, epsilon: str, runs: int, rng: np.random.Gen
     for _ in range(runs):
         counts = SHAPES[shape](size, rng)
         counters = counts + setting.noise.simulate(size, rng=rng)
-        seen = Observed.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
+        seen = Counters.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
         found["naive"].append(error_of(Prevalences(seen.values, seen.numbers.astype(np.float64)), counts))
-        observed = Observed.of(counters)
+        observed = Counters.of(counters)
         for name, reader in readers.items():
             found[name].append(error_of(reader.decode(observed, setting), counts))
     return {name: np.array(each) for name, each in found.items()}, default
@@ -291,7 +291,7 @@ def real(runs: int, rng: np.random.Generator, *, largest: int, epsilons: Sequenc
                 seconds = 0.0
                 for _ in range(runs):
                     counters = counters_of(counts, buckets, rng)
-                    observed = Observed.of(counters + setting.noise.simulate(counters.size, rng=rng))
+                    observed = Counters.of(counters + setting.noise.simulate(counters.size, rng=rng))
                     for place, reader in enumerate(readers):
                         start = time.perf_counter()
                         read = reader.decode(observed, setting)

@@ -55,7 +55,7 @@ class Held:
     Attributes
     ----------
     each
-        The share of single intervals that held, of values somebody has.
+        The share of single intervals that held, of values that occur.
     together
         Whether all simultaneous intervals did.
     widths
@@ -234,7 +234,7 @@ def main() -> None:
 
 def table(part: Part, runs: int, *, quick: bool) -> None:
     """Print one table: the mean over the shapes, and the worst."""
-    print(f"\n{part.title}, {runs} surveys of every shape; single intervals are of values that somebody has.\n")
+    print(f"\n{part.title}, {runs} surveys of every shape; single intervals are of values that occur.\n")
     print("| mechanism | values | people | ε | single | worst shape | all at once | worst shape | width | by share |")
     print("|---|---:|---:|---:|---:|---|---:|---|---:|---:|")
     below = cells = 0

@@ -82,7 +82,7 @@ def test_every_name_is_there_and_explained() -> None:
                 assert value.__name__ == f"anonhist.{name}"
             elif callable(value) and isinstance(value, type | type(rooms)):
                 assert value.__module__.startswith("anonhist."), name
-                assert value.__name__ == ("private_" if room is anonhist.private else "") + name
+                assert (value.__name__, value.__qualname__) == (name, name)
                 assert inspect.getdoc(value), name
 
 

@@ -22,8 +22,9 @@ from anonhist.mechanisms import (
     PrivHistMechanism,
     RelaxedPartitionMechanism,
 )
-from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism, private_entropy
+from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.private import entropy as private_entropy
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
 
 if TYPE_CHECKING:

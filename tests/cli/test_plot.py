@@ -39,7 +39,7 @@ def test_points_lie_on_a_line_where_the_law_is_a_power(made: MakeRelease) -> Non
 def test_axes_are_named_and_marked(made: MakeRelease) -> None:
     lines = terminal_plot(made([1, 250_000], [3_000_000, 1]), width=80).splitlines()
     assert lines[0] == "labels"
-    assert lines[-1].endswith("items of a label (both scales logarithmic)")
+    assert lines[-1].endswith("count of a label (both scales logarithmic)")
     assert lines[-2].split("  ")[0].strip() in ("", "1")
     assert [mark.strip() for mark in lines[-2].split("  ") if mark.strip()] == [
         "1",

@@ -40,7 +40,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     for level, labels in shown:
         assert labels == f"{release.profile.k_plus(int(level or 1)):,}"
     assert {"", "2", "10", "100"} <= {level for level, _ in shown}
-    assert "items of a label (both scales logarithmic)" in screen
+    assert "count of a label (both scales logarithmic)" in screen
     assert screen.count("•") > 20
     assert screen.rstrip().endswith("Wrote release.json.")
     assert max(map(len, screen.splitlines())) <= width

@@ -16,7 +16,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
-from anonhist.report.bound_wording import left_out
+from anonhist.report.bound_wording import describe_excess
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -124,8 +124,8 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert found.excess is not None
     assert (found.excess.bound, found.excess.cap, found.excess.epsilon) == (1, 5, Fraction(1, 10))
     assert found.guarantee.epsilon == Fraction(1, 2)
-    assert f"Bound: {told}{left_out(found.excess)}\n" in again.stdout
-    assert told + left_out(found.excess) in (sources / "out.html").read_text(encoding="utf-8")
+    assert f"Bound: {told}{describe_excess(found.excess)}\n" in again.stdout
+    assert told + describe_excess(found.excess) in (sources / "out.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

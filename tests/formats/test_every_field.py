@@ -59,7 +59,7 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2))
     excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
     whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
-    made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.added_to(whole.guarantee)))
+    made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 

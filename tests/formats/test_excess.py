@@ -31,7 +31,7 @@ def made(make_release: Callable[..., Release]) -> Release:
 
 def _with_excess(make_release: Callable[..., Release], mechanism: CentralMechanism, **items: int) -> Release:
     plain = make_release(Profile([1, 2, 7], [4, 3, 2]), mechanism, **items)
-    return replace(plain, excess=FOUND, guarantee=FOUND.added_to(plain.guarantee))
+    return replace(plain, excess=FOUND, guarantee=FOUND.add_to(plain.guarantee))
 
 
 def test_a_file_of_version_4_is_read_and_written_for_ever(tmp_path: Path, made: Release) -> None:

@@ -82,9 +82,9 @@ def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
     met: list[int] = []
 
     class Watched(KRR):
-        def tally_grouped(self, reports: Reports, times: np.ndarray) -> object:  # type: ignore[override,type-arg]
+        def tally_groups(self, reports: Reports, times: np.ndarray) -> object:  # type: ignore[override,type-arg]
             met.append(len(reports))
-            return super().tally_grouped(reports, times)
+            return super().tally_groups(reports, times)
 
     watched = Watched(alphabet=30, epsilon=1)
     assert watched.digest == survey.digest

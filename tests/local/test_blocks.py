@@ -76,7 +76,7 @@ def test_simulated_errors_of_a_spike_are_those_published(survey: BlockSurvey, us
 
 @pytest.mark.slow
 @pytest.mark.parametrize("survey", LARGE)
-def test_errors_where_all_have_one_value_are_those_of_the_law(survey: BlockSurvey) -> None:
+def test_errors_where_all_have_one_value_are_those_of_the_distribution(survey: BlockSurvey) -> None:
     users = 1_000_000
     estimate = survey.estimate(survey.tally(survey.randomize(np.full(users, 5), source=SeededSource(7))))
     # The share is one to a few thousandths, and nobody else is in the block.

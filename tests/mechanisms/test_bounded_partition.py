@@ -55,7 +55,7 @@ def test_normaliser_is_the_sum_over_the_domain(number: int, c: float) -> None:
 
 @pytest.mark.parametrize("block_bytes", [1, 2**26])
 @pytest.mark.parametrize("reference", [(), (1,), (3, 1), (2, 2), (1, 1, 1, 1), (5,)])
-def test_every_path_of_the_chain_adds_up_to_the_law(
+def test_every_path_of_the_chain_adds_up_to_the_distribution(
     reference: Partition, block_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", block_bytes)
@@ -92,7 +92,7 @@ def test_the_band_is_one_block_as_the_proof_of_range_needs() -> None:
 
 
 @pytest.mark.slow
-def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
+def test_far_from_its_bound_it_is_the_unbounded_distribution() -> None:
     for reference in ((), (4, 2, 1), (9, 9, 3)):
         coordinates = FrobeniusCoordinates.of(Profile.from_partition(reference))
         free = DiagonalChain(coordinates, FamilyParameters(0.4, 0.0)).log_normalizer

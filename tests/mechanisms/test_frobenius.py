@@ -118,7 +118,7 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
         (PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE, Fraction(1, 4)),
     ],
 )
-def test_every_coordinate_gets_noise_of_the_stated_law(
+def test_every_coordinate_gets_noise_of_the_stated_distribution(
     monkeypatch: pytest.MonkeyPatch, unit: PrivacyUnit, relation: NeighboringRelation, per_cell: Fraction
 ) -> None:
     mechanism, partition = FrobeniusMechanism(1, unit, relation), (9, 4, 4, 1)
@@ -231,7 +231,7 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "unit"), [("0.2", ITEM), ("5", ITEM), ("5", PrivacyUnit.user(max_items=5))])
-def test_simulation_and_release_have_the_same_law(epsilon: str, unit: PrivacyUnit) -> None:
+def test_simulation_and_release_have_the_same_distribution(epsilon: str, unit: PrivacyUnit) -> None:
     profile = Profile.from_prevalences({1: 40, 2: 10, 7: 3, 90: 1})
     mechanism = FrobeniusMechanism(epsilon, unit)
     simulated = [sorted_l1(profile, one) for one in mechanism.simulate(profile, size=50, rng=np.random.default_rng(1))]

@@ -58,7 +58,7 @@ def test_one_label_changes_one_prevalence_by_one() -> None:
     ("relation", "gamma"),
     [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
 )
-def test_noise_has_the_stated_law(
+def test_noise_has_the_stated_distribution(
     monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
 ) -> None:
     seen = noise_seen(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(600))

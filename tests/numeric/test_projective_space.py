@@ -37,7 +37,7 @@ def test_support_is_as_documented(field: int, length: int) -> None:
 def test_items_have_equally_many_points_and_so_have_pairs(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     supports = documented(field, length).astype(int)
-    expected = np.full((space.items, space.items), space.shared)
+    expected = np.full((space.items, space.items), space.num_shared)
     np.fill_diagonal(expected, space.support)
     np.testing.assert_array_equal(supports.T @ supports, expected)
 

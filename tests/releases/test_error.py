@@ -245,7 +245,7 @@ def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any
     released, noise = Profile.from_prevalences({1: 50, 9: 2}), Profile.from_prevalences({1: 3, 5: 40})
     mechanism = scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[noise])
     error = simulate_error(released, mechanism, simulations=4, rng=np.random.default_rng(0))
-    # Of the whole profile, runs on no data say too much.
+    # Of the whole profile, runs on no data show too much.
     assert error.sorted_l1.value == 0.625 * noise.n
     assert error.levels.tolist() == [1, 2, 9, 10]
     assert error.k_plus_errors.tolist() == [43, 40, 0, 0]

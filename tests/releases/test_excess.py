@@ -124,7 +124,7 @@ def test_a_release_says_what_its_excess_spent() -> None:
     unit = PrivacyUnit.user(max_items=3)
     plain = FrobeniusMechanism(1, unit).release(Profile.from_counts([9, 4], unit=unit))
     found = excess(1, 2, 3)
-    promised = found.added_to(plain.guarantee)
+    promised = found.add_to(plain.guarantee)
     assert promised.epsilon == Fraction(21, 20)
     assert [spent for _, spent in promised.spending] == [1, *BUDGET]
     assert replace(plain, excess=found, guarantee=promised).excess == found

@@ -19,7 +19,7 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
-from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.privacy import PrivacyUnit
@@ -77,7 +77,9 @@ def test_things_are_called_by_whom_a_kind_protects(kind: ReleaseKind, units: set
         assert words.many_items(0) == f"0 {words.items}"
 
 
-WORDS = Words("word", "words", "week", "weeks", "age", "words of age {}", "words of age {} or more")
+WORDS = Words(
+    "word", "words", "{} week", "{} weeks", "weeks", "{} weeks", "age", "words of age {}", "words of age {} or more"
+)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.mechanism import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
+from anonhist.releases.protocols import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, generator_of
 from anonhist.sketches import HashedSketch
 from anonhist.testing.cases import each_of

@@ -34,7 +34,7 @@ from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.error import METHOD, prevalences_at
-from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.whole_interval import whole_interval
 from anonhist.report import write_comparison, write_report
 from anonhist.testing.sources import SeededSource

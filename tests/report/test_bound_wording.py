@@ -7,7 +7,7 @@ from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.releases import Excess, Release
-from anonhist.report.bound_wording import left_out, what_a_bound_costs
+from anonhist.report.bound_wording import describe_excess, what_a_bound_costs
 from anonhist.sketches import HashedSketch
 
 KEY = "0" * 32
@@ -35,18 +35,18 @@ def test_the_page_says_how_to_ask_where_the_rest_could_have_been_counted() -> No
 def test_where_the_excess_is_known_it_is_told_instead() -> None:
     # The unit may protect users with more items than were kept of each.
     plain, excess = released(PrivacyUnit.user(max_items=5)), found(8_000, 2_000, 20_000)
-    made = replace(plain, excess=excess, guarantee=excess.added_to(plain.guarantee), order_key=KEY)
+    made = replace(plain, excess=excess, guarantee=excess.add_to(plain.guarantee), order_key=KEY)
     told = what_a_bound_costs(made)
     assert told.startswith("At most 3 items of each user count, chosen with")
-    assert told.endswith(left_out(excess))
+    assert told.endswith(describe_excess(excess))
     assert "excess share" not in told
 
 
 def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
-    assert "at least 2,603 items (95 % confidence), of up to 245 users, up to 4 % of all" in left_out(
+    assert "at least 2,603 items (95 % confidence), of up to 245 users, up to 4 % of all" in describe_excess(
         found(8_000, 5, 5_000)
     )
-    nothing = left_out(found(8_000, 12, -20, bound=1, cap=1))
+    nothing = describe_excess(found(8_000, 12, -20, bound=1, cap=1))
     assert nothing == (
         "What the bound of 1 item per user left out cannot be told from nothing: 0 to 252 users had more items (95 % "
         "interval). A larger share of epsilon would show more."
@@ -55,6 +55,6 @@ def test_ends_at_nothing_are_said_as_upper_ends_alone() -> None:
 
 def test_items_are_of_as_many_users_as_they_need() -> None:
     # By chance the noise on users can be far below, that on items far above.
-    told = left_out(found(8_000, -500, 30_000))
+    told = describe_excess(found(8_000, -500, 30_000))
     assert "at least 27,603 items (95 % confidence), of up to 921 users, up to 1 % of all" in told
-    assert "of 1,760 to 9,587 users" in left_out(found(8_000, 2_000, 290_000))
+    assert "of 1,760 to 9,587 users" in describe_excess(found(8_000, 2_000, 290_000))

@@ -226,7 +226,7 @@ def compare(**options: Any) -> None:
 _MEANINGS = {"all": "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
 # The sign keeps click from filling the lines below it.
-_ESTIMATE_HELP = f"""Estimate what the data say of the distribution behind them.
+_ESTIMATE_HELP = f"""Estimate a property of the distribution behind the data.
 
 How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard passwords
 are to guess: a number, its interval, its method and what that assumes.
@@ -304,7 +304,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
 def curve(**options: Any) -> None:
-    """Draw a curve of what the data say of the distribution behind them, with a band.
+    """Draw a curve of estimates of the distribution behind the data, with a band.
 
     \b
     KIND is one of

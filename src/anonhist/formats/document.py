@@ -46,7 +46,7 @@ def to_document(release: Release) -> dict[str, Any]:
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
-    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.mechanism.TrustsRuns`).
+    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.protocols.TrustsRuns`).
     """
     guarantee, error = release.guarantee, release.error
     expected = error.sorted_l1
@@ -139,7 +139,7 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     mechanism, guarantee = made.mechanism, made.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
-    profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
+    profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
     zeros = own.get("zeros")
     made.check(profile, own.get("items"), zeros)
     error = _error(top["error"], version)

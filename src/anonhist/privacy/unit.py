@@ -166,12 +166,12 @@ class PrivacyUnit:
         return self.bound * self.sketches
 
     @property
-    def combined(self) -> PrivacyUnit:
+    def total_unit(self) -> PrivacyUnit:
         """The same unit with all its items in one place: a user with m items in each of k sketches has m·k.
 
         Examples
         --------
-        >>> print(PrivacyUnit.user(max_items=5, sketches=3).combined)
+        >>> print(PrivacyUnit.user(max_items=5, sketches=3).total_unit)
         one user with at most 15 items
         """
         # More than can be counted is no bound.

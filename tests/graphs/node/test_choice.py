@@ -41,7 +41,7 @@ NOISE = {1: 5.0, 2: 9.5, 4: 20.0, 8: 60.0}
 
 
 @pytest.mark.slow
-def test_draws_follow_the_law() -> None:
+def test_draws_follow_the_distribution() -> None:
     choice = DegreeChoice(Fraction(2), (1, 2, 4, 8))
     kept = {1: 20, 2: 40, 4: 62, 8: 90}
     source = SeededSource(7)

@@ -121,16 +121,16 @@ def test_no_neighbour_differs_by_more_than_the_sensitivity(name: str, items: int
     for target in targets:
         after = profile(moved(less, start=target, end=target + 1))
         assert after.n == items
-        assert abs(weights.value(after) - value) <= weights.replaced
+        assert abs(weights.value(after) - value) <= weights.sensitivity_to_replacing
     # One item less, one more, and a user with several more, of one label and of several.
     fewer = profile(less)
-    assert abs(weights.value(fewer) - weights.middle * fewer.n - centred) <= weights.added
+    assert abs(weights.value(fewer) - weights.middle * fewer.n - centred) <= weights.sensitivity_to_adding
     target = data.draw(st.sampled_from(targets))
     more = profile(moved(counts, start=target, end=target + 1)) if target in counts or not target else before
-    assert abs(weights.value(more) - weights.middle * more.n - centred) <= weights.added
+    assert abs(weights.value(more) - weights.middle * more.n - centred) <= weights.sensitivity_to_adding
     for user in (moved(counts, start=source, end=source + USER), {**counts, 1: counts.get(1, 0) + USER}):
         after = profile(user)
-        assert abs(weights.value(after) - weights.middle * after.n - centred) <= USER * weights.added
+        assert abs(weights.value(after) - weights.middle * after.n - centred) <= USER * weights.sensitivity_to_adding
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_weights_of_any_quality_keep_the_promise(items: int, data: st.DataObject
     source = data.draw(st.sampled_from(sorted(count for count in counts if counts[count])))
     less = moved(counts, start=source, end=source - 1)
     after = profile(moved(less, start=0, end=1))
-    assert abs(weights.value(after) - weights.value(profile(counts))) <= weights.replaced
+    assert abs(weights.value(after) - weights.value(profile(counts))) <= weights.sensitivity_to_replacing
 
 
 @pytest.mark.parametrize("items", [1, 2, 2048, 2049, 10**6, 2**42, 2**43 + 1, 2**62, 2**63 - 1])
@@ -211,7 +211,7 @@ def test_one_item_does_not_move_the_weights_of_other_labels(labels: int) -> None
         for count in range(4098, 4118):
             before, after = {count: labels, 1: 1}, {count: labels - 1, count + 1: 1, 1: 1}
             change = weights.value(profile(after)) - weights.value(profile(before))
-            assert abs(change - weights.middle) <= weights.added
+            assert abs(change - weights.middle) <= weights.sensitivity_to_adding
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao_lee import ChaoLee
 from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.properties.support_size.interval import log_normal_ends, max_missed
+from anonhist.properties.support_size.interval import log_normal_ends, most_unseen
 from anonhist.properties.support_size.jackknife_1 import Jackknife1
 from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
@@ -159,7 +159,7 @@ def test_interval_opens_by_the_worst_bias() -> None:
 @each_of("once", [0, 8, 300])
 def test_no_more_labels_were_missed_than_a_binomial_allows(once: int, least: float) -> None:
     # Of once + U labels with counts of 0 or 1, U or more have 0 with probability 0.025 at least, but not one more.
-    found = int(max_missed(once, least, level=0.95))
+    found = int(most_unseen(once, least, level=0.95))
     tails = [float(binom.sf(many - 1, once + many, 1 / (1 + least))) for many in (found, found + 1)]
     assert tails[0] >= 0.025 > tails[1]
 

@@ -128,7 +128,7 @@ def test_matrices_of_merged_noise_are_products() -> None:
 
 
 @each_of("length", [16, 18, 50, 64])
-def test_a_longer_window_keeps_the_law(length: int) -> None:
+def test_a_longer_window_keeps_the_distribution(length: int) -> None:
     reach, profile = 4, np.array([0.5, 0.0, 0.3, 0.0, 0.1, 0.0, 0.0, 0.1])
     window = np.zeros(length)
     window[reach : reach + profile.size] = profile

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.decoding.fourier import FourierDecompounding
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
@@ -22,7 +22,7 @@ def _distribution(*epsilons: str) -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(observed: Observed, distribution: NoiseDistribution, decoder: Decoder | None = None) -> Prevalences:
+def _decoded(observed: Counters, distribution: NoiseDistribution, decoder: Decoder | None = None) -> Prevalences:
     return (decoder or Decompounding()).decode(observed, CounterSetting(distribution, is_hashed=True))
 
 
@@ -35,13 +35,13 @@ def _head(found: Prevalences, size: int) -> NDArray[np.float64]:
 
 def _buckets(
     counts: NDArray[np.int64], buckets: int, distribution: NoiseDistribution, rng: np.random.Generator
-) -> Observed:
+) -> Counters:
     counters = distribution.simulate(buckets, rng=rng)
     np.add.at(counters, rng.integers(buckets, size=counts.size), counts)
-    return Observed.of(counters)
+    return Counters.of(counters)
 
 
-def _expected(share: NDArray[np.float64], load: float, distribution: NoiseDistribution, buckets: float) -> Observed:
+def _expected(share: NDArray[np.float64], load: float, distribution: NoiseDistribution, buckets: float) -> Counters:
     """How many buckets have each value, on average: a Poisson sum by its definition, one label more at a time."""
     below, length = 400, 4096
     total, labels, weight = np.zeros(length), np.eye(1, length)[0], math.exp(-load)
@@ -52,7 +52,7 @@ def _expected(share: NDArray[np.float64], load: float, distribution: NoiseDistri
     noisy = np.convolve(total, distribution.pmf(below))[:length]
     numbers = np.rint(buckets * noisy).astype(np.int64)
     values = np.arange(length) - below
-    return Observed(values[numbers > 0], numbers[numbers > 0])
+    return Counters(values[numbers > 0], numbers[numbers > 0])
 
 
 _COUNTS = np.arange(40)
@@ -150,7 +150,7 @@ def test_a_few_buckets_are_read_as_well_as_can_be(buckets: int, epsilon: str) ->
 def test_buckets_of_noise_alone_hold_hardly_any_labels(epsilon: str) -> None:
     distribution, buckets = _distribution(epsilon), 10**4
     for seed in range(3):
-        observed = Observed.of(distribution.simulate(buckets, rng=np.random.default_rng(seed)))
+        observed = Counters.of(distribution.simulate(buckets, rng=np.random.default_rng(seed)))
         found = _decoded(observed, distribution)
         # The mean of a bucket is known to its deviation over 100, and labels are at least 1.
         assert found.numbers.sum() < 6 * distribution.variance**0.5 * buckets**0.5
@@ -184,12 +184,12 @@ def test_long_tails_are_read_too() -> None:
 def test_buckets_beyond_the_window_hold_as_many_labels_as_their_share_says() -> None:
     distribution = _distribution("1")
     near, far = dict.fromkeys(range(-2, 3), 10_000), 2**40 + 1000 * np.arange(300)
-    observed = Observed(np.concatenate((list(near), far)), np.concatenate((list(near.values()), np.full(300, 100))))
+    observed = Counters(np.concatenate((list(near), far)), np.concatenate((list(near.values()), np.full(300, 100))))
     found = _decoded(observed, distribution)
     share = 30_000 / 80_000
     assert found.numbers[found.counts >= 2**40].sum() == pytest.approx(-80_000 * math.log(1 - share))
     for alone in (1, 5000):
-        found = _decoded(Observed(np.array([2**40]), np.array([alone])), distribution)
+        found = _decoded(Counters(np.array([2**40]), np.array([alone])), distribution)
         assert alone <= found.numbers.sum() <= 1.001 * alone * math.log(2 * alone) + 2
 
 
@@ -207,14 +207,14 @@ def test_overloaded_buckets_keep_the_number_of_items() -> None:
 @each_of("decoder", [Decompounding(), FourierDecompounding()])
 @each_of("counters", [[], [0], [-3, -1, -1, 0]])
 def test_without_a_value_above_zero_there_are_no_labels(decoder: Decoder, counters: list[int]) -> None:
-    found = _decoded(Observed.of(np.array(counters, dtype=np.int64)), _distribution("1"), decoder)
+    found = _decoded(Counters.of(np.array(counters, dtype=np.int64)), _distribution("1"), decoder)
     assert found.counts.size == 0
 
 
 @pytest.mark.parametrize("decoder", [Decompounding(), FourierDecompounding()])
 def test_noise_that_hides_all_is_refused(decoder: Decoder) -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(Observed.of(np.array([3])), _distribution("0.00001"), decoder)
+        _decoded(Counters.of(np.array([3])), _distribution("0.00001"), decoder)
 
 
 DISTRIBUTIONS = [
@@ -240,7 +240,7 @@ HISTOGRAMS = st.builds(
 @given(HISTOGRAMS, st.sampled_from(DISTRIBUTIONS))
 def test_any_values_give_finite_numbers(numbers: dict[int, int], distribution: NoiseDistribution) -> None:
     values = sorted(numbers)
-    observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
+    observed = Counters(np.array(values), np.array([numbers[value] for value in values]))
     for decoder in (Decompounding(), FourierDecompounding()):
         found = _decoded(observed, distribution, decoder)
         assert np.isfinite(found.numbers).all()

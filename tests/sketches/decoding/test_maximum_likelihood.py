@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
@@ -23,7 +23,7 @@ def _distribution(*epsilons: str) -> NoiseDistribution:
 
 
 def _decoded(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
-    return MaximumLikelihood().decode(Observed.of(counters), CounterSetting(distribution, is_hashed=False))
+    return MaximumLikelihood().decode(Counters.of(counters), CounterSetting(distribution, is_hashed=False))
 
 
 def _case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -107,15 +107,15 @@ def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
     reach = distribution.reach(1e-14)
     numbers = np.random.default_rng(3).poisson(1e8 * np.convolve(share / share.sum(), distribution.pmf(reach)))
     values = np.arange(1 - reach, 5001 + reach)
-    observed = Observed(values[numbers > 0], numbers[numbers > 0])
+    observed = Counters(values[numbers > 0], numbers[numbers > 0])
     found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
     window = Window.of(observed, distribution)
     kernel = between_cells(distribution.pmf(window.reach), -window.reach, window.values, window.counts) / np.diff(
         window.counts
     )
-    met = window.gathered > 0
+    met = window.cell_numbers > 0
     weights = np.add.reduceat(found.numbers[: window.last], window.counts[:-1])
-    assert _missing(window.gathered[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
+    assert _missing(window.cell_numbers[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])
@@ -146,7 +146,7 @@ def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
     distribution = NoiseDistribution.of([(Fraction(20), Fraction(1, 10))])
     assert distribution.pmf(2)[0] == 0
     found = MaximumLikelihood().decode(
-        Observed(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])),
+        Counters(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])),
         CounterSetting(distribution, is_hashed=False),
     )
     # All counts explain it as badly, so each gets its share of those two counters.
@@ -183,7 +183,7 @@ def test_any_values_give_finite_numbers_and_lose_no_counter(
     numbers: dict[int, int], distribution: NoiseDistribution
 ) -> None:
     values = sorted(numbers)
-    observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
+    observed = Counters(np.array(values), np.array([numbers[value] for value in values]))
     found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
     assert np.isfinite(found.numbers).all()
     assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)

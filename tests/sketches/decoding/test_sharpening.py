@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, SmoothDecoder
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes, _Counters
 from anonhist.sketches.decoding.sharpening import sharpen
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 
 LAST = 120
 
@@ -28,7 +28,7 @@ def seen_of(truth: np.ndarray, epsilon: str, seed: int) -> tuple[_Counters, np.n
     distribution = distribution_of(epsilon)
     counters = np.repeat(np.arange(truth.size), truth)
     counters = np.append(counters + distribution.simulate(counters.size, rng=rng), LAST - 1)
-    window = Window.of(Observed.of(counters), distribution)
+    window = Window.of(Counters.of(counters), distribution)
     return _Counters(distribution.pmf(window.reach), window), window.seen
 
 
@@ -83,7 +83,7 @@ def test_reading_twice_gives_the_same_and_keeps_the_sum() -> None:
 
 def test_so_few_counters_that_a_half_has_none_are_read_in_one_step() -> None:
     distribution = distribution_of("1")
-    window = Window.of(Observed.of(np.array([3])), distribution)
+    window = Window.of(Counters.of(np.array([3])), distribution)
     reading = _Counters(distribution.pmf(window.reach), window)
     rates = np.ones(window.last)
     assert np.array_equal(sharpen(reading, rates, window.seen), one_step(reading, rates, window.seen))
@@ -98,7 +98,7 @@ def _last(seen: np.ndarray, reading: _Counters) -> int:
 @pytest.mark.parametrize("decoder", [EmpiricalBayes(), Decompounding()])
 def test_simulated_readings_are_moved_by_chance_and_lose_no_counter(decoder: SmoothDecoder) -> None:
     distribution, rng = distribution_of("0.5"), np.random.default_rng(3)
-    observed = Observed.of(rng.geometric(0.4, 3000) + distribution.simulate(3000, rng=rng))
+    observed = Counters.of(rng.geometric(0.4, 3000) + distribution.simulate(3000, rng=rng))
     setting = CounterSetting(distribution, is_hashed=isinstance(decoder, Decompounding))
     plain = decoder.decode(observed, setting).numbers
     moved = [decoder.redecode(observed, setting, rng=np.random.default_rng(seed)).numbers for seed in (1, 1, 2)]

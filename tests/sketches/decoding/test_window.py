@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
@@ -23,20 +23,20 @@ DISTRIBUTIONS = [
 ENDS = [-(2**61), -(2**40), -1000, -1, 0, 1, 255, 256, 257, 65_535, 65_536, 2**40, 2**61]
 
 
-def _observed(numbers: dict[int, int]) -> Observed:
+def _observed(numbers: dict[int, int]) -> Counters:
     values = sorted(numbers)
-    return Observed(np.array(values, dtype=np.int64), np.array([numbers[value] for value in values], dtype=np.int64))
+    return Counters(np.array(values, dtype=np.int64), np.array([numbers[value] for value in values], dtype=np.int64))
 
 
-def _check(window: Window, observed: Observed) -> None:
+def _check(window: Window, observed: Counters) -> None:
     """Every counter is in one place, and every cell is in the window."""
-    assert window.held + int(window.beyond_numbers.sum()) == observed.size
+    assert window.num_counters + int(window.beyond_numbers.sum()) == observed.size
     assert window.seen.shape == (window.last - window.low,)
     assert (window.beyond_values >= window.last).all()
     assert window.low <= 0 < window.last
     assert (int(window.values[0]), int(window.values[-1])) == (window.low, window.last)
     assert (int(window.counts[0]), int(window.counts[-1])) == (0, window.last)
-    assert window.gathered.sum() == window.held
+    assert window.cell_numbers.sum() == window.num_counters
     inside = (observed.values >= window.low) & (observed.values < window.last)
     kept = window.seen[observed.values[inside] - window.low]
     assert (kept >= observed.numbers[inside]).all()
@@ -105,7 +105,7 @@ def test_what_is_gathered_belongs_to_the_cells() -> None:
         window.seen[first - window.low : end - window.low].sum()
         for first, end in zip(window.values[:-1], window.values[1:], strict=True)
     ]
-    assert window.gathered.tolist() == by_hand
+    assert window.cell_numbers.tolist() == by_hand
     assert max(np.diff(window.values)) > 1
 
 

@@ -1,4 +1,4 @@
-"""``anonhist estimate``: what the data say of the distribution behind them, private or not."""
+"""``anonhist estimate``: estimates of the distribution behind the data, private or not."""
 
 from __future__ import annotations
 

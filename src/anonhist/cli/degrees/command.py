@@ -131,7 +131,7 @@ def _exact(_: click.Context, __: click.Parameter, epsilon: str) -> Fraction:
 @click.option(
     "--not-private-truth",
     is_flag=True,
-    help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not leave the house then.",
+    help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not be shared then.",
 )
 @simulations_option
 @force_option

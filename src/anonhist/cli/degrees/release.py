@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonhist.cli.progress import Bars
     from anonhist.graphs import BoundedDegrees, Degrees, EdgePolicy, EdgePrivacy, Graph, NodePrivacy
 
-NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not leave the house."
+NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not be shared."
 _OF_EDGES = ("public_nodes",)
 _OF_NODES = ("max_degree", "choice_share", "bounding")
 

@@ -99,7 +99,7 @@ _quiet_option = click.option("--quiet", is_flag=True, help="Say nothing but erro
 
 @click.group()
 def local() -> None:
-    """Learn how frequent values are from reports that nobody can trust back.
+    """Learn how frequent values are from randomised reports.
 
     Every person's value is randomised on their own device, so nobody need be trusted with it; many reports together
     still show how frequent each value is.

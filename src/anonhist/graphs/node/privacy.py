@@ -50,16 +50,16 @@ class NodePrivacy:
         UsageError
             As :func:`release_degrees` would, whatever the edges are.
         """
-        _bounded(mechanism).ready(policy, epsilon, self.relation, nodes_listed=nodes_listed)
+        _bounding(mechanism).ready(policy, epsilon, self.relation, nodes_listed=nodes_listed)
 
     def release(
         self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None
     ) -> Release:
         """Release the degrees; see :func:`release_degrees`."""
-        return _bounded(mechanism).release(graph, epsilon=epsilon, relation=self.relation, source=source)
+        return _bounding(mechanism).release(graph, epsilon=epsilon, relation=self.relation, source=source)
 
 
-def _bounded(mechanism: object) -> BoundedDegrees:
+def _bounding(mechanism: object) -> BoundedDegrees:
     """Return how degrees are to be released; the name of a method stands for that method with all defaults."""
     if isinstance(mechanism, BoundedDegrees):
         return mechanism

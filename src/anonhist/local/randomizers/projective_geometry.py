@@ -103,7 +103,7 @@ class ProjectiveGeometry(PureSurvey):
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """``q = ((e^ε − 1)·m + s)·u``."""
-        return self._design.base(self.odds) * ((self.odds - 1) * self.space.shared + self.space.support)
+        return self._design.base(self.odds) * ((self.odds - 1) * self.space.num_shared + self.space.support)
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value), shape (k, K): reports in the order of the numbers of the points."""

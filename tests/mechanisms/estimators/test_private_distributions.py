@@ -70,7 +70,7 @@ def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple
     if mechanism.items_are_released:
         assert released.items == max(items, 1)
     weights = mechanism.weights(released.items)
-    known = weights.unseen
+    known = weights.unseen_weight
     if mechanism.items_are_released or mechanism.public_items is not None:
         known += weights.middle * released.items
     (whole,) = {round(released.value / weights.grid)}
@@ -160,18 +160,18 @@ def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["entropy-polynomial-published", "sample-coverage", "coverage-good-toulmin"])
-def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimates_have_the_stated_distribution(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A coarse grid, whose multiples can be counted one by one.
     monkeypatch.setattr(mechanism_module, "FINEST", 2**10)
     mechanism = MECHANISMS[name](Fraction(1, 2), ITEM, SUBSTITUTE)
     profile = Profile.from_counts([3, 2, 1, 1])
     noise = exact_noise(SeededSource(5))
     weights = mechanism.weights(7)
-    truth = weights.value(profile) + weights.unseen
+    truth = weights.value(profile) + weights.unseen_weight
     drawn = [round(mechanism.release_with(profile, noise).value / weights.grid) - truth for _ in range(3000)]
-    gamma = Fraction(1, 2) / weights.replaced
+    gamma = Fraction(1, 2) / weights.sensitivity_to_replacing
     # Noise of some thousand steps: looked at in hundreds.
-    width = weights.replaced // 4
+    width = weights.sensitivity_to_replacing // 4
 
     def binned(rate: Fraction) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
         def pmf(bins: NDArray[np.int64]) -> NDArray[np.float64]:

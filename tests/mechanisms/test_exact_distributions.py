@@ -35,7 +35,7 @@ def drawn_distribution(chain: DiagonalChain, *, unexplored: float) -> OutputDist
     "member", [FamilyParameters(1.6, 0.0), FamilyParameters(1.2, 0.2), PartitionMechanism(2).family]
 )
 @pytest.mark.parametrize("reference", [(), (1,), (2, 1), (3,), (2, 2), (4, 2, 1)])
-def test_every_path_of_the_chain_adds_up_to_the_law(member: FamilyParameters, reference: Partition) -> None:
+def test_every_path_of_the_chain_adds_up_to_the_distribution(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
     distribution = drawn_distribution(chain, unexplored=0.03)
     assert math.fsum(distribution.probabilities.values()) + distribution.unexplored == pytest.approx(1, abs=1e-9)

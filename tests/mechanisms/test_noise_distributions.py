@@ -257,7 +257,7 @@ def intervals(made: Step) -> list[list[int]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)
-def test_every_number_gets_noise_of_the_stated_law(
+def test_every_number_gets_noise_of_the_stated_distribution(
     kind: str,
     unit: PrivacyUnit,
     relation: NeighboringRelation,
