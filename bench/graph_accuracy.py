@@ -83,14 +83,19 @@ def edge_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
         for epsilon in epsilons:
             errors: dict[str, np.ndarray] = {}
             for mechanism in EDGE:
-                found = measured(degrees, ah.graphs.EdgePrivacy(nodes), mechanism, epsilon, runs)
+                found = measure_errors(degrees, ah.graphs.EdgePrivacy(nodes), mechanism, epsilon, runs)
                 if found is not None:
                     errors[mechanism] = found
-            unknown = measured(degrees, ah.graphs.EdgePrivacy(), "auto", epsilon, runs)
+            unknown = measure_errors(degrees, ah.graphs.EdgePrivacy(), "auto", epsilon, runs)
             ratio, spread = ratio_of(errors[HAY][:, 0], errors["auto"][:, 0])
             worst = min(worst, ratio - 2 * spread)
-            cells = [shown(errors.get(mechanism)) for mechanism in EDGE]
-            print(f"| {epsilon} |", " | ".join([*cells, shown(unknown)]), f"| {ratio:.2f} ± {spread:.2f} |", flush=True)
+            cells = [cell_text(errors.get(mechanism)) for mechanism in EDGE]
+            print(
+                f"| {epsilon} |",
+                " | ".join([*cells, cell_text(unknown)]),
+                f"| {ratio:.2f} ± {spread:.2f} |",
+                flush=True,
+            )
         print()
     print(f"Least ratio of Hay's error to that of auto, less two standard errors: {worst:.2f}\n")
 
@@ -107,7 +112,7 @@ def node_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
             cells = []
             for method, bound, bounding in NODE:
                 how = ah.graphs.BoundedDegrees(bound, method, bounding)
-                cells.append(shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs)))
+                cells.append(cell_text(measure_errors(graph, ah.graphs.NodePrivacy(), how, epsilon, runs)))
             print(f"| {epsilon} |", " | ".join(cells), "|", flush=True)
         print()
 
@@ -124,7 +129,7 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print("|---|---|---|---|---|")
     for epsilon, theirs in PROTOTYPE.items():
         cells = [
-            shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs))
+            cell_text(measure_errors(graph, ah.graphs.NodePrivacy(), how, epsilon, runs))
             for how in (
                 ah.graphs.BoundedDegrees(64, "cumulative"),
                 ah.graphs.BoundedDegrees("auto", "cumulative"),
@@ -135,7 +140,7 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print()
 
 
-def measured(
+def measure_errors(
     graph: object, privacy: EdgePrivacy | NodePrivacy, mechanism: str | BoundedDegrees, epsilon: str, runs: int
 ) -> np.ndarray | None:
     """Return (sorted ℓ1, relative CCDF error) of some releases, shape (runs, 2); None where it is not made for that."""
@@ -164,7 +169,7 @@ def ratio_of(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     return float(ratio), float(ratio * np.hypot(*shares))
 
 
-def shown(found: np.ndarray | None) -> str:
+def cell_text(found: np.ndarray | None) -> str:
     """Return mean, standard error and relative error as text."""
     if found is None:
         return "–"

@@ -22,7 +22,7 @@ _METRICS = [metric.name for metric in METRICS]
 
 
 @pytest.fixture(autouse=True)
-def counted(folder: Path) -> Path:
+def counts_file(folder: Path) -> Path:
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n77,1\n")
     return folder
 

@@ -37,14 +37,14 @@ _WORKING: dict[str, tuple[tuple[str, ...], dict[str, object]]] = {
 }
 
 
-def asked_for(row: str) -> tuple[str, ...]:
+def options_of_row(row: str) -> tuple[str, ...]:
     return ("--mechanism", row.split(",", maxsplit=1)[0])
 
 
 @pytest.mark.parametrize("row", _WORKING)
 def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) -> None:
     given, expected = _WORKING[row]
-    done = cli(*_GOOD, *asked_for(row), *given, "-o", "out.json")
+    done = cli(*_GOOD, *options_of_row(row), *given, "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     release = ah.read(folder / "out.json")
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]

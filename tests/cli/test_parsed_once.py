@@ -30,14 +30,14 @@ COMMANDS = {
 def test_epsilon_is_parsed_once_and_one_mechanism_made(
     command: tuple[str, ...], made: str | None, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, mechanisms = _parsed(monkeypatch), list[str]()
+    texts, mechanisms = _record_parsing(monkeypatch), list[str]()
     for kind in (Setting, Survey):
 
-        def checked(self: object, own: Any = kind.__post_init__) -> None:
+        def count_check(self: object, own: Any = kind.__post_init__) -> None:
             mechanisms.append(type(self).__name__)
             own(self)
 
-        monkeypatch.setattr(kind, "__post_init__", checked)
+        monkeypatch.setattr(kind, "__post_init__", count_check)
     assert cli(*command).returncode == 0
     assert texts == [command[command.index("--epsilon") + 1]]
     assert mechanisms == ([] if made is None else [made])
@@ -46,21 +46,21 @@ def test_epsilon_is_parsed_once_and_one_mechanism_made(
 
 @pytest.mark.parametrize("unit", ["edge", "node"])
 def test_epsilon_of_degrees_is_parsed_once(unit: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = _parsed(monkeypatch)
+    texts = _record_parsing(monkeypatch)
     (folder / "edges.txt").write_text("1 2\n2 3\n3 1\n")
     command = ("degrees", "edges.txt", "--unit", unit, "--epsilon", "0.7", "--simulations", "0")
     assert cli(*command, "-o", "out.json").returncode == 0
     assert texts == ["0.7"]
 
 
-def _parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _record_parsing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list to which every text is added that is parsed from now on."""
     texts: list[str] = []
     parse = parse_epsilon.__globals__["_from_text"]
 
-    def noted(text: str) -> Any:
+    def note(text: str) -> Any:
         texts.append(text)
         return parse(text)
 
-    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", noted)
+    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", note)
     return texts

@@ -29,7 +29,7 @@ def _near(counts: list[int]) -> list[int]:
     return [round(count, -2) for count in counts if count > 50]
 
 
-def _released(folder: Path, name: str = "out.json") -> list[int]:
+def _counts_of_release(folder: Path, name: str = "out.json") -> list[int]:
     return ah.read(folder / name).profile.counts.tolist()
 
 
@@ -90,7 +90,7 @@ def sources(folder: Path) -> Path:
 def test_sources_are_read_as_typed(typed: str, cli: Cli, sources: Path) -> None:
     done = cli(*shlex.split(typed), "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert _near(_released(sources)) == [100, 500, 900]
+    assert _near(_counts_of_release(sources)) == [100, 500, 900]
 
 
 @pytest.mark.slow
@@ -168,9 +168,9 @@ def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
     given = ("release", "x.csv", "--label", "label", "--epsilon", "18", "-o", "out.json", "--force")
     cli(*given)
-    assert _near(_released(folder)) == [500]
+    assert _near(_counts_of_release(folder)) == [500]
     cli(*given, "--keep-null")
-    assert _near(_released(folder)) == [500, 900]
+    assert _near(_counts_of_release(folder)) == [500, 900]
 
 
 @pytest.mark.slow

@@ -114,7 +114,7 @@ def _write(folder: Path, form: str, names: list[str], parts: list[list[Row]], co
     return {"label": "column0", "header": False} if kind == "no header" else {"label": names[0]}
 
 
-def _expected(form: str, rows: list[Row]) -> Profile:
+def _count_rows(form: str, rows: list[Row]) -> Profile:
     """Count what the rows say: an empty field of text is no value, an empty text of JSON or Parquet is one."""
     kind = form.partition(".")[0]
     values = [row[0] for row in rows]
@@ -153,7 +153,7 @@ def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.D
             profiles.append(
                 read_profile(f"{folder}/part*", **_write(Path(folder), form, ["label", "other"], parts, compress))
             )
-        assert profiles[-1] == _expected(form, [row for part in parts for row in part])
+        assert profiles[-1] == _count_rows(form, [row for part in parts for row in part])
     assert sorted_l1(*profiles) <= 1
 
 

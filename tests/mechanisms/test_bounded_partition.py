@@ -118,15 +118,15 @@ def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) 
 def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
     profiles, rng = (Profile([], []), Profile([1], [1])), np.random.default_rng(4)
 
-    def bound(epsilon: int, draws: int) -> float:
+    def audit_bound(epsilon: int, draws: int) -> float:
         mechanism = BoundedPartitionMechanism(epsilon, public_items=50)
         hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
         return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
     # At 2 the empty profile comes out of itself so often that few draws say much.
-    assert 1.6 < bound(2, draws=3_000) <= 2
+    assert 1.6 < audit_bound(2, draws=3_000) <= 2
     # One that claims half of what it spends is far above: fewer draws show it as surely.
-    assert bound(4, draws=2_500) > 3
+    assert audit_bound(4, draws=2_500) > 3
 
 
 @pytest.mark.slow

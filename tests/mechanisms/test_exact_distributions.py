@@ -93,7 +93,7 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
     def run(decisions: Decisions) -> Hashable:
         seen = []
 
-        def published(
+        def publish(
             sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
         ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
             assert epsilon == float(mechanism.epsilon_per_cell)
@@ -108,7 +108,7 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frobenius, "_MARGIN", 1)
-            patch.setattr(frobenius, "posterior_medians", published)
+            patch.setattr(frobenius, "posterior_medians", publish)
             mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
         return seen[0]
 

@@ -80,10 +80,10 @@ def worst_loss(
     mechanism = ExcessMechanism(1, bound=bound, cap=cap, relation=paid or relation)
 
     @cache
-    def watched(items: tuple[int, ...]) -> Step:
+    def step_on(items: tuple[int, ...]) -> Step:
         return step(mechanism, BoundedUsers(bound, Profile.from_counts(items)))
 
-    return max(loss(watched(one), watched(other)) for one, other in neighbours(relation, bound + cap + 2))
+    return max(loss(step_on(one), step_on(other)) for one, other in neighbours(relation, bound + cap + 2))
 
 
 @each_of(("bound", "cap"), [(1, 1), (1, 3), (2, 1)])
@@ -127,14 +127,14 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
         rates.extend([rate] * size)
         return np.zeros(size, dtype=np.int64)
 
-    def added(truth: NDArray[np.int64], _: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_truth(truth: NDArray[np.int64], _: NDArray[np.int64]) -> NDArray[np.int64]:
         sums.extend(truth.tolist())
         return truth
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: silent)
         patch.setattr(excess, "exact_noise", lambda _: silent)
-        patch.setattr(cumulative, "add_noise", added)
+        patch.setattr(cumulative, "add_noise", record_truth)
         options = {"mechanism": "cumulative", "public_cap": 3, "excess_share": "1/4", "excess_cap": 2}
         made = release(profile, epsilon=epsilon, relation=relation, **options)  # type: ignore[arg-type]
     assert made.guarantee.epsilon == epsilon
@@ -158,7 +158,7 @@ def test_profile_and_excess_together_lose_epsilon_at_most(relation: NeighboringR
     assert max(losses) == pytest.approx(1, abs=1e-9)
 
 
-def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
+def audit_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
     """Audit on nobody and one user with items beyond the cap, from what is released alone."""
     rng, mechanism = np.random.default_rng(5), ExcessMechanism(epsilon, bound=1, cap=2)
     assert mechanism.epsilon >= claims
@@ -172,9 +172,9 @@ def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
 
 @pytest.mark.slow
 def test_audit_stays_below_epsilon_and_catches_half_the_noise() -> None:
-    assert 1.1 < lower_bound(2, claims=2) <= 2
+    assert 1.1 < audit_bound(2, claims=2) <= 2
     # Of a mechanism that claims 2 and has the noise of 4.
-    assert lower_bound(4, claims=2) > 2.4
+    assert audit_bound(4, claims=2) > 2.4
 
 
 @pytest.mark.slow

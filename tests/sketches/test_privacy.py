@@ -78,7 +78,7 @@ def neighbours(data: list[Counts], unit: PrivacyUnit, relation: NeighboringRelat
             yield one, other
 
 
-def counted(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, epsilon: str) -> Sketch:
+def sketch_of_counts(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, epsilon: str) -> Sketch:
     labels = ["a", "b", "c"][: len(counts)]
     sketch = DomainSketch(alphabet=labels, epsilon=epsilon, unit=unit, relation=relation)
     sketch.update([label for label, often in zip(labels, counts, strict=True) for _ in range(often)])
@@ -100,11 +100,11 @@ def check_one_sketch(name: str) -> None:
 
     def distribution(counts: Counts) -> Distribution:
         return distribution_of(
-            lambda: tuple(counted(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach
+            lambda: tuple(sketch_of_counts(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach
         )
 
     loss = largest_loss({counts: distribution(counts) for counts in data}, neighbours(data, unit, relation))
-    assert_promised(loss, counted(data[0], unit, relation, "1.5").guarantee.epsilon)
+    assert_promised(loss, sketch_of_counts(data[0], unit, relation, "1.5").guarantee.epsilon)
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Distribution:
     """Distribution of what is seen where one sketch is seen by itself and then merged with another."""
 
     def run() -> Any:
-        first, second = counted(one, unit, ADD, "0.5"), counted(other, unit, ADD, "2")
+        first, second = sketch_of_counts(one, unit, ADD, "0.5"), sketch_of_counts(other, unit, ADD, "2")
         seen = first.counters.tolist()
         first.merge(second)
         return *seen, *first.counters.tolist()
@@ -147,7 +147,7 @@ def test_two_sketches_one_of_them_seen_before_they_are_merged(unit: PrivacyUnit)
     data = [(zero, zero), ((1, 0), zero), (zero, (0, 1)), ((1, 0), (0, 1)), ((1, 0), (1, 0))]
     distributions = {pair: both_views(unit, *pair) for pair in (data[:3] if unit.kind == "item" else data)}
     pairs = ((data[0], pair) for pair in distributions)
-    merged = counted(zero, unit, ADD, "0.5") + counted(zero, unit, ADD, "2")
+    merged = sketch_of_counts(zero, unit, ADD, "0.5") + sketch_of_counts(zero, unit, ADD, "2")
     assert_promised(largest_loss(distributions, pairs), merged.guarantee.epsilon)
     assert merged.guarantee.epsilon == (2 if unit.kind == "item" else Fraction(5, 2))
 
@@ -281,7 +281,7 @@ def test_clipping_loses_no_more() -> None:
 
 def test_two_looks_show_what_was_counted_between_them() -> None:
     """What the documentation says is not promised is not."""
-    sketch = counted((0, 0, 0), ITEM, ADD, "0.1")
+    sketch = sketch_of_counts((0, 0, 0), ITEM, ADD, "0.1")
     before = sketch.counters.copy()
     sketch.update(["b", "c", "c"])
     assert (sketch.counters - before).tolist() == [0, 1, 2]

@@ -36,7 +36,7 @@ STATISTICS = {
 }
 
 
-def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
+def replace_item(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
     """Return all profiles in which one item has gone to another label, a new one among them."""
     found = set()
     for source, target in product(range(len(parts)), range(len(parts) + 1)):
@@ -54,7 +54,7 @@ def test_one_item_replaced_changes_at_most_the_sensitivity_and_that_much_somewhe
     changes = [
         abs(weights.value(Profile.from_counts(before)) - weights.value(Profile.from_counts(after)))
         for before in partitions(items)
-        for after in replaced(before)
+        for after in replace_item(before)
     ]
     assert max(changes) == weights.sensitivity_to_replacing
 
@@ -64,12 +64,12 @@ def test_one_item_replaced_changes_at_most_the_sensitivity_and_that_much_somewhe
 def test_one_item_more_changes_at_most_the_sensitivity_whatever_the_data(name: str, items: int) -> None:
     weights = WholeWeights.of(STATISTICS[name](items), items)
 
-    def centred(parts: tuple[int, ...]) -> int:
+    def centre(parts: tuple[int, ...]) -> int:
         return weights.value(Profile.from_counts(parts)) - weights.middle * sum(parts)
 
     # Smaller and larger samples than the weights were made for.
     changes = [
-        abs(centred(before) - centred(after)) for before in partitions_up_to(7) for after in larger_neighbors(before)
+        abs(centre(before) - centre(after)) for before in partitions_up_to(7) for after in larger_neighbors(before)
     ]
     assert max(changes) <= weights.sensitivity_to_adding
     if items < 7:

@@ -22,7 +22,7 @@ def _distribution(*epsilons: str) -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
+def _decode(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
     return MaximumLikelihood().decode(Counters.of(counters), CounterSetting(distribution, is_hashed=False))
 
 
@@ -120,7 +120,7 @@ def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
 
 @pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])
 def test_it_is_converged_where_all_counts_are_one(epsilon: str, most: float) -> None:
-    found = _decoded(1 + _distribution(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _distribution(epsilon))
+    found = _decode(1 + _distribution(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _distribution(epsilon))
     assert found.numbers[1] > (1 - most) * 10**5
 
 
@@ -129,7 +129,7 @@ def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
     distribution = _distribution(*epsilons)
     rng = np.random.default_rng(1)
     counts = rng.choice([0, 3, 40, 200], 10**5, p=[0.5, 0.3, 0.1, 0.1])
-    found = _decoded(counts + distribution.simulate(10**5, rng=rng), distribution)
+    found = _decode(counts + distribution.simulate(10**5, rng=rng), distribution)
     for count, least, most in ((0, 0, 1), (3, 2, 4), (40, 38, 42), (200, 185, 215)):
         around = found.numbers[(found.counts >= least) & (found.counts <= most)].sum()
         assert around == pytest.approx(np.count_nonzero(counts == count), rel=0.03)
@@ -138,7 +138,7 @@ def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 40])
     for distribution in (_distribution("20"), NoiseDistribution(())):
-        found = _decoded(counters, distribution)
+        found = _decode(counters, distribution)
         np.testing.assert_allclose(found.numbers, np.bincount(counters)[found.counts], atol=0.01)
 
 
@@ -155,11 +155,11 @@ def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(np.array([3]), _distribution("0.00001"))
+        _decode(np.array([3]), _distribution("0.00001"))
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    assert _decoded(np.zeros(0, dtype=np.int64), _distribution("1")).counts.size == 0
+    assert _decode(np.zeros(0, dtype=np.int64), _distribution("1")).counts.size == 0
 
 
 DISTRIBUTIONS = [

@@ -14,7 +14,7 @@ from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
-def as_published(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def round_as_published(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round step by step: negative to 0, above one to 1, then find θ among the sorted shares."""
     rounded = np.minimum(np.maximum(shares, 0), 1)
     excess = rounded.sum() - 1
@@ -45,7 +45,7 @@ def test_is_algorithm_3_in_thousands_of_cases() -> None:
         assert found.min() >= 0
         assert found.max() <= 1 + 1e-12
         assert found.sum() == pytest.approx(1, abs=1e-9)
-        np.testing.assert_allclose(found, as_published(shares), atol=1e-9)
+        np.testing.assert_allclose(found, round_as_published(shares), atol=1e-9)
 
 
 @pytest.mark.slow

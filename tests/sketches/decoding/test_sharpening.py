@@ -22,7 +22,7 @@ def distribution_of(epsilon: str) -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(epsilon), Fraction(1))])
 
 
-def seen_of(truth: np.ndarray, epsilon: str, seed: int) -> tuple[_Counters, np.ndarray]:
+def read_noisy(truth: np.ndarray, epsilon: str, seed: int) -> tuple[_Counters, np.ndarray]:
     """Return the reading of noisy counters with these true numbers, and how many have each value."""
     rng = np.random.default_rng(seed)
     distribution = distribution_of(epsilon)
@@ -45,7 +45,7 @@ def away(found: np.ndarray, truth: np.ndarray) -> float:
 def test_spikes_that_a_smooth_law_blurs_are_found_again(epsilon: str) -> None:
     truth = np.zeros(LAST, dtype=np.int64)
     truth[20:110:6] = 5000
-    reading, seen = seen_of(truth, epsilon, 1)
+    reading, seen = read_noisy(truth, epsilon, 1)
     smooth = np.ones(_last(seen, reading))
     found = sharpen(reading, smooth, seen)
     assert away(found, truth) < 0.4 * away(one_step(reading, smooth, seen), truth)
@@ -55,7 +55,7 @@ def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
     rng = np.random.default_rng(2)
     shape = 1 / (1 + np.arange(LAST)) ** 1.5
     truth = rng.multinomial(100_000, shape / shape.sum())
-    reading, seen = seen_of(truth, "1", 3)
+    reading, seen = read_noisy(truth, "1", 3)
     rates = np.zeros(_last(seen, reading))
     rates[:LAST] = 1e5 * shape / shape.sum()
     assert np.array_equal(sharpen(reading, rates, seen), one_step(reading, rates, seen))
@@ -64,7 +64,7 @@ def test_a_law_that_is_right_is_followed_for_one_step_only() -> None:
 def test_a_law_of_another_sum_is_followed_as_far() -> None:
     truth = np.zeros(LAST, dtype=np.int64)
     truth[20:110:6] = 500
-    reading, seen = seen_of(truth, "1", 1)
+    reading, seen = read_noisy(truth, "1", 1)
     smooth = np.full(_last(seen, reading), seen.sum() / _last(seen, reading))
     found = sharpen(reading, smooth, seen)
     for factor in (0.5, 2.0):
@@ -74,7 +74,7 @@ def test_a_law_of_another_sum_is_followed_as_far() -> None:
 
 def test_reading_twice_gives_the_same_and_keeps_the_sum() -> None:
     truth = np.full(30, 40)
-    reading, seen = seen_of(truth, "0.5", 4)
+    reading, seen = read_noisy(truth, "0.5", 4)
     rates = np.linspace(2, 1, _last(seen, reading))
     found = sharpen(reading, rates, seen)
     assert np.array_equal(found, sharpen(reading, rates, seen))

@@ -32,7 +32,7 @@ DISTRIBUTIONS = {
 }
 
 
-def expected_of(distribution: NoiseDistribution, counts: list[int], reach: int) -> Counters:
+def expected_counters(distribution: NoiseDistribution, counts: list[int], reach: int) -> Counters:
     """Return what is expected to be observed of these counts: shares of counters, not whole numbers."""
     low = min(counts) - reach
     seen = np.zeros(max(counts) - min(counts) + 2 * reach + 1)
@@ -46,7 +46,7 @@ def expected_of(distribution: NoiseDistribution, counts: list[int], reach: int) 
 def test_the_expectation_is_the_profile_exactly(distribution: NoiseDistribution) -> None:
     counts = [0, 0, 0, 1, 4, 4, 9]
     reach = 60 if len(distribution.parts) > 1 else 45
-    values, numbers = without_noise(expected_of(distribution, counts, reach), distribution)
+    values, numbers = without_noise(expected_counters(distribution, counts, reach), distribution)
     truth = np.array([counts.count(value) for value in values.tolist()])
     # The ends of the window are where the noise is cut off, and count for less than e^(−0.5·60).
     np.testing.assert_allclose(numbers, truth, atol=1e-11)

@@ -114,7 +114,7 @@ class ProjectiveGeometry(PureSurvey):
         return BlockDesign(self.space, 1)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return self._design.support_bounds(self.size)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:
