@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.falling import widen_to_falling
 from anonhist.releases import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def counter_bands(
     if grid is not None:
         least, most = grid.at_least(sampling)
         low[:last], high[:last] = np.maximum(low[:last], least), np.minimum(high[:last], most)
-    low, high = _make_falling(low, high)
+    low, high = widen_to_falling(low, high)
     least, most = np.zeros(ends.size), high.copy()
     if grid is not None:
         least[:last], most[:last] = grid.exactly(sampling, low[: last + 1], high[: last + 1])
@@ -341,15 +342,6 @@ def _widen(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
 
 def _pad(numbers: _Numbers, size: int) -> _Numbers:
     return np.append(numbers, np.zeros(size - numbers.size))
-
-
-def _make_falling(lows: _Numbers, highs: _Numbers) -> tuple[_Numbers, _Numbers]:
-    """Keep of bounds that hold for all k beyond (from above) or before (from below) the widest: they never rise.
-
-    The narrowest of many would be wrong too often.
-    """
-    highs = np.maximum.accumulate(highs[::-1])[::-1]
-    return np.minimum(np.minimum.accumulate(lows), highs), highs
 
 
 def _steps(
