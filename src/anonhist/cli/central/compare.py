@@ -12,7 +12,7 @@ from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.central.mechanisms import own_options
 from anonhist.cli.reading import profile_of_source, released_source, tell_operator
 from anonhist.cli.spelling import as_typed
-from anonhist.cli.tables import console_on, csv_of
+from anonhist.cli.tables import console_on
 from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, short_decimal
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from anonhist.mechanisms import Comparison, Metric
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
-
-
-HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
 
 
 def run_compare(
@@ -111,8 +108,9 @@ def _write(comparison: Comparison, target: str | None, report: str | None, *, fo
     told = sys.stderr if target == STDOUT else sys.stdout
     if target not in (None, STDOUT):
         from anonhist.formats.atomic import write_whole
+        from anonhist.formats.tables import csv_text
 
-        write_whole(target, _csv(comparison).encode(), overwrite=force)
+        write_whole(target, csv_text(comparison).encode(), overwrite=force)
     if report is not None:
         from anonhist.report import write_comparison
 
@@ -125,16 +123,9 @@ def _write(comparison: Comparison, target: str | None, report: str | None, *, fo
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
         from anonhist.cli.output import print_whole
+        from anonhist.formats.tables import csv_text
 
-        print_whole(_csv(comparison))
-
-
-def _csv(comparison: Comparison) -> str:
-    rows = []
-    for row in comparison.rows:
-        numbers = (f"{row.mean:.10g}", f"{row.standard_error:.6g}", row.repeats)
-        rows.append((row.mechanism, short_decimal(row.epsilon), row.metric, *numbers))
-    return csv_of(HEADER, rows)
+        print_whole(csv_text(comparison))
 
 
 def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:
