@@ -24,18 +24,18 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """Return the cells that were run, by their text; those of :data:`MORE` by name."""
     with pytest.MonkeyPatch.context() as patch:
         # Settings of whoever runs the tests do not count; without the second, paths of old are warned of.
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
         patch.setenv("JUPYTER_PLATFORM_DIRS", "1")
-        notebook = nbformat.read(EXAMPLE, as_version=4)  # type: ignore[no-untyped-call]
+        notebook = nbformat.read(EXAMPLE, as_version=4)
         assert not any(cell.get("outputs") for cell in notebook.cells), "the example is kept without output"
-        more = {name: nbformat.v4.new_code_cell(text) for name, text in MORE.items()}  # type: ignore[no-untyped-call]
-        modules, *others = more.values()
-        notebook.cells = [*notebook.cells, modules, *others]
+        more = {name: nbformat.v4.new_code_cell(text) for name, text in MORE.items()}
+        example = {cell.source: cell for cell in notebook.cells if cell.cell_type == "code"}
+        notebook.cells += more.values()
         client = NotebookClient(
             notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(EXAMPLE.parent)}}
         )
         asyncio.run(client.async_execute())
-        yield {cell.source: cell for cell in notebook.cells if cell.cell_type == "code"} | more
+        yield example | more
 
 
 def data_of(cell: Any) -> dict[str, Any]:
@@ -91,6 +91,6 @@ def test_a_profile_shows_no_more_than_its_repr(cells: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_tables_of_other_libraries_are_shown(cells: dict[str, Any]) -> None:
-    frames = [data_of(cell) for source, cell in cells.items() if re.search(r"to_pandas|pl\.DataFrame", source)]
+    frames = [data_of(cell) for source, cell in cells.items() if re.search(r"to_pandas|\.pl\(\)|pl\.DataFrame", source)]
     assert len(frames) == 3
     assert all("text/html" in frame for frame in frames)
