@@ -36,6 +36,11 @@ class Guesswork:
     share
         α, in (0, 1].
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 7.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -77,6 +82,11 @@ class GuessworkInBits:
     ----------
     share
         α, in (0, 1].
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 9.
 
     Examples
     --------
@@ -142,6 +152,11 @@ def guesswork(data: Profile | Resimulated, *, share: float, unit: str = "guesses
     ------
     UsageError
         If a number is impossible, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 7 and 9.
 
     Examples
     --------

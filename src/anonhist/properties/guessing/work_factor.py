@@ -31,6 +31,11 @@ class WorkFactor:
     share
         α, in (0, 1].
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 6.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -72,6 +77,11 @@ class WorkFactorInBits:
     ----------
     share
         α, in (0, 1].
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 8.
 
     Examples
     --------
@@ -121,6 +131,11 @@ def work_factor(data: Profile | Resimulated, *, share: float, unit: str = "guess
     ------
     UsageError
         If a number is impossible, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 6 and 8.
 
     Examples
     --------
