@@ -97,7 +97,7 @@ class Guarantee:
     def sentence(self) -> str:
         """The promise in one sentence, as files hold it."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
-        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_round_up(self.delta)}"
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {round_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
         towards = " towards outsiders" if self.party_epsilon is not None else ""
@@ -145,6 +145,7 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Fraction)
 
 
-def _round_up(value: Fraction) -> str:
+def round_up(value: Fraction) -> str:
+    """Write δ with two digits, never less than it is."""
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"
