@@ -85,7 +85,7 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(rele
     curve = rarefaction_curve(released, points=12, rng=_rng(), bootstraps=5)
     page = _page(curve, tmp_path)
     assert 'class="warning"' not in page
-    assert f'<p class="promise">{escape(str(released.guarantee))}</p>' in page
+    assert f"<summary>The exact statement</summary><p>{escape(str(released.guarantee))}</p>" in page
     assert "Anyone with several items" in page
     (sampling, noise) = (errors for _, errors in curve.parts)
     for row, at in zip(_table(page), shown_points(curve), strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -28,3 +29,17 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
     console = Console(file=stream, highlight=False)
     console.width = min(console.width, widest) if stream.isatty() else widest
     return console
+
+
+def print_hanging(text: str, console: Console, *, style: str = "") -> None:
+    """Print a text whose further lines stand four columns in; no word is broken."""
+    from rich.text import Text
+
+    console.print(
+        Text(
+            textwrap.fill(
+                text, console.width, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
+            ),
+            style=style,
+        )
+    )

@@ -97,7 +97,7 @@ class Guarantee:
     def sentence(self) -> str:
         """The promise in one sentence, as files hold it."""
         change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
-        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {rounded_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
         towards = " towards outsiders" if self.party_epsilon is not None else ""
@@ -145,6 +145,13 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Fraction)
 
 
-def _rounded_up(value: Fraction) -> str:
+def rounded_up(value: Fraction) -> str:
+    """Write a small number with two digits, rounded up.
+
+    Examples
+    --------
+    >>> rounded_up(Fraction(1, 3000))
+    '0.00034'
+    """
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"

@@ -10,6 +10,7 @@ from anonhist.properties.curve import Curve
 from anonhist.releases import Release
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
+from anonhist.report.frame import Sheet
 from anonhist.report.kinds import view_of
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.page import write_frequencies
@@ -29,8 +30,8 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
-    extrapolated. Of an estimate, the shares of the 30 most frequent values with their intervals.
-    Matplotlib is loaded when this is first called; pyplot never is. ``figure.savefig(path)`` keeps it.
+    extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
+    zero first. Matplotlib is loaded when this is first called; pyplot never is. ``figure.savefig(path)`` keeps it.
 
     Raises
     ------
@@ -61,6 +62,8 @@ def write_report(
     shown: Release | Curve | FrequencyEstimate,
     path: str | Path,
     *,
+    title: str | None = None,
+    data_name: str | None = None,
     command: str | None = None,
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
@@ -76,8 +79,13 @@ def write_report(
         release says first that it is not private.
     path
         Must end in ``.html``.
+    title
+        What stands at the head of the page, in place of its usual title.
+    data_name
+        What the data are called.
     command
-        The command that makes such a page again. It is published with the page.
+        The command that makes such a page again. Title, name and command are published with the page, as is the day on
+        which it was written.
     overwrite
         Replace an existing file.
     not_private_truth
@@ -104,14 +112,15 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
+    sheet = Sheet(path, title, data_name, command, overwrite)
     if isinstance(shown, Release):
-        view_of(shown).write(shown, path, command=command, overwrite=overwrite, truth=not_private_truth)
+        view_of(shown).write(shown, sheet, not_private_truth)
     elif not_private_truth is not None:
         raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
     elif isinstance(shown, Curve):
-        write_curve(shown, path, command=command, overwrite=overwrite)
+        write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):
-        write_frequencies(shown, path, command=command, overwrite=overwrite)
+        write_frequencies(shown, sheet)
     else:
         raise _error(shown)
 

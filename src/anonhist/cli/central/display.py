@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
 from anonhist.cli.central.plot import terminal_plot
+from anonhist.cli.output import say_line
 from anonhist.cli.tables import console_on
 from anonhist.report.kinds import view_of
 from anonhist.report.remarks import remarks
@@ -28,7 +27,7 @@ _LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 def say(release: Release, stream: TextIO) -> None:
     """Print what was released, promised and done: one line each."""
     for name, sentence in _facts(release):
-        click.echo(f"{name}: {sentence}", file=stream)
+        say_line(f"{name}: {sentence}", stream)
 
 
 def show_summary(release: Release, stream: TextIO) -> None:
@@ -90,9 +89,9 @@ def _table(release: Release, console: Console) -> None:
 
     words = release.words
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    table.add_column("released", justify="right")
-    table.add_column("95 % interval", justify="right")
+    table.add_column("number of")
+    table.add_column("released", justify="right", no_wrap=True)
+    table.add_column("95 % interval", justify="right", no_wrap=True)
     error, profile = release.error, release.profile
     levels = {level for level in _LEVELS if profile.k_plus(level)}
     if (largest := release.guarantee.unit.max_count) is not None:

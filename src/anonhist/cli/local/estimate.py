@@ -106,10 +106,12 @@ def _write(
 
         write(estimate, target, overwrite=force)
     if report is not None:
+        from anonhist.report.frame import Sheet
         from anonhist.report.local.page import write_frequencies
 
         keep_plots_quiet()
-        write_frequencies(estimate, report, command=published_command(), overwrite=force, shuffled=central)
+        sheet = Sheet(report, command=published_command(), overwrite=force)
+        write_frequencies(estimate, sheet, shuffled=central)
     told = sys.stderr if target == STDOUT else sys.stdout
     if not quiet and (told is sys.stdout or told.isatty()):
         _say(estimate, central, told, shown=shown if target != STDOUT else 0)

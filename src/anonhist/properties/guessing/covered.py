@@ -68,5 +68,5 @@ def _to_round(mark: float, reach: float) -> int:
         decades = math.log10(mark / digit)
         power = round(decades)
         if power >= 0 and abs(decades - power) <= reach:
-            return digit * 10**power
+            return int(digit * 10**power)
     return round(mark)
