@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -55,6 +54,8 @@ def between_words(sentence: str, width: int) -> str:
     'a-very/long-path.csv'
     is empty.
     """
+    import textwrap
+
     lines = sentence.split("\n")
     return "\n".join(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import textwrap
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -15,6 +12,9 @@ if TYPE_CHECKING:
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return the rows as CSV, numbers written by the caller to the digits that they have."""
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -33,13 +33,9 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
 
 def print_hanging(text: str, console: Console, *, style: str = "") -> None:
     """Print a text whose further lines stand four columns in; no word is broken."""
+    import textwrap
+
     from rich.text import Text
 
-    console.print(
-        Text(
-            textwrap.fill(
-                text, console.width, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
-            ),
-            style=style,
-        )
-    )
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    console.print(Text(textwrap.fill(text, console.width, subsequent_indent=" " * 4, **whole), style=style))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.cli.arguments import whole_number
-from anonhist.cli.options import all_options
+from anonhist.cli.decorators import all_options
 from anonhist.cli.output import say_line
 from anonhist.errors import UsageError
 
