@@ -34,7 +34,7 @@ def _rows(page: str) -> list[list[str]]:
 def test_the_table_holds_the_most_frequent_values(local_estimate: Named, local_page: Named) -> None:
     estimate, page = local_estimate("many"), local_page("many")
     rows = _rows(page)
-    assert rows[0] == ["value 0", "30.00 %", "29.21 % to 30.79 %", "30.00 %", "yes"]
+    assert rows[0] == ["value 0", "30.00 %", "29.21 to 30.79 %", "30.00 %", "yes"]
     found = int(estimate.significant.sum())
     assert len(rows) == found + 100
     assert rows == [[*row_texts(estimate, place)] for place in most_frequent(estimate, found + 100)]
@@ -59,7 +59,7 @@ def test_what_was_promised_and_what_not_is_told(local_page: Named, local_estimat
 
 def test_other_values_and_notes_are_told_where_there_are_some(local_page: Named) -> None:
     page = local_page("candidates")
-    assert "<b>31.5&nbsp;% (29.3&nbsp;% to 33.7&nbsp;%)</b><span>of the people have another value than these" in page
+    assert "<b>31.5&nbsp;% (29.3 to 33.7&nbsp;%)</b><span>of the people have another value than these" in page
     assert "<b>Note.</b> It stopped early." in page
     for name in ("Other values", "another value", "<b>Note"):
         assert name not in local_page("many")
@@ -126,7 +126,7 @@ def test_values_below_zero_are_told_as_zero_but_for_what_was_decoded(
         standard_errors=errors,
         limits=NormalLimits(raw, errors),
     )
-    assert row_texts(estimate, 1) == ("b", "0.0 %", "0.0 % to 7.8 %", "-2.0 %", "yes")
+    assert row_texts(estimate, 1) == ("b", "0.0 %", "0.0 to 7.8 %", "-2.0 %", "yes")
     assert plot(estimate).axes[0].get_xlim()[0] == 0
 
 

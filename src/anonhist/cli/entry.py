@@ -129,6 +129,5 @@ def _as_sentence(error: click.ClickException) -> str:
 
 
 def _fail(sentence: str, code: int) -> int:
-    if sys.stderr is not None:
-        say_line(f"anonhist: {sentence}", sys.stderr)
+    say_line(f"anonhist: {sentence}", sys.stderr)
     return code

@@ -35,17 +35,22 @@ def print_whole(text: str) -> None:
         raise OutputError(message) from None
 
 
-def say_line(sentence: str, stream: TextIO, **style: Any) -> None:
+def say_line(sentence: str, stream: TextIO | None, **style: Any) -> None:
     """Write a sentence: on a terminal as lines that end between words, elsewhere as one line.
 
     It goes to the stream as it is now: while a bar runs that is one of the bar's, and the sentence stands above it.
     """
+    if stream is None:
+        return  # such as a standard error that was closed
     width = _columns(stream)
-    click.secho(sentence if width is None else between_words(sentence, width), file=stream, **style)
+    text = sentence if width is None else between_words(sentence, width)
+    click.echo(click.style(text, **style) if style else text, file=stream)
 
 
 def between_words(sentence: str, width: int) -> str:
     """Break a sentence between words; a word that is longer than a line, such as a path, stays whole.
+
+    So does a line that begins with a space: it is a command, to be copied.
 
     Examples
     --------
@@ -56,8 +61,8 @@ def between_words(sentence: str, width: int) -> str:
     """
     import textwrap
 
-    lines = sentence.split("\n")
-    return "\n".join(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines)
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(line if line.startswith(" ") else wrapper.fill(line) for line in sentence.split("\n"))
 
 
 def _columns(stream: TextIO) -> int | None:

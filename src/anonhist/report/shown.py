@@ -112,7 +112,16 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    sheet = Sheet(path, title, data_name, command, overwrite)
+    write_sheet(shown, Sheet(path, title, data_name, command, overwrite), not_private_truth=not_private_truth)
+
+
+def write_sheet(
+    shown: Release | Curve | FrequencyEstimate,
+    sheet: Sheet,
+    *,
+    not_private_truth: Profile | Graph | Degrees | None = None,
+) -> None:
+    """Write the page of what there is to show; :func:`write_report` says more."""
     if isinstance(shown, Release):
         view_of(shown).write(shown, sheet, not_private_truth)
     elif not_private_truth is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from anonhist.cli.central.plot import terminal_plot
 from anonhist.cli.output import say_line
-from anonhist.cli.tables import console_on
+from anonhist.cli.tables import console_on, table_of
 from anonhist.report.kinds import view_of
 from anonhist.report.remarks import remarks
 from anonhist.report.wording import (
@@ -85,13 +85,9 @@ def _facts(release: Release) -> list[tuple[str, str]]:
 
 
 def _table(release: Release, console: Console) -> None:
-    from rich.table import Table
+    from rich.text import Text
 
     words = release.words
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("number of")
-    table.add_column("released", justify="right", no_wrap=True)
-    table.add_column("95 % interval", justify="right", no_wrap=True)
     error, profile = release.error, release.profile
     levels = {level for level in _LEVELS if profile.k_plus(level)}
     if (largest := release.guarantee.unit.max_count) is not None:
@@ -111,9 +107,9 @@ def _table(release: Release, console: Console) -> None:
         bound, cap = release.excess.bound, release.excess.cap
         rows.append((f"users with more than {_many(bound, 'item')}", release.excess.users))
         rows.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
-    for name, estimate in rows:
-        table.add_row(name, f"{estimate.value:,.0f}", interval(*estimate.interval))
-    console.print(table)
+    cells = [(name, f"{estimate.value:,.0f}", interval(*estimate.interval)) for name, estimate in rows]
+    heads = ("number of", "released", "95 % interval")
+    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))
 
 
 def _many(number: int, noun: str) -> str:

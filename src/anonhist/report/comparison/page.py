@@ -71,10 +71,14 @@ def write_comparison(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    sheet = Sheet(path, title, data_name, command, overwrite)
+    write_sheet(comparison, Sheet(path, title, data_name, command, overwrite))
+
+
+def write_sheet(comparison: Comparison, sheet: Sheet) -> None:
+    """Write the page; :func:`write_comparison` says more."""
     sheet.check()
     subtitle = "Real releases, compared with the truth they were made from."
-    sheet.write(_main(comparison, command), headline="Mechanisms side by side", subtitle=subtitle)
+    sheet.write(_main(comparison, sheet.command), headline="Mechanisms side by side", subtitle=subtitle)
 
 
 def _main(comparison: Comparison, command: str | None) -> str:

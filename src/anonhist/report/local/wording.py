@@ -94,13 +94,13 @@ def interval_text(low: float, high: float, error: float) -> str:
     Examples
     --------
     >>> interval_text(0.29216, 0.30784, 0.004)
-    '29.21 % to 30.79 %'
+    '29.21 to 30.79 %'
     """
     places = _places(error)
     scale = 10**places
     # A hair to either side, so that ends that are whole already stay.
     below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
-    return f"{below:,.{places}f} % to {above:,.{places}f} %"
+    return f"{below:,.{places}f} to {above:,.{places}f} %"
 
 
 def _places(error: float) -> int:
