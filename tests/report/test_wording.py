@@ -64,7 +64,7 @@ def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
     assert re.fullmatch(r", 0\.\d+ % of the items", share_of_items(data))
 
 
-def test_a_share_is_one_of_the_ends_of_edges() -> None:
+def test_a_share_is_one_of_the_degree_sum() -> None:
     graph = Profile([1, 2], [40, 30], unit=PrivacyUnit.edge())
     released = FrobeniusMechanism(4, PrivacyUnit.edge()).release(graph, source=SeededSource(7))
-    assert "of the ends of edges" in share_of_items(released)
+    assert "of the degree sum" in share_of_items(released)

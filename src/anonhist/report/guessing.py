@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.guessing.covered import covered_share, round_numbers
+from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
@@ -67,7 +67,7 @@ class Guessing:
         """
         profile = release.profile
         total = max(1, profile.num_labels)
-        labels = np.array(round_numbers(total, points=_POINTS), dtype=np.int64)
+        labels = np.array(round_grid(total, points=_POINTS), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error
         # Intervals for φ_{k+} stand without runs, too; the number of items is told by runs alone.

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from anonhist.privacy import NeighboringRelation, certainty, protection, short_decimal
-from anonhist.privacy.guarantee import rounded_up
+from anonhist.privacy.guarantee import round_up
 from anonhist.privacy.protection import NONE_ABOVE
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def at_most(guarantee: Guarantee) -> str:
     >>> at_most(Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(1)))
     'at most a factor of 2.72'
     """
-    plus = f" (plus δ ≤ {rounded_up(guarantee.delta)})" if guarantee.delta else ""
+    plus = f" (plus δ ≤ {round_up(guarantee.delta)})" if guarantee.delta else ""
     return f"at most a factor of {factor(guarantee.epsilon)}{plus}"
 
 
@@ -63,7 +63,7 @@ def factor(epsilon: Fraction) -> str:
     if epsilon > most:
         return f"e^{short_decimal(epsilon)}"
     if epsilon < least:
-        return f"1 + {rounded_up(epsilon + epsilon**2)}"
+        return f"1 + {round_up(epsilon + epsilon**2)}"
     exact = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
     places = max(0, 2 - (exact - 1).adjusted())
     return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING):,f}"

@@ -145,7 +145,7 @@ def share_of_items(release: Release) -> str:
     >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
-    items, name = release.profile.n, release.words.items
+    items, name = release.profile.n, release.words.total
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")

@@ -1,4 +1,4 @@
-"""``anonhist curve``: what the data say at many places at once, with a band."""
+"""``anonhist curve``: estimates at many places at once, with a band."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def curve(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Draw a curve of what the data say of the distribution behind them, with a band.
+    """Draw a curve of estimates of the distribution behind the data, with a band.
 
     \b
     KIND is one of

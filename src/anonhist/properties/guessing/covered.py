@@ -34,12 +34,12 @@ def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.flo
     return np.interp(labels, ends, covered / profile.n)
 
 
-def evenly_spread(largest: int, *, points: int) -> list[int]:
+def log_grid(largest: int, *, points: int) -> list[int]:
     """Return at most ``points`` whole numbers from 1 to ``largest`` ≥ 1, evenly spread on a log scale, ends included.
 
     Examples
     --------
-    >>> evenly_spread(1000, points=4), evenly_spread(3, points=400)
+    >>> log_grid(1000, points=4), log_grid(3, points=400)
     ([1, 10, 100, 1000], [1, 2, 3])
     """
     # The largest as it is: as a float it may be rounded.
@@ -47,14 +47,14 @@ def evenly_spread(largest: int, *, points: int) -> list[int]:
     return sorted({*(min(largest, round(mark)) for mark in below), largest})
 
 
-def round_numbers(largest: int, *, points: int) -> list[int]:
+def round_grid(largest: int, *, points: int) -> list[int]:
     """Return the same, each number but the last moved to 1, 2 or 5 times a power of ten where it is the nearest.
 
     Examples
     --------
-    >>> evenly_spread(1500, points=12)
+    >>> log_grid(1500, points=12)
     [1, 2, 4, 7, 14, 28, 54, 105, 204, 397, 772, 1500]
-    >>> round_numbers(1500, points=12)
+    >>> round_grid(1500, points=12)
     [1, 2, 5, 10, 14, 20, 50, 100, 200, 500, 1000, 1500]
     """
     reach = math.log10(largest) / (2 * (points - 1))

@@ -135,7 +135,7 @@ def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, st
     """Return the numbers that are told first, each with what it is."""
     nodes, edges, guarantee = statistics.nodes_with_edges, statistics.edges, release.guarantee
     reached = with_interval(interval(*nodes.interval))
-    error = "ends of edges: expected error of the whole list of degrees (sorted ℓ1), and its range"
+    error = "expected ℓ1 error of the sorted list of degrees, and its range"
     return [
         (number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
         (number_text(edges), f"edges between them; {with_interval(ends_text(edges))}"),
