@@ -91,7 +91,7 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(
     assert "Anyone with several items" in page
     (sampling, noise) = (errors for _, errors in curve.parts)
     for row, at in zip(_table(page), shown_points(curve), strict=True):
-        for cell, errors in zip(row[3:5], (sampling, noise), strict=True):
+        for cell, errors in zip(row[2:4], (sampling, noise), strict=True):
             assert float(cell.replace(",", "")) == pytest.approx(errors[at], rel=0.06, abs=1e-9)
     worst = int(np.argmax(curve.standard_error))
     assert f"largest at {x_text(curve, worst)} draws: " in page

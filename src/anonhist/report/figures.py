@@ -24,7 +24,7 @@ ALARM = "#b42318"
 # Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
 SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
 # Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
-_SIZE = (4.4, 3.1)
+_SIZE = (4.4, 3.3)
 
 
 def prevalences_figure(release: Release) -> Figure:

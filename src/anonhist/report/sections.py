@@ -92,6 +92,17 @@ def download(make: Callable[[], str], *, rows: int, name: str) -> str:
     )
 
 
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""Write rows of numbers and plain names as CSV.
+
+    Examples
+    --------
+    >>> csv_of(("draws", "labels"), [(1.0, 0.5)])
+    'draws,labels\n1.0,0.5\n'
+    """
+    return "".join(f"{','.join(map(str, row))}\n" for row in (header, *rows))
+
+
 def reproduce(command: str | None, note: str) -> str:
     """Return the section that repeats a command, or nothing where there was none."""
     if command is None:

@@ -23,7 +23,17 @@ from anonhist.report.curve.wording import (
 )
 from anonhist.report.frame import Sheet, template
 from anonhist.report.hover import Hover
-from anonhist.report.sections import card, epsilon_warning, html, promised, reproduce, scrolled, warning_box
+from anonhist.report.sections import (
+    card,
+    csv_of,
+    download,
+    epsilon_warning,
+    html,
+    promised,
+    reproduce,
+    scrolled,
+    warning_box,
+)
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import PROMISE_NAMES
 
@@ -57,6 +67,7 @@ def _main(curve: Curve, command: str | None) -> str:
             hover=Hover(curve.x.tolist(), [_told(curve, at) for at in range(len(curve))]),
         ),
         table=_table(curve),
+        download=download(lambda: csv_of(curve.header, curve.rows()), rows=len(curve), name="curve.csv"),
         facts="".join(
             f"<p><b>{escape(name)}:</b> {html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),
@@ -96,7 +107,7 @@ def _interval(curve: Curve, at: int) -> str:
 def _table(curve: Curve) -> str:
     causes = [f"± {cause}" for cause, _ in curve.parts]
     # The short names: a page on paper has room for no more.
-    heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
+    heads = (curve.x_name, curve.value_name, *causes, band_name(curve), *(["kind"] if shown_kinds(curve) else []))
     titles = "".join(f'<th scope="col">{html(head)}</th>' for head in heads)
     rows = "".join(_row(curve, at) for at in shown_points(curve))
     joined = "; they join in squares" if len(curve.parts) > 1 else ""
@@ -108,5 +119,5 @@ def _table(curve: Curve) -> str:
 
 def _row(curve: Curve, at: int) -> str:
     value = value_text(curve, at)
-    cells = (value, interval_text(curve, at), *parts_text(curve, at), *shown_kinds(curve)[at : at + 1])
+    cells = (value, *parts_text(curve, at), interval_text(curve, at), *shown_kinds(curve)[at : at + 1])
     return f'<tr><th scope="row">{x_text(curve, at)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
