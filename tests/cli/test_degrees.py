@@ -216,10 +216,10 @@ def test_the_truth_is_drawn_only_on_demand_and_loudly(
 ) -> None:
     drawn: list[dict[int, int] | None] = []
 
-    def write_report(*_: object, not_private_truth: Profile | None = None, **__: object) -> None:
+    def write_sheet(*_: object, not_private_truth: Profile | None = None, **__: object) -> None:
         drawn.append(None if not_private_truth is None else _pairs(not_private_truth))
 
-    monkeypatch.setattr("anonhist.report.write_report", write_report)
+    monkeypatch.setattr("anonhist.report.shown.write_sheet", write_sheet)
     quiet = (*base, "--quiet", "--report", "out.html")
     done = cli(*quiet, "-o", "out.json")
     assert (done.returncode, done.stdout, done.stderr, drawn) == (0, "", "", [None])

@@ -96,7 +96,7 @@ WORDS = {
     "--source": ("the column of the node that an edge leaves", "COLUMN"),
     "--table": ("which table of a database is read", "NAME"),
     "--target": ("the column of the node that an edge leads to", "COLUMN"),
-    "--title": ("the name of a survey", "TEXT"),
+    "--title": ("what a survey or a page is called", "TEXT"),
     "--top": ("how many labels are shown", "N"),
     "--unit": ("whom to protect", "choice"),
     "--user": ("the column of users", "COLUMN"),

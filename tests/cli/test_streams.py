@@ -183,9 +183,9 @@ def test_what_the_interpreter_says_at_its_end_does_not_reach_the_user(process: C
 
 @pytest.mark.slow
 def test_what_the_plots_log_does_not_reach_the_user(process: Cli) -> None:
-    script = "import logging, anonhist.cli as cli, anonhist.report as r\n"
+    script = "import logging, anonhist.cli as cli, anonhist.report.shown as r\n"
     script += (
-        "r.write_report = lambda *a, **k: logging.getLogger('matplotlib.font_manager').warning('zebra')\ncli.main()\n"
+        "r.write_sheet = lambda *a, **k: logging.getLogger('matplotlib.font_manager').warning('zebra')\ncli.main()\n"
     )
     done = process("release", "events.csv", "--epsilon", "1", "--report", "out.html", program=("-c", script))
     assert (done.returncode, done.stderr) == (0, "")

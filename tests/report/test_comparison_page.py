@@ -14,11 +14,11 @@ from anonhist.errors import OutputError, UsageError, spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.report import write_comparison
+from anonhist.report import write_report
 from anonhist.report.comparison import figures as comparison_figures
 from anonhist.report.comparison import page as page_module
 from anonhist.report.comparison.figures import comparison_figure
-from anonhist.report.comparison.wording import cell, notes, scale, units
+from anonhist.report.comparison.wording import advice, cell, notes, ranking, scale, units
 
 SORTED_L1 = METRICS[0]
 TAKEN = (
@@ -62,17 +62,17 @@ def test_it_is_whole_by_itself(comparison_page: str, whole: Callable[[str], None
 @pytest.mark.slow
 def test_it_can_be_read_without_seeing_it(comparison: Comparison, comparison_page: str, reader_of: Any) -> None:
     read = reader_of(comparison_page)
-    assert "".join(read.texts["title"]) == "Mechanisms compared by anonhist"
+    assert read.texts["title"][0] == "Mechanisms side by side"
     assert len(read.all("figure")) == len(read.all("figcaption")) == len(METRICS)
     assert len({each["aria-label"] for each in read.all("svg")}) == len(METRICS)
     heads = [each for each in read.all("th") if each["scope"] == "col"]
     assert len(heads) == len(METRICS) * (1 + len(comparison.epsilons))
-    assert all("tabindex" in each for each in read.all("div") if each.get("class") == "compared")
+    assert all("tabindex" in each for each in read.all("div") if each.get("class") == "scrolled")
 
 
 @pytest.mark.slow
 def test_every_number_stands_in_its_table(comparison: Comparison, comparison_page: str) -> None:
-    tables = re.findall(r"<h3>([^<]*)</h3><div class=\"compared\".*?<tbody>(.*?)</tbody>", comparison_page)
+    tables = re.findall(r"<h3>([^<]*)</h3><div class=\"scrolled\".*?<tbody>(.*?)</tbody>", comparison_page)
     assert [title for title, _ in tables] == [f"{metric.title}, in {units()[metric.name]}" for metric in METRICS]
     for metric, (_, body) in zip(METRICS, tables, strict=True):
         rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body)]
@@ -103,6 +103,51 @@ def test_notes_are_on_the_page(comparison: Comparison, comparison_page: str) -> 
     assert comparison_page.count("<li>") == len(notes(comparison))
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [
+                ("auto", "1", 9.0, 1.0),
+                ("frobenius", "1", 8.5, 1.0),
+                ("auto", "2", 3.0, 0.1),
+                ("isotonic", "2", 4.0, 0.1),
+            ],
+            "Use auto: its error is the lowest at every epsilon here",
+        ),
+        (
+            [
+                ("auto", "1", 9.0, 0.1),
+                ("frobenius", "1", 5.0, 0.1),
+                ("auto", "2", 3.0, 0.1),
+                ("frobenius", "2", 4.0, 0.1),
+            ],
+            "Use frobenius at epsilon 1; auto at epsilon 2. For each, its error is the lowest there",
+        ),
+        (
+            [("isotonic", "2", 2.0, 0.1), ("privhist", "2", 4.0, 0.1)],
+            "Use isotonic: its error is the lowest at every epsilon here",
+        ),
+    ],
+)
+def test_it_says_plainly_what_to_use(rows: list[tuple[str, str, float, float]], told: str) -> None:
+    assert advice(make_comparison(rows)) == f"{told} (sorted ℓ1), or cannot be told from the lowest."
+
+
+@pytest.mark.slow
+def test_what_to_use_stands_before_the_numbers(comparison: Comparison, comparison_page: str) -> None:
+    told = escape(advice(comparison))
+    assert comparison_page.index(told) < comparison_page.index("<svg") < comparison_page.index("<table")
+    # Whoever points at an epsilon is told of every mechanism there, the lowest error first.
+    epsilon = comparison.epsilons[0]
+    means = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, SORTED_L1.name)]
+    lines = ranking(comparison, epsilon, SORTED_L1).split("\n")[1:]
+    assert [line.partition(":")[0] for line in lines] == [
+        row.mechanism for row in sorted(means, key=lambda row: row.mean)
+    ]
+    assert escape("\n".join(lines)) in comparison_page
+
+
 def test_notes_say_what_was_picked_taken_and_skipped() -> None:
     from fractions import Fraction
 
@@ -130,7 +175,7 @@ def test_commands_are_escaped_or_left_out(
 ) -> None:
     assert "<pre>anonhist compare &#x27;a &lt;b&gt; &amp; &quot;c&quot;.csv&#x27; --epsilon 1" in compared_page("all")
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures say nothing of commands
-    write_comparison(compared("one budget"), tmp_path / "page.html")
+    write_report(compared("one budget"), tmp_path / "page.html")
     assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -138,7 +183,7 @@ def test_commands_are_escaped_or_left_out(
 def test_the_same_comparison_makes_the_same_page(
     compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
 ) -> None:
-    write_comparison(compared("labels"), tmp_path / "page.html", command="x")
+    write_report(compared("labels"), tmp_path / "page.html", command="x")
     again = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert again.split("<h2>Make")[0] == compared_page("labels").split("<h2>Make")[0]
 
@@ -150,15 +195,15 @@ def test_a_page_is_written_whole_and_not_twice(
     found = compared("one budget")
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures have nothing to do with it
     with pytest.raises(UsageError, match=r"\.html"):
-        write_comparison(found, tmp_path / "page.pdf")
+        write_report(found, tmp_path / "page.pdf")
     with pytest.raises(OutputError):
-        write_comparison(found, tmp_path / "nowhere" / "page.html")
+        write_report(found, tmp_path / "nowhere" / "page.html")
     path = tmp_path / "page.html"
     path.write_text("precious")
     with pytest.raises(UsageError, match="exists already"):
-        write_comparison(found, path)
+        write_report(found, path)
     assert path.read_text() == "precious"
-    write_comparison(found, path, overwrite=True)
+    write_report(found, path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
     def fail(*_: object) -> str:
@@ -166,7 +211,7 @@ def test_a_page_is_written_whole_and_not_twice(
 
     monkeypatch.setattr(page_module, "_main", fail)
     with pytest.raises(RuntimeError):
-        write_comparison(found, tmp_path / "other.html")
+        write_report(found, tmp_path / "other.html")
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 

@@ -87,11 +87,11 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(
     curve = rarefaction_curve(trees_release, points=12, rng=_rng(), bootstraps=5)
     page = _page(curve, tmp_path)
     assert 'class="warning"' not in page
-    assert f'<p class="promise">{escape(str(trees_release.guarantee))}</p>' in page
+    assert f"<summary>The exact statement</summary><p>{escape(str(trees_release.guarantee))}</p>" in page
     assert "Anyone with several items" in page
     (sampling, noise) = (errors for _, errors in curve.parts)
     for row, at in zip(_table(page), shown_points(curve), strict=True):
-        for cell, errors in zip(row[3:5], (sampling, noise), strict=True):
+        for cell, errors in zip(row[2:4], (sampling, noise), strict=True):
             assert float(cell.replace(",", "")) == pytest.approx(errors[at], rel=0.06, abs=1e-9)
     worst = int(np.argmax(curve.standard_error))
     assert f"largest at {x_text(curve, worst)} draws: " in page
@@ -247,7 +247,7 @@ def test_the_command_is_on_the_page_as_text(tmp_path: Path) -> None:
 def test_what_is_neither_release_nor_curve_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"A Release, a Curve or a FrequencyEstimate is needed, .* not a Profile"):
         plot(TREES)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="A Release, a Curve or a FrequencyEstimate is needed"):
+    with pytest.raises(UsageError, match="A Release, a Curve, a FrequencyEstimate or a Comparison is needed"):
         write_report(TREES, tmp_path / "x.html")  # type: ignore[arg-type]
     curve = _curve(hill_curve, "trees")
     with pytest.raises(UsageError, match=r"\.html"):

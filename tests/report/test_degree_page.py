@@ -54,7 +54,8 @@ def test_every_statistic_is_told_with_its_interval(
 def test_promise_policy_mechanism_and_command_are_there(degrees_page: PageOf, released_degrees: ReleaseOf) -> None:
     said, made = words(degrees_page("edge")), released_degrees("edge")
     assert str(made.guarantee) in said
-    assert "Had one edge been added to the data or removed from them" in said
+    assert "Adding or removing any one edge changes the probability" in said
+    assert "by at most a factor of 20.1 (plus δ ≤ 3.6e-20)." in said
     assert "That somebody has many edges" in said
     assert str(EdgePolicy()) in said
     assert "Mechanism: edge-partition" in " ".join(said.split())
@@ -66,7 +67,7 @@ def test_promise_policy_mechanism_and_command_are_there(degrees_page: PageOf, re
 
 def test_node_privacy_says_what_is_missing(degrees_page: PageOf) -> None:
     said = words(degrees_page("node"))
-    assert "Had one node with all its edges been added" in said
+    assert "Adding or removing any one node with all its edges changes" in said
     assert "Edges were left out until no node had more than 6. They are missing from every number here" in said
     assert "more without" in said  # nodes without an edge, which were listed
     assert "Edges were left out" not in words(degrees_page("edge"))
@@ -93,8 +94,8 @@ def test_the_truth_is_shown_only_under_a_loud_banner(degrees_page: PageOf) -> No
 def test_nothing_is_promised_for_a_page_with_the_truth(degrees_page: PageOf) -> None:
     private, said = words(degrees_page("edge")), words(degrees_page("edge and truth"))
     for sentence in (
-        "Whatever is done with this page, that stays true.",
-        "no result on this page would have been more than",
+        "Whatever is done with the results, that stays true.",
+        "changes the probability of any result by at most",
     ):
         assert sentence in private
         assert sentence not in said

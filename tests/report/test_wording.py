@@ -2,82 +2,18 @@
 
 import math
 import re
-from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.mechanisms import FrobeniusMechanism
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
+from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
-from anonhist.report.local.wording import promise as local_promise
-from anonhist.report.wording import exclusions, interval, percent, promise, share_of_items, with_error
+from anonhist.report.wording import interval, percent, share_of_items, with_error
 from anonhist.testing.sources import SeededSource
 
 NUMBERS = st.floats(0, 1e15)
-ADD, SUBSTITUTE = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
-
-
-def guarantee(epsilon: Fraction, *, relation: NeighboringRelation = ADD, delta: Fraction = Fraction(0)) -> Guarantee:
-    return Guarantee(PrivacyUnit.item(), relation, epsilon, delta, "noise is exact")
-
-
-@pytest.mark.parametrize(
-    ("made", "parts"),
-    [
-        (guarantee(Fraction(1)), ["one item been added to the data or removed", "exp(1) (about 2.72) times"]),
-        (
-            guarantee(Fraction(1, 2), relation=SUBSTITUTE),
-            ["replaced by another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
-        ),
-        (
-            guarantee(Fraction(2), delta=Fraction(1, 2**60)),
-            ["exp(2) (about 7.39) times", "unlikely, apart from δ.", "moderate"],
-        ),
-        (guarantee(Fraction(10)), ["exp(10) (about 22,026) times", "weak"]),
-        (guarantee(Fraction(11)), ["an epsilon of 11 rules out practically nothing.", "practically no protection"]),
-        (guarantee(Fraction(1, 1000)), ["exp(0.001) (about 1.00100) times"]),
-    ],
-)
-def test_promise(made: Guarantee, parts: list[str]) -> None:
-    assert all(part in promise(made) for part in parts), promise(made)
-
-
-def test_no_large_epsilon_is_called_private() -> None:
-    for epsilon in (11, 100, 10**9):
-        made = guarantee(Fraction(epsilon))
-        for said in (promise(made), local_promise(made)):
-            assert "practically no protection" in said
-            assert "practically certain" in said
-            assert not re.search("nearly|likely, or as unlikely|exp\\(", said)
-
-
-def test_budgets_of_the_same_people_add_up_whatever_the_data() -> None:
-    """Whoever releases a week's log of the same users every week has other data each time."""
-    units = {"users": PrivacyUnit.user(max_items=2), "labels": PrivacyUnit.label(max_count=3)}
-    for people, unit in (units | {"nodes": PrivacyUnit.node(max_distance=4)}).items():
-        told = f"Further releases of data of the same {people}, such as those of next week: their budgets add up."
-        assert told in exclusions(unit)
-    assert "Further releases of the same data: their budgets add up." in exclusions(PrivacyUnit.item())
-
-
-@pytest.mark.parametrize(
-    ("unit", "first"),
-    [
-        (PrivacyUnit.item(), "Anyone with several items"),
-        (PrivacyUnit.user(max_items=1), "More than 1 item of one user"),
-        (PrivacyUnit.user(max_items=1000), "More than 1,000 items of one user"),
-        (PrivacyUnit.label(max_count=30), "How often a label occurs beyond 30 times"),
-        (PrivacyUnit.edge(degrees=1), "That somebody has many edges"),
-        (PrivacyUnit.node(max_distance=8), "Anyone with several nodes"),
-    ],
-)
-def test_not_covered_begins_with_what_the_unit_leaves_out(unit: PrivacyUnit, first: str) -> None:
-    lines = exclusions(unit)
-    assert lines[0].startswith(first)
-    assert any("budgets add up" in line for line in lines)
-    assert any("running time" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import click
 from anonhist.cli.arguments import sentence_to_publish
 from anonhist.cli.commands import anonhist
 from anonhist.cli.interrupt import INTERRUPTED, SENTENCE, was_interrupted
+from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import AnonhistError, UsageError
 
@@ -128,5 +129,5 @@ def _as_sentence(error: click.ClickException) -> str:
 
 
 def _fail(sentence: str, code: int) -> int:
-    click.echo(f"anonhist: {sentence}", err=True)
+    say_line(f"anonhist: {sentence}", sys.stderr)
     return code

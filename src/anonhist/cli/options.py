@@ -9,6 +9,7 @@ import click
 from anonhist.catalogue.mechanisms import OPTIONS, takers
 from anonhist.cli.decorators import all_options, as_one, catalogue_option
 from anonhist.cli.reading import Format, Reading
+from anonhist.cli.targets import AskedPage
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 
@@ -151,6 +152,18 @@ def level_option(told: str) -> Callable[[Any], Any]:
     return click.option("--level", type=float, default=0.95, show_default=True, metavar="P", callback=_level, help=told)
 
 
+def report_options(told: str) -> Callable[[Any], Any]:
+    """Return the options of a page, explained so; a command gets what they ask for as ``report``."""
+    return as_one(
+        "report",
+        click.option("--report", metavar="FILE.html", help=told),
+        click.option(
+            "--title", metavar="TEXT", help="What stands at the head of that page, in place of its usual title."
+        ),
+        made=AskedPage.of,
+    )
+
+
 release_output_options = all_options(
     click.option(
         "-o",
@@ -158,7 +171,7 @@ release_output_options = all_options(
         metavar="FILE",
         help="Where to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
     ),
-    click.option("--report", metavar="FILE.html", help="Also write a page with plots and the promise in plain words."),
+    report_options("Also write a page with plots and the promise in plain words."),
 )
 csv_output_option = click.option(
     "-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output."

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import click
-
 from anonhist.cli.arguments import one_character
+from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def tell_operator(remarks: list[str], *, quiet: bool) -> None:
     if quiet:
         return
     if not sys.stderr.isatty():
-        click.echo(WHERE_REMARKS_ARE, err=True)
+        say_line(WHERE_REMARKS_ARE, sys.stderr)
         return
     for remark in remarks:
-        click.echo(f"Shown only on your terminal: {as_typed(remark)}", err=True)
+        say_line(f"Shown only on your terminal: {as_typed(remark)}", sys.stderr)

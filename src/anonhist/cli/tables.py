@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+_GAP, _LEAST_TEXT = 2, 8
 
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -29,3 +33,58 @@ def console_on(stream: TextIO, *, widest: int) -> Console:
     console = Console(file=stream, highlight=False)
     console.width = min(console.width, widest) if stream.isatty() else widest
     return console
+
+
+def table_of(heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console, *, texts: Sequence[int]) -> Table:
+    """Return a table that fits a console: numbers stay whole, names of columns and texts break between words.
+
+    Parameters
+    ----------
+    heads
+        The name of each column.
+    rows
+        A cell for each column.
+    console
+        Where it goes.
+    texts
+        The places of columns that hold words. They stand to the left; the last of them is the one that gives way where
+        there is no room, and a single word of it may be broken then.
+    """
+    from rich.table import Table
+
+    columns = [[row[place] for row in rows] for place in range(len(heads))]
+    wanted = [max([len(head), *(cell.cell_len for cell in cells)]) for head, cells in zip(heads, columns, strict=True)]
+    widths = [
+        max(_longest_word(head), *(_longest_word(cell.plain) if place in texts else cell.cell_len for cell in cells), 0)
+        for place, (head, cells) in enumerate(zip(heads, columns, strict=True))
+    ]
+    spare = console.width - sum(widths) - _GAP * (len(heads) - 1)
+    if spare < 0 and texts:
+        widths[texts[-1]] = max(_LEAST_TEXT, widths[texts[-1]] + spare)
+    for place in sorted(range(len(heads)), key=lambda place: place in texts):
+        more = min(max(spare, 0), wanted[place] - widths[place])
+        widths[place], spare = widths[place] + more, spare - more
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
+    for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
+        table.add_column(head, justify="left" if place in texts else "right", width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _longest_word(text: str) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.split()), default=0)
+
+
+def print_hanging(text: str, console: Console, *, style: str = "") -> None:
+    """Print a text whose further lines stand four columns in; no word is broken."""
+    import textwrap
+
+    from rich.text import Text
+
+    lines = textwrap.TextWrapper(
+        console.width, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
+    )
+    console.print(Text(lines.fill(text), style=style))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from anonhist.cli.arguments import command_to_publish
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, mask
+
+if TYPE_CHECKING:
+    from anonhist.report.frame import Sheet
 
 STDOUT = "-"
 
@@ -32,17 +37,49 @@ def check_target(source: str, target: str, *, force: bool) -> None:
     _check_not_input(source, target)
 
 
-def check_report(source: str, report: str, *, force: bool) -> None:
-    """Refuse a page that could not be written."""
-    from anonhist.report import check_report_path
+class AskedPage(NamedTuple):
+    """A page that was asked for: where it goes, and what it is called."""
 
-    check_report_path(report)
-    check_target(source, report, force=force)
+    path: str
+    title: str | None
+
+    @classmethod
+    def of(cls, report: str | None, title: str | None) -> AskedPage | None:
+        """Return what the two options ask for, or None where no page is wanted."""
+        if report is None:
+            if title is not None:
+                raise UsageError("--title belongs to --report FILE.html, the page that it is the title of.")
+            return None
+        return cls(report, title)
 
 
-def published_command() -> str:
-    """Return the command as typed, but for secrets, to put on a page."""
-    return command_to_publish(click.get_current_context().find_root().obj)
+def check_report(source: str, report: AskedPage | None, *, force: bool) -> Sheet | None:
+    """Return the page of data from a source, to be written later; refuse one that could not be."""
+    if report is None:
+        return None
+    from anonhist.report.frame import Sheet
+
+    # The command as typed, but for secrets; of the data the name alone, for folders name machines and people.
+    command = command_to_publish(click.get_current_context().find_root().obj)
+    sheet = Sheet(report.path, report.title, data_name(source), command, force)
+    sheet.check()
+    _check_not_input(source, report.path)
+    keep_plots_quiet()
+    return sheet
+
+
+def data_name(source: str) -> str | None:
+    """Return what a page calls the data: the last part of the path or address, without secrets.
+
+    Examples
+    --------
+    >>> data_name("/home/eve/logins.csv"), data_name("postgresql://me:se@cret@db/shop?sslmode=on"), data_name("-")
+    ('logins.csv', 'shop', None)
+    """
+    if source == STDOUT:
+        return None
+    shown = mask(source)
+    return PurePath(shown.partition("?")[0] if "://" in shown else shown).name or None
 
 
 def keep_plots_quiet() -> None:

@@ -96,14 +96,15 @@ def choose(
     if unit.max_count is not None:
         return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
     per_cell = budget / cells
+    least = f"The {{}} mechanism has the lowest error on real data at ε/Δ = {short_decimal(per_cell)}"
     if items is not None and items > MAX_DURFEE_SIZE**2:
         reason = "More than 2^40 items are expected, beyond the partition mechanism's public domain."
     elif per_cell < _WHOLE_BUDGET:
-        reason = f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism errs least on real data."
+        reason = f"{least.format('Frobenius')} (below 1.1)."
     elif budget > LARGEST_EPSILON:
         reason = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
     else:
-        reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least on real data."
+        reason = f"{least.format('partition')} (1.1 or more)."
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
 

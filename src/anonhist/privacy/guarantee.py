@@ -146,6 +146,12 @@ def _is_exact(value: object) -> bool:
 
 
 def round_up(value: Fraction) -> str:
-    """Write δ with two digits, never less than it is."""
+    """Write a small number with two digits, rounded up.
+
+    Examples
+    --------
+    >>> round_up(Fraction(1, 3000))
+    '0.00034'
+    """
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"

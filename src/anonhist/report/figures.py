@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonhist.releases.error import levels_of
+from anonhist.report.points import Points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +23,8 @@ INK, BLUE, BAND, GRID = "#1f2933", "#0b6e99", "#9fcfe3", "#d9e2ec"
 ALARM = "#b42318"
 # Lines beside each other: these are hues, so whoever draws them tells them apart by marks and dashes as well.
 SERIES = (INK, BLUE, "#c2410c", "#6d28d9", "#15803d", "#a16207", "#be185d", "#64748b", "#a21caf")
-_POINTS = 400
 # Inches. Small, so that text stays readable where a page shows the figure in a narrow window.
-_SIZE = (5.2, 3.6)
+_SIZE = (4.4, 3.3)
 
 
 def prevalences_figure(release: Release) -> Figure:
@@ -35,15 +34,12 @@ def prevalences_figure(release: Release) -> Figure:
     """
     words = release.words
     figure, axes = canvas(f"{words.labels} with exactly this {words.count}", words.count)
-    profile, error = release.profile, release.error
-    at = thin(profile.counts)
-    counts, prevalences = profile.counts[at], profile.prevalences[at].astype(float)
-    high = prevalences
-    if error.has_prevalence_intervals:
-        low, high = error.prevalence_interval(profile, counts)
-        axes.vlines(counts, np.maximum(low, _floor(high)), high, color=BAND, linewidth=1.6, label="95 % interval")
-    axes.plot(counts, prevalences, ".", color=BLUE, markersize=4.5, label="released prevalence")
-    _log_log(axes, counts, high)
+    points = Points.exactly(release)
+    if points.is_known:
+        bottom = np.maximum(points.low, _floor(points.high))
+        axes.vlines(points.at, bottom, points.high, color=BAND, linewidth=1.6, label="95 % interval")
+    axes.plot(points.at, points.value, ".", color=BLUE, markersize=4.5, label="released prevalence")
+    _log_log(axes, points.at, points.high)
     return figure
 
 
@@ -54,32 +50,17 @@ def k_plus_figure(release: Release) -> Figure:
     """
     words = release.words
     figure, axes = canvas(f"{words.labels} with at least this {words.count}", words.count)
-    profile, error = release.profile, release.error
-    levels = levels_of(profile)
-    levels = levels[thin(levels)] if len(profile) else np.zeros(0, dtype=np.int64)
-    if (largest := release.guarantee.unit.max_count) is not None:
-        # Counts above it were taken together with it: there is nothing to err about.
-        levels = levels[levels <= largest]
-    values = profile.cumulative_prevalence(levels).astype(float)
-    low, high = error.k_plus_interval(profile, levels) if error.has_k_plus_intervals else (values, values)
+    points = Points.at_least(release)
     # Each value holds up to the next level, the last one for all that is above.
-    ends = np.append(levels, _beyond(levels))
-    middle, low, high = (np.maximum(np.append(each, each[-1:]), _floor(high)) for each in (values, low, high))
-    if error.has_k_plus_intervals:
+    ends = np.append(points.at, _beyond(points.at))
+    middle, low, high = (
+        np.maximum(np.append(each, each[-1:]), _floor(points.high)) for each in (points.value, points.low, points.high)
+    )
+    if points.is_known:
         axes.fill_between(ends, low, high, step="post", color=BAND, linewidth=0, label="95 % interval")
     axes.step(ends, middle, where="post", color=BLUE, linewidth=1.6, label="released k+ count")
-    _log_log(axes, levels, high)
+    _log_log(axes, points.at, high)
     return figure
-
-
-def thin(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return indices of at most some 400 of ascending positions ≥ 1, evenly spread on the log scale, ends included."""
-    size = len(positions)
-    if size <= _POINTS:
-        return np.arange(size)
-    marks = np.geomspace(float(positions[0]), float(positions[-1]), _POINTS)
-    # The last position up to each mark: what holds there holds up to the mark, however far the next position is.
-    return np.unique(np.clip(np.searchsorted(positions, marks, side="right") - 1, 0, size - 1))
 
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
@@ -121,7 +102,8 @@ def add_legend(axes: Axes) -> None:
         ncols=2,
         frameon=False,
         labelcolor=INK,
-        fontsize="small",
+        fontsize=9.5,
+        columnspacing=1.2,
         handlelength=1.4,
     )
 

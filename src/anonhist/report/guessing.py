@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.guessing.covered import covered_share, log_grid
+from anonhist.properties.guessing.covered import covered_share, round_grid
 from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
+from anonhist.report.hover import Hover
+from anonhist.report.wording import interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,8 +67,7 @@ class Guessing:
         """
         profile = release.profile
         total = max(1, profile.num_labels)
-        marks = {*log_grid(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
-        labels = np.array(sorted(marks), dtype=np.int64)
+        labels = np.array(round_grid(total, points=_POINTS), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error
         # Intervals for φ_{k+} stand without runs, too; the number of items is told by runs alone.
@@ -89,6 +90,15 @@ class Guessing:
         )
         band = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
         return cls(labels, share, band, items, is_known=True)
+
+    @property
+    def hover(self) -> Hover:
+        """What the curve says at each number of labels."""
+        columns, texts = (each.tolist() for each in (self.labels, self.share, *self.band)), []
+        for labels, share, low, high in zip(*columns, strict=True):
+            ends = f"; 95 % interval {interval(100 * low, 100 * high, places=2)} %" if self.is_known else ""
+            texts.append(f"the {labels:,} most frequent: {100 * share:.2f} % of the items{ends}")
+        return Hover(self.labels.tolist(), texts)
 
 
 def farthest(share: NDArray[np.float64], *, items: int, distance: float) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.figure import Figure
 
     from anonhist.releases import Release
+    from anonhist.report.frame import Sheet
 
 # Where the view of each kind is, by its name: loaded for those alone who look at such releases.
 VIEWS = {
@@ -23,9 +23,7 @@ VIEWS = {
 
 
 class _WritesPage(Protocol):
-    def __call__(
-        self, release: Release, path: str | Path, *, command: str | None, overwrite: bool, truth: Any
-    ) -> None: ...
+    def __call__(self, release: Release, sheet: Sheet, truth: Any) -> None: ...
 
 
 @dataclass(frozen=True)

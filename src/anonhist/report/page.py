@@ -9,21 +9,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.privacy import short_decimal, warning
+from anonhist.formats.tables import csv_text
+from anonhist.privacy import short_decimal
 from anonhist.report.figures import k_plus_figure, prevalences_figure
-from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warning_box, write_page
+from anonhist.report.frame import Sheet, template
 from anonhist.report.guessing import Guessing, guessing_figure
 from anonhist.report.kinds import ReleaseView
+from anonhist.report.points import Points
+from anonhist.report.promise import exclusions
 from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows
+from anonhist.report.sections import (
+    DRAWN_AGAIN,
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    paragraphs,
+    promised,
+    reproduce,
+)
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
     bars_text,
-    exclusions,
     expected_error,
     interval,
     interval_of_items,
-    promise,
+    parameters_text,
     runs_text,
     share_of_items,
     with_interval,
@@ -31,7 +43,6 @@ from anonhist.report.wording import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from anonhist.profiles import Profile
     from anonhist.releases import Release
@@ -54,69 +65,81 @@ class ProfilePage:
     again: str = DRAWN_AGAIN
     also_not_covered: tuple[str, ...] = ()
 
-    def write(self, release: Release, path: str | Path, *, command: str | None, overwrite: bool, truth: object) -> None:
+    def write(self, release: Release, sheet: Sheet, truth: object) -> None:
         """Write the page of a release; its error is computed first if it has not been yet."""
         if truth is not None:
             raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
-        check_page(path, overwrite=overwrite)
-        write_page(path, _main(release, command, self), title="A private release by anonhist", overwrite=overwrite)
+        sheet.check()
+        sheet.write(
+            _main(release, sheet.command, self),
+            headline="How often things occur, without saying which things",
+            subtitle="A differentially private profile: how many labels occur once, twice, and so on.",
+            version=release.library_version,
+        )
 
 
 def _main(release: Release, command: str | None, page: ProfilePage) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     guessing = Guessing.of(release)
-    low, high = guessing.items_interval if release.items is None else interval_of_items(release)
     limit = guarantee.unit.max_count
     first, *rest = exclusions(guarantee.unit)
     words = {
-        "items": f"{release.n:,}",
-        "counted": "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}",
-        "items_interval": with_interval(interval(low, high)),
-        "capped": "" if limit is None else f", each label counted at most {limit:,} times",
-        "labels": f"{profile.num_labels:,}",
-        "labels_interval": with_interval(interval(*release.k_plus(1).interval)),
         "bars": bars_text(error, none="that count from one that no label has"),
-        "epsilon": short_decimal(guarantee.epsilon),
-        "unit": str(guarantee.unit),
-        "l1": expected_error(error),
-        "relative": share_of_items(release).replace(" %", "\u00a0%"),
-        "guarantee": guarantee.sentence,
-        "promise": promise(guarantee),
         "mechanism": release.mechanism.name,
         "reason": release.reason,
-        "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
-        "runs": runs_text(release),
         "more": f"The first {_ROWS} of {len(profile):,} released counts." if len(profile) > _ROWS else "",
         "last": "" if limit is None else f"The count {limit:,} stands for {limit:,} or more.",
-        "version": release.library_version,
+        "runs": runs_text(release),
     }
     return template("page.html").substitute(
         {name: escape(text) for name, text in words.items()},
-        warning=warning_box(warning(guarantee.epsilon)),
-        remarks="".join(f"<p>{escape(told)}</p>" for _, told in remarks(release)),
-        not_covered="".join(f"<li>{escape(each)}</li>" for each in (first, *page.also_not_covered, *rest)),
-        plot=inline_svg(
-            lambda: prevalences_figure(release),
-            name="prevalences",
-            description="Released prevalences against counts, both on log scales, with 95 % intervals",
-        ),
+        warning=epsilon_warning(guarantee),
+        cards="".join(card(*each) for each in _cards(release, guessing)),
+        promised=promised(guarantee, not_covered=(first, *page.also_not_covered, *rest)),
+        remarks=paragraphs(told for _, told in remarks(release)),
         k_plus=inline_svg(
             lambda: k_plus_figure(release),
             name="k-plus",
             description="Labels with at least a given count, both on log scales, with a 95 % band",
+            hover=Points.at_least(release).hover,
+        ),
+        plot=inline_svg(
+            lambda: prevalences_figure(release),
+            name="prevalences",
+            description="Released prevalences against counts, both on log scales, with 95 % intervals",
+            hover=Points.exactly(release).hover,
         ),
         guessing="" if limit else _draw_guessing(release, guessing),
-        prevalence_rows=rows(
-            (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
-            for r in profile.counts[:_ROWS].tolist()
-        ),
         k_plus_rows=rows(
             (f"{k:,} or more", f"{profile.k_plus(k):,}", release.k_plus(k).interval)
             for k in _shown_levels(profile, limit)
         ),
+        prevalence_rows=rows(
+            (f"{r:,} or more" if r == limit else f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
+            for r in profile.counts[:_ROWS].tolist()
+        ),
         guessing_table=_guessing_table(release, guessing, limit),
+        download=download(lambda: csv_text(release), rows=len(profile), name="release.csv"),
+        parameters=folded("Its parameters", f"<p>{escape(parameters_text(release))}</p>"),
         reproduce=reproduce(command, page.again),
     )
+
+
+def _cards(release: Release, guessing: Guessing) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is."""
+    profile, guarantee = release.profile, release.guarantee
+    low, high = guessing.items_interval if release.items is None else interval_of_items(release)
+    counted = "" if release.items is None else f", by a number of its own; the profile holds {profile.n:,}"
+    limit = guarantee.unit.max_count
+    capped = "" if limit is None else f", each label counted at most {limit:,} times"
+    reached = with_interval(interval(*release.k_plus(1).interval))
+    error = f"items: expected error of the whole profile (sorted ℓ1), and its range{share_of_items(release)}"
+    return [
+        (f"{profile.num_labels:,}", f"different labels released; {reached}"),
+        (f"{release.n:,}", f"items of these labels{capped}{counted}; {with_interval(interval(low, high))}"),
+        (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
+        (expected_error(release.error), error),
+    ]
 
 
 def _shown_levels(profile: Profile, limit: int | None) -> list[int]:
@@ -131,6 +154,7 @@ def _draw_guessing(release: Release, guessing: Guessing) -> str:
         lambda: guessing_figure(release, guessing=guessing),
         name="guessing",
         description="Share of items covered by the most frequent labels, with a 95 % band",
+        hover=guessing.hover,
     )
     told = "Guessing curve: the share of all items that the β most frequent labels cover."
     return f"<figure>{drawn}<figcaption>{told}</figcaption></figure>"

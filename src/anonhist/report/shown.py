@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.local.surveys.estimate import FrequencyEstimate
+from anonhist.mechanisms import Comparison
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
+from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
+from anonhist.report.frame import Sheet
 from anonhist.report.kinds import view_of
 from anonhist.report.local.figures import frequencies_figure
 from anonhist.report.local.page import write_frequencies
@@ -29,9 +32,9 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     Of a release, the prevalences φ_r against the count r, both on log scales, with 95 % intervals; of large profiles
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
-    extrapolated. Of an estimate, the shares of the 30 most frequent values with their intervals.
-    Matplotlib is loaded when this is first called; pyplot never is. A notebook shows the figure as the last expression
-    of a cell, once, whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
+    extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
+    zero first. Matplotlib is loaded when this is first called; pyplot never is. A notebook shows the figure as the last
+    expression of a cell, once, whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
 
     Raises
     ------
@@ -55,30 +58,37 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
         return view_of(shown).figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
-    raise _error(shown)
+    raise _error(shown, "A Release, a Curve or a FrequencyEstimate")
 
 
 def write_report(
-    shown: Release | Curve | FrequencyEstimate,
+    shown: Release | Curve | FrequencyEstimate | Comparison,
     path: str | Path,
     *,
+    title: str | None = None,
+    data_name: str | None = None,
     command: str | None = None,
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
-    """Write a page about a release, a curve or an estimate of frequencies.
+    """Write a page about a release, a curve, an estimate of frequencies or a comparison of mechanisms.
 
     It says what it is, what was promised, and how far off it may be.
 
     Parameters
     ----------
     shown
-        The error of a release is computed first if it has not been yet. The page of a curve that was not made from a
-        release says first that it is not private.
+        The error of a release is computed first if it has not been yet. The page of a comparison, or of a curve that
+        was not made from a release, says first that it is not private.
     path
         Must end in ``.html``.
+    title
+        What stands at the head of the page, in place of its usual title.
+    data_name
+        What the data are called.
     command
-        The command that makes such a page again. It is published with the page.
+        The command that makes such a page again. Title, name and command are published with the page, as is the day on
+        which it was written.
     overwrite
         Replace an existing file.
     not_private_truth
@@ -105,21 +115,30 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
+    write_sheet(shown, Sheet(path, title, data_name, command, overwrite), not_private_truth=not_private_truth)
+
+
+def write_sheet(
+    shown: Release | Curve | FrequencyEstimate | Comparison,
+    sheet: Sheet,
+    *,
+    not_private_truth: Profile | Graph | Degrees | None = None,
+) -> None:
+    """Write the page of what there is to show; :func:`write_report` says more."""
     if isinstance(shown, Release):
-        view_of(shown).write(shown, path, command=command, overwrite=overwrite, truth=not_private_truth)
+        view_of(shown).write(shown, sheet, not_private_truth)
     elif not_private_truth is not None:
         raise UsageError("`not_private_truth` belongs to a release of degrees; leave it out.")
     elif isinstance(shown, Curve):
-        write_curve(shown, path, command=command, overwrite=overwrite)
+        write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):
-        write_frequencies(shown, path, command=command, overwrite=overwrite)
+        write_frequencies(shown, sheet)
+    elif isinstance(shown, Comparison):
+        write_comparison(shown, sheet)
     else:
-        raise _error(shown)
+        raise _error(shown, "A Release, a Curve, a FrequencyEstimate or a Comparison")
 
 
-def _error(shown: object) -> UsageError:
-    message = (
-        "A Release, a Curve or a FrequencyEstimate is needed, such as rarefaction_curve(profile), "
-        f"not a {type(shown).__name__}."
-    )
+def _error(shown: object, needed: str) -> UsageError:
+    message = f"{needed} is needed, such as rarefaction_curve(profile), not a {type(shown).__name__}."
     return UsageError(message)

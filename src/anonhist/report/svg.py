@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from anonhist.report.hover import Hover
+
 _COLOURS = {colour: f"var(--series-{place})" for place, colour in enumerate(SERIES)}
 _COLOURS |= {INK: "var(--ink)", BLUE: "var(--accent)", BAND: "var(--band)", GRID: "var(--line)", ALARM: "var(--alarm)"}
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
@@ -24,7 +26,9 @@ _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
 _SETTINGS = Lock()
 
 
-def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False) -> str:
+def inline_svg(
+    draw: Callable[[], Figure], *, name: str, description: str, keep_text: bool = False, hover: Hover | None = None
+) -> str:
     """Draw a figure as an ``<svg>`` element that takes its colours from the page.
 
     Text is drawn as paths, so that it looks the same wherever the page is opened. The same figure gives the same
@@ -40,6 +44,8 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_
         Read out to those who cannot see it.
     keep_text
         Leave text to the browser, which has signs for more languages than the font of the figures.
+    hover
+        What is told to whoever points at the figure.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -62,4 +68,6 @@ def inline_svg(draw: Callable[[], Figure], *, name: str, description: str, keep_
     text = _NAMES.sub(rf"\g<1>{name}-", text)
     for colour, variable in _COLOURS.items():
         text = text.replace(colour, variable)
-    return text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    strips = "" if hover is None else hover.strips(figure)
+    return f"{text.rstrip().removesuffix('</svg>')}{strips}</svg>"

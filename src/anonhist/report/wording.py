@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import NeighboringRelation, PrivacyUnit, certainty, protection, short_decimal, strength, warning
+from anonhist.privacy import certainty, strength, warning
 from anonhist.privacy.protection import NONE_ABOVE
 
 if TYPE_CHECKING:
@@ -14,68 +14,6 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.releases import Release, ReleaseError
-
-
-def promise(guarantee: Guarantee, *, result: str = "result on this page") -> str:
-    """Say what the guarantee means for whoever is in the data, and what it is worth; ``result`` is what it is about.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
-    >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
-    >>> promise(made).split(":")[0]
-    'Had one item been replaced by another, no result on this page would have been more than exp(2) (about 7.39) times
-    as likely, or as unlikely. That is moderate protection'
-    """
-    change = (
-        "added to the data or removed from them"
-        if guarantee.relation is NeighboringRelation.ADD_OR_REMOVE
-        else "replaced by another"
-    )
-    epsilon, beyond = guarantee.epsilon, ", apart from δ" if guarantee.delta else ""
-    bound = f"no {result} would have been more than {factor(epsilon)} times as likely, or as unlikely{beyond}"
-    if epsilon > NONE_ABOVE:
-        bound = f"every {result} might have been another: {rules_out_nothing(epsilon)}"
-    return (
-        f"Had {guarantee.unit} been {change}, {bound}. {meaning(epsilon)} "
-        f"{_towards_parties(guarantee)}Whatever is done with this page, that stays true."
-    )
-
-
-def factor(epsilon: Fraction) -> str:
-    """Write ``exp(ε)``, with at least three digits of what is more than one: 1.001 is not "about 1".
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> factor(Fraction(1, 1000)), factor(Fraction(10))
-    ('exp(0.001) (about 1.00100)', 'exp(10) (about 22,026)')
-    """
-    power = float(epsilon)
-    places = max(0, 2 - math.floor(math.log10(math.expm1(power)))) if 1e-9 < power <= NONE_ABOVE else 0
-    about = f" (about {math.exp(power):,.{places}f})" if 1e-9 < power <= NONE_ABOVE else ""
-    return f"exp({short_decimal(epsilon)}){about}"
-
-
-def rules_out_nothing(epsilon: Fraction) -> str:
-    """Say that so large an epsilon promises practically nothing."""
-    return f"an epsilon of {short_decimal(epsilon)} rules out practically nothing"
-
-
-def meaning(epsilon: Fraction, *, both: str = "both") -> str:
-    """Say what an epsilon is worth: how sure somebody can become who thought ``both`` cases equally likely.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> meaning(Fraction(1, 2))
-    'That is strong protection: whoever thought both equally likely before can become at most 62.3 % sure of either.'
-    >>> meaning(Fraction(100))
-    'That is practically no protection: whoever thought both equally likely before can become practically certain.'
-    """
-    sure = "practically certain" if epsilon > NONE_ABOVE else f"at most {certainty(epsilon)} sure of either"
-    return f"That is {protection(epsilon)}: whoever thought {both} equally likely before can become {sure}."
 
 
 # What :func:`promise_lines` calls its lines.
@@ -111,31 +49,6 @@ def protection_line(epsilon: Fraction) -> str:
     """
     odds = f"at most {certainty(epsilon)}" if epsilon <= NONE_ABOVE else "practical certainty"
     return f"{strength(epsilon)}: even odds on what was protected can become {odds}."
-
-
-def _towards_parties(guarantee: Guarantee) -> str:
-    """Say on what conditions the promise holds, and what holds towards a party; nothing where there are none."""
-    conditions = (
-        f"That holds provided that {', and that '.join(guarantee.conditions)}. " if guarantee.conditions else ""
-    )
-    if guarantee.party_epsilon is None:
-        return conditions
-    return (
-        f"{conditions}Towards a party, which knows its own share of the noise, the factor is up to "
-        f"exp({short_decimal(guarantee.party_epsilon)}): {protection(guarantee.party_epsilon)}. "
-    )
-
-
-def exclusions(unit: PrivacyUnit) -> list[str]:
-    """Say what the promise does not cover, first what follows from the unit."""
-    # Whoever releases every week has other data each time, but the same people in them.
-    again = "the same data" if unit.people is None else f"data of the same {unit.people}, such as those of next week"
-    return [
-        unit.not_covered,
-        f"Further releases of {again}: their budgets add up.",
-        "What the running time or memory use of the program tells someone who watches the machine.",
-        "The data themselves, which stay where they were.",
-    ]
 
 
 def with_error(value: float, error: float) -> str:
@@ -236,6 +149,11 @@ def share_of_items(release: Release) -> str:
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")
+
+
+def parameters_text(release: Release) -> str:
+    """Write the public parameters of the mechanism."""
+    return ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items())
 
 
 def runs_text(release: Release, *, of: str = "profile") -> str:

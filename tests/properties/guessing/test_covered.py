@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
-from anonhist.properties.guessing.covered import covered_share, log_grid
+from anonhist.properties.guessing.covered import covered_share, log_grid, round_grid
 
 
 @pytest.mark.slow
@@ -30,12 +30,22 @@ def test_share_beyond_all_labels_and_of_nothing() -> None:
 @pytest.mark.slow
 @given(st.integers(1, 2**63 - 1), st.integers(2, 50))
 def test_marks_are_ascending_whole_numbers_with_both_ends(largest: int, points: int) -> None:
-    marks = log_grid(largest, points=points)
-    assert (marks[0], marks[-1]) == (1, largest)
-    assert marks == sorted(set(marks))
-    assert len(marks) <= points
+    for marks in (log_grid(largest, points=points), round_grid(largest, points=points)):
+        assert (marks[0], marks[-1]) == (1, largest)
+        assert marks == sorted(set(marks))
+        assert len(marks) <= points
 
 
-def test_marks_are_evenly_spread_on_a_log_scale() -> None:
+def test_marks_are_log_grid_on_a_log_scale() -> None:
     assert log_grid(10**9, points=10) == [10**power for power in range(10)]
     assert log_grid(5, points=100) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("largest", [184_389, 14_344_391, 10**9])
+def test_round_grid_are_among_dense_marks(largest: int) -> None:
+    marks = round_grid(largest, points=100)
+    assert {digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= largest} <= {*marks}
+    # Each was moved by at most half of what lies between two of them.
+    half = 0.51 * np.log(largest) / 99
+    evenly = np.array([mark for mark in log_grid(largest, points=100) if mark >= 50])
+    assert np.abs(np.log(np.array(marks) / evenly[:, np.newaxis])).min(axis=1).max() <= half

@@ -10,7 +10,8 @@ import click
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.central.mechanisms import own_options
-from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options
+from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options, report_options
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_report, check_target
@@ -18,8 +19,10 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
+    from anonhist.report.frame import Sheet
 
 # Of the rest mechanisms take part with their defaults.
 COMPARED = (*PUBLIC_NUMBERS, "shares")
@@ -27,7 +30,7 @@ _SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
     "What to compare": ("mechanism", "repeats", *COMPARED),
-    "What to write": ("output", "report", "force", "quiet"),
+    "What to write": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist compare data/pw_phpbb.csv --epsilon 0.1,0.5,1,2,4
@@ -66,7 +69,7 @@ anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare
     metavar="FILE.csv",
     help="Where to write one row per mechanism, epsilon and metric; - or a pipe gets CSV on standard output.",
 )
-@click.option("--report", metavar="FILE.html", help="Also write a page with plots of the errors against epsilon.")
+@report_options("Also write a page with plots of the errors against epsilon.")
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that comparing is not private.")
 def compare(
@@ -82,7 +85,7 @@ def compare(
     own: dict[str, str | None],
     repeats: int,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -100,7 +103,7 @@ def compare(
     options = own_options(own)
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
-    _check_outputs(source, target, report, force=force)
+    sheet = _check_outputs(source, target, report, force=force)
 
     from anonhist.cli.central.compare_display import show_comparison
     from anonhist.cli.progress import progress_bars
@@ -113,7 +116,7 @@ def compare(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
     check_public_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
-    click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+    say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:
         released = _profile_of_release(source, protected)
@@ -133,7 +136,7 @@ def compare(
             **options,
         )
     tell_operator(remarks, quiet=quiet or released is not None)
-    show_comparison(comparison, target, report, force=force, quiet=quiet)
+    show_comparison(comparison, target, sheet, force=force, quiet=quiet)
 
 
 def _profile_of_release(source: str, unit: PrivacyUnit | None) -> Profile | None:
@@ -148,12 +151,11 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _check_outputs(source: str, target: str | None, report: str | None, *, force: bool) -> None:
+def _check_outputs(source: str, target: str | None, report: AskedPage | None, *, force: bool) -> Sheet | None:
     """Refuse outputs that could not be written before any data are read."""
     if target not in (None, STDOUT):
         if not target.lower().endswith(".csv"):
             message = f"A comparison is written as CSV: end its path in .csv, not {target!r}; --report makes a page."
             raise UsageError(message)
         check_target(source, target, force=force)
-    if report is not None:
-        check_report(source, report, force=force)
+    return check_report(source, report, force=force)

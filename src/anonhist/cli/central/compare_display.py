@@ -9,17 +9,18 @@ import click
 
 from anonhist.cli.spelling import as_typed
 from anonhist.cli.tables import console_on
-from anonhist.cli.targets import STDOUT, keep_plots_quiet, published_command
+from anonhist.cli.targets import STDOUT
 from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from anonhist.mechanisms import Comparison, Metric
+    from anonhist.report.frame import Sheet
 
 
 def show_comparison(
-    comparison: Comparison, target: str | None, report: str | None, *, force: bool, quiet: bool
+    comparison: Comparison, target: str | None, sheet: Sheet | None, *, force: bool, quiet: bool
 ) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     told = sys.stderr if target == STDOUT else sys.stdout
@@ -28,14 +29,13 @@ def show_comparison(
         from anonhist.formats.tables import csv_text
 
         write_whole(target, csv_text(comparison).encode(), overwrite=force)
-    if report is not None:
-        from anonhist.report import write_comparison
+    if sheet is not None:
+        from anonhist.report.comparison.page import write_comparison
 
-        keep_plots_quiet()
-        write_comparison(comparison, report, command=published_command(), overwrite=force)
+        write_comparison(comparison, sheet)
     if not quiet:
         _say(comparison, told, tables=target != STDOUT)
-        for written in (target, report):
+        for written in (target, sheet and sheet.path):
             if written not in (None, STDOUT):
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
@@ -48,10 +48,10 @@ def show_comparison(
 def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:
     """Say what was compared, in tables too where standard output is not for the CSV."""
     from anonhist.mechanisms import METRICS
-    from anonhist.report.comparison.wording import HOW_TO_READ, basis, notes
+    from anonhist.report.comparison.wording import HOW_TO_READ, advice, basis, notes
 
     console = console_on(stream, widest=100)
-    for sentence in (basis(comparison), *map(as_typed, notes(comparison))):
+    for sentence in (advice(comparison), basis(comparison), *map(as_typed, notes(comparison))):
         # Beside CSV a sentence is a line, as with other commands.
         console.print(sentence, markup=False, soft_wrap=not tables and not stream.isatty())
     if tables:

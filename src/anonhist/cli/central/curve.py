@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal, InvalidOperation
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from anonhist.cli.options import (
     level_option,
     max_per_user_option,
     reading_options,
+    report_options,
 )
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import check_report, csv_target
@@ -25,6 +28,7 @@ from anonhist.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anonhist.cli.targets import AskedPage
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
@@ -44,7 +48,7 @@ _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
 _SECTIONS = {
     "What to draw": ("draws", "points", "order", "bootstraps", "level"),
     "What to read": (*READING, "max_per_user"),
-    "What to write": ("output", "report", "force", "quiet"),
+    "What to write": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist curve rarefaction data/bci_trees.csv --report trees.html
@@ -88,7 +92,7 @@ def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) ->
 @max_per_user_option
 @click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
 @csv_output_option
-@click.option("--report", metavar="FILE.html", help="Also write a page with the curve and how to read it.")
+@report_options("Also write a page with the curve and how to read it.")
 @force_option
 @click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
 def curve(
@@ -103,7 +107,7 @@ def curve(
     reading: Reading,
     max_per_user: int | None,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -125,8 +129,7 @@ def curve(
     options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": level}
     unit = privacy_unit(None, max_per_user=max_per_user, max_count=None)
     target = csv_target(source, output, what="A curve is", force=force)
-    if report is not None:
-        check_report(source, report, force=force)
+    sheet = check_report(source, report, force=force)
 
     from anonhist.cli.central.curve_display import write_curve
     from anonhist.cli.progress import progress_bars
@@ -145,11 +148,11 @@ def curve(
             data = profile_of_source(
                 source, reading, max_per_user=max_per_user, unit=unit, notify=notify, progress=bars.reading
             )
-            click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+            say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
         with tell_share(bars.working, 0.0, 1.0):
             curve = _curve(kind, data, options)
     tell_operator(remarks, quiet=quiet or not is_private)
-    write_curve(curve, target, report, force=force, quiet=quiet)
+    write_curve(curve, target, sheet, force=force, quiet=quiet)
 
 
 def _options(kind: str, **given: str | None) -> dict[str, Any]:

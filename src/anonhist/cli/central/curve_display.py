@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from anonhist.cli.tables import console_on
-from anonhist.cli.targets import STDOUT, keep_plots_quiet, published_command
+from anonhist.cli.tables import console_on, table_of
+from anonhist.cli.targets import STDOUT
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from anonhist.properties.curve import Curve
+    from anonhist.report.frame import Sheet
 
 _WIDEST = 110
 
 
-def write_curve(curve: Curve, target: str | None, report: str | None, *, force: bool, quiet: bool) -> None:
+def write_curve(curve: Curve, target: str | None, sheet: Sheet | None, *, force: bool, quiet: bool) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target not in (None, STDOUT):
         from anonhist.formats.atomic import write_whole
         from anonhist.formats.tables import csv_text
 
         write_whole(target, csv_text(curve).encode(), overwrite=force)
-    if report is not None:
-        from anonhist.report import write_report
+    if sheet is not None:
+        from anonhist.report.curve.page import write_curve as write_page
 
-        keep_plots_quiet()
-        write_report(curve, report, command=published_command(), overwrite=force)
+        write_page(curve, sheet)
     told = sys.stderr if target == STDOUT else sys.stdout
     if not quiet and (told is sys.stdout or told.isatty()):
         _say(curve, told, has_table=target != STDOUT)
-        for written in (target, report):
+        for written in (target, sheet and sheet.path):
             if written not in (None, STDOUT):
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
@@ -62,7 +62,7 @@ def _say(curve: Curve, stream: TextIO, *, has_table: bool) -> None:
 
 
 def _table(curve: Curve, console: Console) -> None:
-    from rich.table import Table
+    from rich.text import Text
 
     from anonhist.report.curve.wording import (
         band_name,
@@ -75,11 +75,9 @@ def _table(curve: Curve, console: Console) -> None:
     )
 
     view, kinds = view_of(curve), shown_kinds(curve)
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for head in (view.x_label, view.value_label, band_name(curve)):
-        table.add_column(head, justify="right", no_wrap=True)
-    if kinds:
-        table.add_column("kind", no_wrap=True)
-    for at in shown_points(curve):
-        table.add_row(x_text(curve, at), value_text(curve, at), interval_text(curve, at), *kinds[at : at + 1])
-    console.print(table)
+    heads = (view.x_label, view.value_label, band_name(curve), *(["kind"] if kinds else []))
+    rows = [
+        [*map(Text, (x_text(curve, at), value_text(curve, at), interval_text(curve, at), *kinds[at : at + 1]))]
+        for at in shown_points(curve)
+    ]
+    console.print(table_of(heads, rows, console, texts=[3] if kinds else []))

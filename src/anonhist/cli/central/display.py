@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
 from anonhist.cli.central.plot import terminal_plot
-from anonhist.cli.tables import console_on
+from anonhist.cli.output import say_line
+from anonhist.cli.tables import console_on, table_of
 from anonhist.report.summary import facts, rows
 from anonhist.report.wording import interval
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 def say(release: Release, stream: TextIO) -> None:
     """Print what was released, promised and done: one line each."""
     for name, sentence in facts(release):
-        click.echo(f"{name}: {sentence}", file=stream)
+        say_line(f"{name}: {sentence}", stream)
 
 
 def show_summary(release: Release, stream: TextIO) -> None:
@@ -49,12 +48,8 @@ def show_summary(release: Release, stream: TextIO) -> None:
 
 
 def _table(release: Release, console: Console) -> None:
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    table.add_column("released", justify="right")
-    table.add_column("95 % interval", justify="right")
-    for name, estimate in rows(release):
-        table.add_row(name, f"{estimate.value:,.0f}", interval(*estimate.interval))
-    console.print(table)
+    cells = [(name, f"{estimate.value:,.0f}", interval(*estimate.interval)) for name, estimate in rows(release)]
+    heads = ("number of", "released", "95 % interval")
+    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.decorators import catalogue_options, option_word
 from anonhist.cli.options import csv_output_option, force_option, level_option, promise_options, reading_options
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import csv_target
@@ -140,7 +142,7 @@ def estimate(
         raise UsageError("This is a release: estimates from it are private already, so leave --epsilon out.")
     is_private = data is None
     if is_private and epsilon is None:
-        click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+        say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Estimating", shown=not quiet) as bars:
         if data is None:
@@ -152,12 +154,12 @@ def estimate(
     tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
     if epsilon is not None and not quiet and max_per_user is not None:
-        click.echo(_BOUNDED.format(bound=max_per_user), err=True)
+        say_line(_BOUNDED.format(bound=max_per_user), sys.stderr)
     if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
         from anonhist.cli.central.by_release import commands_by_release
 
         release, estimate = commands_by_release(click.get_current_context())
-        click.echo(_BY_RELEASE.format(release=release, estimate=estimate), err=True)
+        say_line(_BY_RELEASE.format(release=release, estimate=estimate), sys.stderr)
 
 
 def _sampling_is_most(estimate: Estimate) -> bool:

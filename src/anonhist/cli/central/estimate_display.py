@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from anonhist.cli.tables import console_on
+from anonhist.cli.output import say_line
+from anonhist.cli.tables import console_on, print_hanging
 from anonhist.cli.targets import STDOUT
 from anonhist.properties.estimate import Estimate, Estimates, format_number
 from anonhist.properties.statement import Holds
@@ -53,7 +54,7 @@ def _say(found: Estimates, stream: TextIO) -> None:
     """Tell a person: one estimate in lines, several in a table."""
     if len(found) == 1:
         for line in _lines(*found[0]):
-            click.echo(line, file=stream)
+            say_line(line, stream)
         return
     console = console_on(stream, widest=_WIDEST)
     _print_all(found, console)
@@ -102,13 +103,13 @@ def _print_all(found: Estimates, console: Console) -> None:
     console.print(_table(found, warnings, reasons, assumptions=is_wide))
     console.print()
     for reason in reasons:
-        console.print(Text(f"[{_LETTERS[reasons.index(reason)]}] {reason}"))
+        print_hanging(f"[{_LETTERS[reasons.index(reason)]}] {reason}", console)
     for mark, warning in enumerate(warnings, start=1):
-        console.print(Text(f"[{mark}] {warning}", style="red"))
+        print_hanging(f"[{mark}] {warning}", console, style="red")
     if not is_wide:
         console.print("Assumed:", style="dim")
         for assumes, names in _assumptions(found).items():
-            console.print(Text(f"  {'; '.join(names)}: {assumes}.", style="dim"))
+            print_hanging(f"  {'; '.join(names)}: {assumes}.", console, style="dim")
     for guarantee in dict.fromkeys(estimate.guarantee for _, estimate in found):
         if guarantee is None:
             continue
@@ -122,11 +123,12 @@ def _print_all(found: Estimates, console: Console) -> None:
 
 def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
     """Return a table with a heading for each property and a row for each estimate."""
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("", overflow="fold")
+    table.add_column("property, method", overflow="fold")
     table.add_column("estimate", justify="right", no_wrap=True)
     table.add_column(f"{100 * found[0][1].level:.6g} % interval", justify="right", no_wrap=True)
     if assumptions:
@@ -138,7 +140,7 @@ def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumpt
         said = ""
         for title, estimate in estimates:
             marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
-            label = Text.assemble("  ", method_text(title, estimate), (marks, "red"))
+            label = Padding(Text.assemble(method_text(title, estimate), (marks, "red")), (0, 0, 0, 2))
             news = "" if estimate.assumes == said else estimate.assumes
             reason = estimate.statement.reason
             why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.cli.arguments import whole_number
 from anonhist.cli.decorators import all_options
+from anonhist.cli.output import say_line
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,4 +47,4 @@ def tell_of_excess(released: Release) -> None:
     if released.excess is not None:
         from anonhist.report.bound_wording import describe_excess
 
-        click.echo(f"Bound: {describe_excess(released.excess)}", err=True)
+        say_line(f"Bound: {describe_excess(released.excess)}", sys.stderr)

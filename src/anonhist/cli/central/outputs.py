@@ -9,12 +9,14 @@ import click
 
 from anonhist.cli.central.excess import tell_of_excess
 from anonhist.cli.output import tell_of_epsilon
-from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
+from anonhist.cli.targets import STDOUT, check_report, check_target
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
     from anonhist.profiles import Profile
     from anonhist.releases import Release
+    from anonhist.report.frame import Sheet
 
 DEFAULT_OUTPUT = "release.json"
 
@@ -22,7 +24,7 @@ DEFAULT_OUTPUT = "release.json"
 def write_outputs(
     released: Release,
     target: str,
-    report: str | None,
+    sheet: Sheet | None,
     *,
     force: bool,
     quiet: bool,
@@ -34,7 +36,7 @@ def write_outputs(
         from anonhist.formats.tables import csv_text
 
         is_watched = sys.stderr.isatty() and not quiet
-        _write_report(released, report, not_private_truth, force=force, told=sys.stderr if is_watched else None)
+        _write_page(released, sheet, not_private_truth, told=sys.stderr if is_watched else None)
         if is_watched:
             from anonhist.cli.central.display import say
 
@@ -52,24 +54,23 @@ def write_outputs(
 
         show_summary(released, sys.stdout)
         click.echo(f"Wrote {target}.")
-    _write_report(released, report, not_private_truth, force=force, told=None if quiet else sys.stdout)
+    _write_page(released, sheet, not_private_truth, told=None if quiet else sys.stdout)
 
 
-def _write_report(
-    released: Release, report: str | None, not_private_truth: Profile | None, *, force: bool, told: TextIO | None
+def _write_page(
+    released: Release, sheet: Sheet | None, not_private_truth: Profile | None, *, told: TextIO | None
 ) -> None:
-    if report is None:
+    if sheet is None:
         return
-    from anonhist.report import write_report
+    from anonhist.report.shown import write_sheet
 
-    keep_plots_quiet()
-    write_report(released, report, command=published_command(), overwrite=force, not_private_truth=not_private_truth)
+    write_sheet(released, sheet, not_private_truth=not_private_truth)
     if told is not None:
-        click.echo(f"Wrote {report}.", file=told)
+        click.echo(f"Wrote {sheet.path}.", file=told)
 
 
-def check_outputs(source: str, target: str, report: str | None, *, force: bool) -> None:
-    """Refuse outputs that could not be written before any data are read or budget spent."""
+def check_outputs(source: str, target: str, report: AskedPage | None, *, force: bool) -> Sheet | None:
+    """Return the page to write; refuse outputs that could not be written before any data are read or budget spent."""
     from pathlib import Path
 
     if target != STDOUT:
@@ -79,5 +80,4 @@ def check_outputs(source: str, target: str, report: str | None, *, force: bool) 
 
         check_ending(target)
         check_target(source, target, force=force)
-    if report is not None:
-        check_report(source, report, force=force)
+    return check_report(source, report, force=force)

@@ -10,7 +10,7 @@ import click
 from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.options import csv_output_option, force_option, planned_unit_options
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.tables import csv_of
+from anonhist.cli.tables import console_on, csv_of, table_of
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
 
@@ -138,22 +138,21 @@ def _csv(rows: Sequence[PlanRow]) -> str:
 
 
 def _table(rows: Sequence[PlanRow]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
     from anonhist.report.wording import percent, with_error
 
-    console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("epsilon", "mechanism", "items", "expected error in items", "of the items"):
-        table.add_column(name, justify="left" if name == "mechanism" else "right")
-    for row in rows:
-        table.add_row(
-            short_decimal(row.epsilon),
+    console = console_on(sys.stdout, widest=100)
+    cells = [
+        (
             row.mechanism,
+            short_decimal(row.epsilon),
             f"{row.items:,}",
             with_error(row.sorted_l1.value, row.sorted_l1.standard_error),
             percent(row.relative_error),
         )
-    console.print(table)
+        for row in rows
+    ]
+    heads = ("mechanism", "epsilon", "items", "expected error in items", "of the items")
+    console.print(table_of(heads, [[*map(Text, each)] for each in cells], console, texts=[0]))
     console.print("Error: expected sorted ℓ1 distance, ± its standard error over the simulations.", style="dim")

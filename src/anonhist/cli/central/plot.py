@@ -41,12 +41,12 @@ def terminal_plot(release: Release, *, width: int) -> str:
 
 def _below(right: int, columns: int, margin: int, title: str) -> list[str]:
     """Return the horizontal axis, its marks, and what it counts."""
-    line, names = ["─"] * columns, [" "] * (columns + 4)
+    line, names = ["─"] * columns, [" "] * columns
     taken = -1
     for mark in ticks(right, most=max(2, columns // 8)):
         at, name = _place(mark, right, columns), short_number(mark)
         line[at] = "┴"
-        start = max(0, at - len(name) // 2)
+        start = max(0, min(at - len(name) // 2, columns - len(name)))
         if start > taken:
             names[start : start + len(name)] = name
             taken = start + len(name)

@@ -20,6 +20,7 @@ from anonhist.cli.options import (
     release_output_options,
     simulations_option,
 )
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import READING, Reading, profile_of_source, tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
@@ -27,13 +28,14 @@ from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
     from anonhist.mechanisms.releasing import MechanismName
 
 _SECTIONS = {
     "What to read": READING,
     "What to promise": ("epsilon", "unit", "max_per_user", *EXCESS, "max_count", "relation"),
     "How to release": ("mechanism", *OPTIONS, "expected_items", "simulations"),
-    "What to write": ("output", "report", "force", "quiet"),
+    "What to write": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist release events.parquet --label query --epsilon 1
@@ -92,7 +94,7 @@ def release(
     expected_items: str | None,
     simulations: int | None,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -126,12 +128,12 @@ def release(
         **excess_options(excess_share, excess_cap, max_per_user),
     )
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    check_outputs(source, target, report, force=force)
+    sheet = check_outputs(source, target, report, force=force)
     if prepared.excess and quiet and report is None and (target == STDOUT or target.lower().endswith(".csv")):
         raise UsageError("CSV has no place for the excess, and --quiet shows none: write .json, .parquet or a report.")
 
     if reading.user is not None and reading.user == reading.label and not quiet:
-        click.echo(_LABELS_ARE_USERS.format(bound=max_per_user), err=True)
+        say_line(_LABELS_ARE_USERS.format(bound=max_per_user), sys.stderr)
 
     remarks: list[str] = []
     with progress_bars("Estimating errors", shown=not quiet) as bars:
@@ -148,4 +150,4 @@ def release(
         del profile
         released = released.with_error(progress=bars.working)
     tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
-    write_outputs(released, target, report, force=force, quiet=quiet)
+    write_outputs(released, target, sheet, force=force, quiet=quiet)

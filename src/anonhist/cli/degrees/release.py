@@ -13,6 +13,7 @@ from anonhist.cli.arguments import whole_number
 from anonhist.cli.decorators import as_one
 from anonhist.cli.degrees.reading import degrees_of, read_graph, reading_options
 from anonhist.cli.options import force_option, relation_option, release_output_options, simulations_option
+from anonhist.cli.output import say_line
 from anonhist.cli.reading import tell_operator
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from anonhist.cli.targets import AskedPage
     from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
 
@@ -37,7 +39,7 @@ _SECTIONS = {
     "How to release": ("mechanism", "simulations"),
     "How to release, with --unit edge": ("public_nodes",),
     "How to release, with --unit node": ("max_degree", "choice_share", "bounding"),
-    "What to write": ("output", "report", "not_private_truth", "force", "quiet"),
+    "What to write": ("output", "report", "title", "not_private_truth", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist degrees edges.txt.gz --unit edge --epsilon 1 -o release.json --report degrees.html
@@ -155,7 +157,7 @@ def degrees(
     own: dict[str, str | None],
     simulations: int | None,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     not_private_truth: bool,
     force: bool,
     quiet: bool,
@@ -175,7 +177,7 @@ def degrees(
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     for source in (edges, nodes):
         if source is not None:
-            check_outputs(source, target, report, force=force)
+            sheet = check_outputs(source, target, report, force=force)
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.graphs.release import prepare_degrees
 
@@ -195,7 +197,7 @@ def degrees(
             "--public-nodes N, or leave --nodes out."
         )
     if not_private_truth:
-        click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
+        say_line(f"Warning: {NOT_PRIVATE}", sys.stderr, bold=True, fg="red")
 
     from anonhist.cli.progress import progress_bars
 
@@ -207,7 +209,7 @@ def degrees(
         del graph
         released = released.with_error(progress=bars.working)
     tell_operator(remarks, quiet=quiet)  # after the bars, which would be written over
-    write_outputs(released, target, report, force=force, quiet=quiet, not_private_truth=truth)
+    write_outputs(released, target, sheet, force=force, quiet=quiet, not_private_truth=truth)
 
 
 def _asked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,13 @@ from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
+if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
+
 _SECTIONS = {
     "What to estimate": ("candidates", "decoder", "correction", "level"),
     "What to promise besides": ("shuffled_users", "delta"),
-    "What to write": ("top", "output", "report", "force", "quiet"),
+    "What to write": ("top", "output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local estimate survey.json tally.json --report out.html
@@ -52,7 +55,7 @@ def estimate(
     delta: str | None,
     top: str,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -68,9 +71,9 @@ def estimate(
     from anonhist.formats.surveys import read_survey
     from anonhist.formats.tallies import read_tally
 
-    check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
+    sheet = check_outputs((survey, tally, *([candidates] if candidates else [])), target, report, force=force)
     made_by, counted = read_survey(survey), read_tally(tally)
     central = None if delta is None else made_by.shuffled_guarantee(mixed or counted.users, delta)
     listed = None if candidates is None else labels_in(candidates, what="the values to estimate")
     found = made_by.estimate(counted, candidates=listed, **decoding)
-    write_estimate(found, central, target, report, shown=shown, force=force, quiet=quiet)
+    write_estimate(found, central, target, sheet, shown=shown, force=force, quiet=quiet)

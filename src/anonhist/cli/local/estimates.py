@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.decorators import NameIn, all_options, as_one
-from anonhist.cli.options import force_option, level_option, quiet_option
-from anonhist.cli.tables import console_on
-from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
+from anonhist.cli.options import force_option, level_option, quiet_option, report_options
+from anonhist.cli.tables import console_on, table_of
+from anonhist.cli.targets import STDOUT, check_report, check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from anonhist.cli.targets import AskedPage
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
+    from anonhist.report.frame import Sheet
 
 _WIDEST = 110
 
@@ -48,30 +50,32 @@ output_options = all_options(
     click.option(
         "-o", "--output", metavar="FILE", help="Where to write: FILE.csv, FILE.json, or - for CSV, as in a pipe."
     ),
-    click.option("--report", metavar="FILE.html", help="Also write a page with a plot and how to read it."),
+    report_options("Also write a page with a plot and how to read it."),
     force_option,
     quiet_option,
 )
 
 
-def check_outputs(inputs: tuple[str, ...], target: str | None, report: str | None, *, force: bool) -> None:
-    """Refuse outputs that could not be written before anything is read."""
+def check_outputs(
+    inputs: tuple[str, ...], target: str | None, report: AskedPage | None, *, force: bool
+) -> Sheet | None:
+    """Return the page to write; refuse outputs that could not be written before anything is read."""
     if target not in (None, STDOUT):
         from anonhist.formats.writing import check_ending
 
         check_ending(target, endings=(".csv", ".json"), what="An estimate is")
         for source in inputs:
             check_target(source, target, force=force)
-    if report is not None:
-        for source in inputs:
-            check_report(source, report, force=force)
+    # Of the files that are read, the second holds what was counted.
+    sheets = [check_report(source, report, force=force) for source in inputs]
+    return sheets[1]
 
 
 def write_estimate(
     estimate: FrequencyEstimate,
     central: Guarantee | None,
     target: str | None,
-    report: str | None,
+    sheet: Sheet | None,
     *,
     shown: int,
     force: bool,
@@ -82,15 +86,14 @@ def write_estimate(
         from anonhist.formats.writing import write
 
         write(estimate, target, overwrite=force)
-    if report is not None:
+    if sheet is not None:
         from anonhist.report.local.page import write_frequencies
 
-        keep_plots_quiet()
-        write_frequencies(estimate, report, command=published_command(), overwrite=force, shuffled=central)
+        write_frequencies(estimate, sheet, shuffled=central)
     told = sys.stderr if target == STDOUT else sys.stdout
     if not quiet and (told is sys.stdout or told.isatty()):
         _say(estimate, central, told, shown=shown if target != STDOUT else 0)
-        for written in (target, report):
+        for written in (target, sheet and sheet.path):
             if written not in (None, STDOUT):
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
@@ -117,15 +120,10 @@ def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO,
 
 
 def _table(estimate: FrequencyEstimate, console: Console, shown: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from anonhist.report.local.wording import HEADS, most_frequent, row_texts
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for place, head in enumerate(HEADS):
-        table.add_column(head, justify="right" if place else "left", no_wrap=bool(place), overflow="fold")
-    for place in most_frequent(estimate, shown):
-        # As text: a label may look like mark-up.
-        table.add_row(*map(Text, row_texts(estimate, place)))
-    console.print(table)
+    # As text: a label may look like mark-up.
+    rows = [[*map(Text, row_texts(estimate, place))] for place in most_frequent(estimate, shown)]
+    console.print(table_of(HEADS, rows, console, texts=[0]))

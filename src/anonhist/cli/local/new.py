@@ -11,7 +11,7 @@ from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
 from anonhist.cli.arguments import whole_number
 from anonhist.cli.decorators import catalogue_options, option_word
 from anonhist.cli.options import force_option, quiet_option
-from anonhist.cli.output import print_whole
+from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
@@ -113,10 +113,10 @@ def _say(survey: Survey, target: str) -> None:
     from anonhist.report.wording import promise_lines
 
     for name, sentence in promise_lines(survey.guarantee):
-        click.echo(f"{name}: {sentence}")
+        say_line(f"{name}: {sentence}", sys.stdout)
     weight = survey.forged_weight
     for caution in (*survey.cautions, *([] if weight is None else [f"{weight}."])):
-        click.echo(f"Caution: {caution}")
+        say_line(f"Caution: {caution}", sys.stdout)
     click.echo(f"Report: {survey.report_bytes:,} byte{'' if survey.report_bytes == 1 else 's'} a person.")
     click.echo(f"Wrote {target}.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,12 @@ from anonhist.cli.local.estimates import check_outputs, decoding_options, output
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 
+if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
+
 _SECTIONS = {
     "What to estimate": ("decoder", "correction", "level"),
-    "What to write": ("top", "output", "report", "force", "quiet"),
+    "What to write": ("top", "output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist local rappor params.csv counts.csv map.csv
@@ -36,7 +39,7 @@ def rappor(
     decoding: dict[str, Any],
     top: str,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -49,7 +52,7 @@ def rappor(
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.rappor_files import read_rappor
 
-    check_outputs((params, counts, candidates), target, report, force=force)
+    sheet = check_outputs((params, counts, candidates), target, report, force=force)
     collected, listed = read_rappor(params, counts, candidates)
     found = collected.estimate(listed, **decoding)
-    write_estimate(found, None, target, report, shown=shown, force=force, quiet=quiet)
+    write_estimate(found, None, target, sheet, shown=shown, force=force, quiet=quiet)

@@ -10,7 +10,7 @@ import click
 from anonhist.cli.arguments import whole_number
 from anonhist.cli.options import csv_output_option, force_option, quiet_option
 from anonhist.cli.sections import SectionedCommand
-from anonhist.cli.tables import csv_of
+from anonhist.cli.tables import console_on, csv_of, table_of
 from anonhist.cli.targets import STDOUT, csv_target
 
 if TYPE_CHECKING:
@@ -73,20 +73,16 @@ def _csv(recommended: Sequence[Any]) -> str:
 
 
 def _say(found: Any, stream: TextIO) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
-    if not stream.isatty():
-        console.width = 110
+    console = console_on(stream, widest=110)
     console.print(Text(f"Take {found.best}.", style="bold"), Text(found.reason))
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for place, head in enumerate(("mechanism", "± of a share", "bytes", "decoding", "")):
-        table.add_column(head, justify="right" if place in (1, 2) else "left", no_wrap=place < 4)
+    rows = []
     for row in found.rows:
-        style = "bold" if row.mechanism == found.best else None
+        style = "bold" if row.mechanism == found.best else ""
         cells = (row.mechanism, f"{100 * row.standard_error:.3g} %", f"{row.report_bytes:,}", row.decode_cost, row.note)
-        table.add_row(*map(Text, cells), style=style)
-    console.print(table)
+        rows.append([Text(cell, style=style) for cell in cells])
+    heads = ("mechanism", "± of a share", "bytes", "decoding", "note")
+    shown = len(heads) if any(row.note for row in found.rows) else len(heads) - 1
+    console.print(table_of(heads[:shown], [row[:shown] for row in rows], console, texts=[0, 3, 4][: shown - 2]))

@@ -9,7 +9,7 @@ import click
 
 from anonhist.cli.arguments import whole_number
 from anonhist.cli.options import force_option, quiet_option
-from anonhist.cli.output import print_whole
+from anonhist.cli.output import print_whole, say_line
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
 
@@ -76,7 +76,7 @@ def tally(
             )
     for sentence in told:
         # Reports are private by themselves, so this may go where a log is kept.
-        click.echo(f"Note: {sentence}", err=True)
+        say_line(f"Note: {sentence}", sys.stderr)
     if target == STDOUT:
         print_whole(tally_text(total))
         return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-import click
-
+from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
@@ -22,18 +22,16 @@ _PARTS_SHOWN = 20
 
 def say(sketch: Sketch) -> None:
     """Print what it is and what it promises: one line each, all of it public."""
-    click.echo(f"Sketch: {labels_text(sketch)}")
-    for name, sentence in _promise(sketch):
-        click.echo(f"{name}: {sentence}")
-    click.echo(f"Key: {_key(sketch)}")
+    for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
+        say_line(f"{name}: {sentence}", sys.stdout)
 
 
 def say_noise(sketch: Sketch) -> None:
     """Print of which parts the noise consists: sketches that have one in common cannot be merged."""
     for part in sketch.noise[:_PARTS_SHOWN]:
-        click.echo(f"Noise: {_part(part)}")
+        say_line(f"Noise: {_part(part)}", sys.stdout)
     if len(sketch.noise) > _PARTS_SHOWN:
-        click.echo(f"Noise: {len(sketch.noise):,} parts in all.")
+        say_line(f"Noise: {len(sketch.noise):,} parts in all.", sys.stdout)
 
 
 def _promise(sketch: Sketch) -> list[tuple[str, str]]:

@@ -14,11 +14,12 @@ from anonhist.cli.targets import STDOUT
 from anonhist.privacy import parse_simulations
 
 if TYPE_CHECKING:
+    from anonhist.cli.targets import AskedPage
     from anonhist.sketches.decoding.decoder import DecoderName
 
 _SECTIONS = {
     "How to read it": ("decoder", "simulations"),
-    "What to write": ("output", "report", "force", "quiet"),
+    "What to write": ("output", "report", "title", "force", "quiet"),
 }
 _EXAMPLES = """
 anonhist sketch profile week.sketch -o release.json --report week.html
@@ -44,7 +45,7 @@ def profile(
     decoder: DecoderName | None,
     simulations: int | None,
     output: str | None,
-    report: str | None,
+    report: AskedPage | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -60,7 +61,7 @@ def profile(
     from anonhist.cli.central.outputs import DEFAULT_OUTPUT, check_outputs, write_outputs
 
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
-    check_outputs(path, target, report, force=force)
+    sheet = check_outputs(path, target, report, force=force)
     from anonhist.cli.progress import progress_bars
     from anonhist.formats.sketches import read_sketch
     from anonhist.numeric.pulse import tell_share
@@ -70,4 +71,4 @@ def profile(
         with tell_share(bars.reading, 0.0, 1.0):
             released = sketch.reconstruct(decoder, simulations=simulations)
         released = released.with_error(progress=bars.working)
-    write_outputs(released, target, report, force=force, quiet=quiet)
+    write_outputs(released, target, sheet, force=force, quiet=quiet)

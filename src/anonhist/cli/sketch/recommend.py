@@ -11,7 +11,7 @@ from anonhist.cli.arguments import privacy_unit, whole_number
 from anonhist.cli.options import csv_output_option, force_option, max_per_user_option, quiet_option, relation_option
 from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.sketch.unit import unit_option
-from anonhist.cli.tables import csv_of
+from anonhist.cli.tables import console_on, csv_of, table_of
 from anonhist.cli.targets import STDOUT, csv_target
 from anonhist.privacy import NeighboringRelation
 
@@ -95,20 +95,15 @@ def _csv(found: BucketRecommendation) -> str:
 
 
 def _say(found: BucketRecommendation, stream: TextIO) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False)
-    if not stream.isatty():
-        console.width = 110
+    console = console_on(stream, widest=110)
     console.print(Text(f"Take {found.best:,} buckets.", style="bold"), Text(found.reason))
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for head in ("buckets", "labels in each", "MB", "± of labels", "± of prevalences"):
-        table.add_column(head, justify="right", no_wrap=True)
+    rows = []
     for row in found.rows:
         errors = (f"{100 * row.labels_error:.2g} %", f"{100 * row.prevalences_error:.2g} %")
         cells = (f"{row.buckets:,}", f"{row.load:.3g}", f"{row.size / 1e6:,.3g}", *errors)
-        table.add_row(*map(Text, cells), style="bold" if row.buckets == found.best else None)
-    console.print(table)
+        rows.append([Text(cell, style="bold" if row.buckets == found.best else "") for cell in cells])
+    heads = ("buckets", "labels in each", "MB", "± of labels", "± of prevalences")
+    console.print(table_of(heads, rows, console, texts=[]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,3 +45,28 @@ def log_grid(largest: int, *, points: int) -> list[int]:
     # The largest as it is: as a float it may be rounded.
     below = np.geomspace(1, largest, points).tolist()[:-1]
     return sorted({*(min(largest, round(mark)) for mark in below), largest})
+
+
+def round_grid(largest: int, *, points: int) -> list[int]:
+    """Return the same, each number but the last moved to 1, 2 or 5 times a power of ten where it is the nearest.
+
+    Examples
+    --------
+    >>> log_grid(1500, points=12)
+    [1, 2, 4, 7, 14, 28, 54, 105, 204, 397, 772, 1500]
+    >>> round_grid(1500, points=12)
+    [1, 2, 5, 10, 14, 20, 50, 100, 200, 500, 1000, 1500]
+    """
+    reach = math.log10(largest) / (2 * (points - 1))
+    below = (_to_round(mark, reach) for mark in np.geomspace(1, largest, points).tolist()[:-1])
+    return sorted({*(min(largest, mark) for mark in below), largest})
+
+
+def _to_round(mark: float, reach: float) -> int:
+    """Return the power of ten within so many decades, else 2 or 5 times one, else the nearest whole number."""
+    for digit in (1, 2, 5):
+        decades = math.log10(mark / digit)
+        power = round(decades)
+        if power >= 0 and abs(decades - power) <= reach:
+            return int(digit * 10**power)
+    return round(mark)

@@ -47,7 +47,7 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
     """
     rows_above = -(-len(comparison.mechanisms) // 2) if legend else 0
     figure, axes = canvas(
-        f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(5.2, (4.4 if legend else 3.3) + 0.2 * rows_above)
+        f"{metric.title}, in {units()[metric.name]}", "epsilon", size=(4.6, (4.4 if legend else 3.3) + 0.2 * rows_above)
     )
     factor = scale(metric.name)
     rows = [row for row in comparison.rows if row.metric == metric.name]
@@ -74,7 +74,8 @@ def comparison_figure(comparison: Comparison, metric: Metric, *, legend: bool) -
             ncols=2,
             frameon=False,
             labelcolor=INK,
-            fontsize="small",
+            fontsize=9.5,
+            columnspacing=1.2,
             handlelength=3.2,
         )
     return figure

@@ -6,85 +6,62 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist.errors import spell_out
+from anonhist.formats.tables import csv_text
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import short_decimal
 from anonhist.report.comparison.figures import comparison_figure
-from anonhist.report.comparison.wording import HOW_TO_READ, MARK, cell, change, notes, units
-from anonhist.report.frame import check_page, reproduce, template, write_page
+from anonhist.report.comparison.wording import HOW_TO_READ, MARK, advice, cell, change, notes, ranking, units
+from anonhist.report.frame import Sheet, template
+from anonhist.report.hover import Hover
+from anonhist.report.sections import card, download, folded, reproduce, scrolled
 from anonhist.report.svg import inline_svg
-from anonhist.version import __version__
 
 if TYPE_CHECKING:
     from fractions import Fraction
-    from pathlib import Path
 
     from anonhist.mechanisms import Comparison, Metric
 
 
-def write_comparison(
-    comparison: Comparison, path: str | Path, *, command: str | None = None, overwrite: bool = False
-) -> None:
-    """Write a page with the errors of each mechanism against epsilon: plots, then numbers.
+def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
+    """Write a page with the errors of each mechanism against ε: plots, then numbers.
 
     It tells of the data as much as the comparison does, and says so first.
-
-    Parameters
-    ----------
-    comparison
-        What :func:`anonhist.compare` returned.
-    path
-        Must end in ``.html``.
-    command
-        The command that makes such a comparison again. It stands on the page.
-    overwrite
-        Replace an existing file.
-
-    Raises
-    ------
-    UsageError
-        If the path does not end in ``.html`` or exists already.
-    OutputError
-        If it cannot be written; nothing is left behind.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from anonhist.mechanisms import compare
-    >>> from anonhist.profiles import Profile
-    >>> found = compare(Profile.from_counts([8, 8, 3]), epsilons=[1, 2], mechanisms=["auto"], repeats=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = Path(folder) / "compare.html"
-    ...     write_comparison(found, page)
-    ...     page.read_text(encoding="utf-8")[:15]
-    '<!doctype html>'
     """
-    check_page(path, overwrite=overwrite)
-    write_page(path, _main(comparison, command), title="Mechanisms compared by anonhist", overwrite=overwrite)
+    sheet.check()
+    subtitle = "Real releases, compared with the truth they were made from."
+    sheet.write(_main(comparison, sheet.command), headline="Mechanisms side by side", subtitle=subtitle)
 
 
 def _main(comparison: Comparison, command: str | None) -> str:
     first, *others = METRICS
     words = {
         "warning": NOT_PRIVATE,
-        "items": f"{comparison.items:,}",
-        "labels": f"{comparison.labels:,}",
+        "advice": advice(comparison),
         "repeats": f"{comparison.repeats:,}",
-        "unit": str(comparison.unit),
-        "change": change(comparison),
         "main_caption": _caption(first),
         "how_to_read": HOW_TO_READ,
-        "version": __version__,
     }
     return template("comparison.html").substitute(
         {name: escape(text) for name, text in words.items()},
+        cards="".join(card(*each) for each in _cards(comparison)),
         notes="".join(f"<li>{escape(spell_out(each))}</li>" for each in notes(comparison)),
         main_plot=_plot(comparison, first, legend=True),
         more_plots="".join(_figure(comparison, metric) for metric in others),
-        tables="".join(_table(comparison, metric) for metric in METRICS),
+        table=_table(comparison, first),
+        more_tables=folded("Other errors, and time", "".join(_table(comparison, metric) for metric in others)),
+        download=download(lambda: csv_text(comparison), rows=len(comparison.rows), name="compare.csv"),
         reproduce=reproduce(command, "The same command makes new releases, so the numbers change a little."),
     )
+
+
+def _cards(comparison: Comparison) -> list[tuple[str, str]]:
+    return [
+        (f"{comparison.items:,}", "items compared on"),
+        (f"{comparison.labels:,}", "different labels among them"),
+        (f"{comparison.repeats:,}", "releases per mechanism and epsilon"),
+        (str(comparison.unit), f"protected by each release, {change(comparison)}"),
+    ]
 
 
 def _caption(metric: Metric) -> str:
@@ -97,10 +74,12 @@ def _figure(comparison: Comparison, metric: Metric) -> str:
 
 
 def _plot(comparison: Comparison, metric: Metric, *, legend: bool) -> str:
+    budgets = sorted(comparison.epsilons)
     return inline_svg(
         lambda: comparison_figure(comparison, metric, legend=legend),
         name=metric.name.replace("_", "-"),
         description=f"{metric.title} against epsilon, both on log scales, a line per mechanism",
+        hover=Hover([float(each) for each in budgets], [ranking(comparison, each, metric) for each in budgets]),
     )
 
 
@@ -112,11 +91,9 @@ def _table(comparison: Comparison, metric: Metric) -> str:
         + "</tr>"
         for name in comparison.mechanisms
     )
-    title = escape(f"{metric.title}, in {units()[metric.name]}")
-    return (
-        f'<h3>{title}</h3><div class="compared" tabindex="0" role="region" aria-label="{title}"><table>'
-        f'<thead><tr><th scope="col">mechanism</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    title = f"{metric.title}, in {units()[metric.name]}"
+    head = f'<thead><tr><th scope="col">mechanism</th>{heads}</tr></thead>'
+    return f"<h3>{escape(title)}</h3>{scrolled(f'<table>{head}<tbody>{rows}</tbody></table>', label=title)}"
 
 
 def _cell(comparison: Comparison, mechanism: str, epsilon: Fraction, metric: str) -> str:

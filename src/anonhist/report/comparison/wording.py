@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from anonhist.mechanisms import Comparison, ComparisonRow
+    from anonhist.mechanisms import Comparison, ComparisonRow, Metric
 
 MARK = " *"
 HOW_TO_READ = (
@@ -51,6 +51,41 @@ def mean_text(row: ComparisonRow) -> str:
     """
     factor = scale(row.metric)
     return with_error(factor * row.mean, factor * row.standard_error)
+
+
+def ranking(comparison: Comparison, epsilon: Fraction, metric: Metric) -> str:
+    """Write the means at one epsilon, a line each, the lowest first."""
+    rows = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, metric.name)]
+    lines = [f"{row.mechanism}: {mean_text(row)}" for row in sorted(rows, key=lambda row: row.mean)]
+    return "\n".join([f"ε = {short_decimal(epsilon)}, {metric.title}, in {units()[metric.name]}", *lines])
+
+
+def advice(comparison: Comparison) -> str:
+    """Say which mechanism to use: auto wherever no other errs measurably less, else the one that errs least.
+
+    Examples
+    --------
+    >>> from anonhist.mechanisms import compare
+    >>> from anonhist.profiles import Profile
+    >>> advice(compare(Profile.from_counts([8, 8, 3]), epsilons=[1], mechanisms=["auto"], repeats=2))
+    'Use auto: its error is the lowest at every epsilon here (sorted ℓ1), or cannot be told from the lowest.'
+    """
+    metric = METRICS[0]
+    at: dict[str, list[Fraction]] = {}
+    for epsilon in sorted(comparison.epsilons):
+        best = comparison.best(epsilon, metric.name)
+        rows = [row for row in comparison.rows if (row.epsilon, row.metric) == (epsilon, metric.name)]
+        least = min(rows, key=lambda row: row.mean).mechanism
+        at.setdefault("auto" if "auto" in best else least, []).append(epsilon)
+    why = "its error is the lowest {} (" + _lower(metric.title) + "), or cannot be told from the lowest."
+    if len(at) == 1:
+        return f"Use {next(iter(at))}: {why.format('at every epsilon here')}"
+    each = "; ".join(f"{name} at {_list(epsilons)}" for name, epsilons in at.items())
+    return f"Use {each}. For each, {why.format('there')}"
+
+
+def _lower(title: str) -> str:
+    return title[:1].lower() + title[1:]
 
 
 def basis(comparison: Comparison) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import warning
+from anonhist.formats.tables import csv_text
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.wording import (
     NOT_PRIVATE,
@@ -22,42 +22,54 @@ from anonhist.report.curve.wording import (
     view_of,
     x_text,
 )
-from anonhist.report.frame import check_page, reproduce, template, warning_box, write_page
+from anonhist.report.frame import Sheet, template
+from anonhist.report.hover import Hover
+from anonhist.report.sections import (
+    card,
+    download,
+    epsilon_warning,
+    html,
+    promised,
+    reproduce,
+    scrolled,
+    warning_box,
+)
 from anonhist.report.svg import inline_svg
-from anonhist.report.wording import PROMISE_NAMES, exclusions, promise
-from anonhist.version import __version__
+from anonhist.report.wording import PROMISE_NAMES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from anonhist.properties.curve import Curve
 
 
-def write_curve(curve: Curve, path: str | Path, *, command: str | None = None, overwrite: bool = False) -> None:
+def write_curve(curve: Curve, sheet: Sheet) -> None:
     """Write the page of a curve; where it was not made from a release, it says first that it is not private."""
-    check_page(path, overwrite=overwrite)
-    write_page(path, _main(curve, command), title="A curve by anonhist", overwrite=overwrite)
+    sheet.check()
+    view = view_of(curve)
+    sheet.write(_main(curve, sheet.command), headline=view.title, subtitle=view.subtitle)
 
 
 def _main(curve: Curve, command: str | None) -> str:
     view = view_of(curve)
     words = {
-        "title": view.title,
-        "subtitle": view.subtitle,
         "caption": f"{view.value_label}, against {view.x_label}{_band_text(curve)}.".capitalize(),
         "reading": view.reading,
-        "version": __version__,
     }
     return template("curve.html").substitute(
-        {name: _html(text) for name, text in words.items()},
-        warning=warning_box(NOT_PRIVATE if curve.guarantee is None else warning(curve.guarantee.epsilon)),
+        {name: html(text) for name, text in words.items()},
+        warning=warning_box(NOT_PRIVATE) if curve.guarantee is None else epsilon_warning(curve.guarantee),
         cards="".join(_card(curve, at) for at in _cards(curve)),
-        notes=_notes(curve),
-        promised=_promise(curve),
-        plot=inline_svg(lambda: curve_figure(curve), name="curve", description=f"{view.title}{_band_text(curve)}"),
+        notes="".join(f"<p><b>Note.</b> {html(each)}</p>" for each in notes(curve)),
+        promised="" if curve.guarantee is None else promised(curve.guarantee),
+        plot=inline_svg(
+            lambda: curve_figure(curve),
+            name="curve",
+            description=f"{view.title}{_band_text(curve)}",
+            hover=Hover(curve.x.tolist(), [_told(curve, at) for at in range(len(curve))]),
+        ),
         table=_table(curve),
+        download=download(lambda: csv_text(curve), rows=len(curve), name="curve.csv"),
         facts="".join(
-            f"<p><b>{escape(name)}:</b> {_html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
+            f"<p><b>{escape(name)}:</b> {html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),
         reproduce=reproduce(command, "Values stay the same. Bands come from simulations, so they change a little."),
     )
@@ -65,16 +77,6 @@ def _main(curve: Curve, command: str | None) -> str:
 
 def _band_text(curve: Curve) -> str:
     return "" if curve.why_unknown else f", with the {band_name(curve)} at each"
-
-
-def _html(text: str) -> str:
-    """Write text as HTML, no percent sign apart from its number."""
-    return escape(text).replace(" %", "&nbsp;%")
-
-
-def _notes(curve: Curve) -> str:
-    """Say where an assumption visibly fails."""
-    return "".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(curve))
 
 
 def _cards(curve: Curve) -> list[int]:
@@ -90,33 +92,32 @@ def _cards(curve: Curve) -> list[int]:
 
 def _card(curve: Curve, at: int) -> str:
     told = view_of(curve).told.format(place_text(curve, at))
-    shown = told if curve.why_unknown else f"{told}; {band_name(curve)} {interval_text(curve, at)}"
-    return f"<div><b>{_html(value_text(curve, at))}</b><span>{_html(shown)}</span></div>"
+    return card(value_text(curve, at), f"{told}{_interval(curve, at)}")
 
 
-def _promise(curve: Curve) -> str:
-    if curve.guarantee is None:
-        return ""
-    missing = "".join(f"<li>{escape(each)}</li>" for each in exclusions(curve.guarantee.unit))
-    return (
-        f'<h2>What was promised</h2><p class="promise">{escape(curve.guarantee.sentence)}</p>'
-        f"<p>{escape(promise(curve.guarantee))}</p><p>Not covered:</p><ul>{missing}</ul>"
-    )
+def _told(curve: Curve, at: int) -> str:
+    """Say on one line what the curve says at one point."""
+    return f"{place_text(curve, at)}: {value_text(curve, at)}{_interval(curve, at)}"
+
+
+def _interval(curve: Curve, at: int) -> str:
+    return "" if curve.why_unknown else f"; {band_name(curve)} {interval_text(curve, at)}"
 
 
 def _table(curve: Curve) -> str:
     causes = [f"± {cause}" for cause, _ in curve.parts]
     # The short names: a page on paper has room for no more.
-    heads = (curve.x_name, curve.value_name, band_name(curve), *causes, *(["kind"] if shown_kinds(curve) else []))
-    titles = "".join(f'<th scope="col">{_html(head)}</th>' for head in heads)
+    heads = (curve.x_name, curve.value_name, *causes, band_name(curve), *(["kind"] if shown_kinds(curve) else []))
+    titles = "".join(f'<th scope="col">{html(head)}</th>' for head in heads)
     rows = "".join(_row(curve, at) for at in shown_points(curve))
     joined = "; they join in squares" if len(curve.parts) > 1 else ""
     said = f"± is one standard error of each cause, without bias{joined}."
     note = f'<p class="quiet">{said}</p>' if curve.parts else ""
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"{scrolled(table, label='The numbers')}{note}"
 
 
 def _row(curve: Curve, at: int) -> str:
     value = value_text(curve, at)
-    cells = (value, interval_text(curve, at), *parts_text(curve, at), *shown_kinds(curve)[at : at + 1])
+    cells = (value, *parts_text(curve, at), interval_text(curve, at), *shown_kinds(curve)[at : at + 1])
     return f'<tr><th scope="row">{x_text(curve, at)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'

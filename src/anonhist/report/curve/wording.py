@@ -209,7 +209,7 @@ def shown_points(curve: Curve, *, most: int = _ROWS) -> list[int]:
     >>> from anonhist.properties.guessing.guessing_curve import guessing_curve
     >>> curve = guessing_curve(Profile([1, 2], [990, 10]))
     >>> [x_text(curve, at) for at in shown_points(curve)]
-    ['1', '2', '5', '10', '20', '50', '100', '201', '498', '1,000']
+    ['1', '2', '5', '10', '20', '50', '100', '200', '500', '1,000']
     """
     last = len(curve) - 1
     marks = _round_logs(curve.x) if view_of(curve).has_log_x else _round_steps(curve.x, most)

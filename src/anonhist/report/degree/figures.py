@@ -10,7 +10,10 @@ import numpy as np
 from anonhist.graphs.statistics.ccdf import degree_ccdf, falls
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.report.degree.wording import NOT_PRIVATE
-from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts, thin
+from anonhist.report.figures import ALARM, BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
+from anonhist.report.hover import Hover
+from anonhist.report.points import thin
+from anonhist.report.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +69,19 @@ def ccdf_figure(release: Release, *, not_private_truth: DegreeData | None = None
     axes.set_ylim(0.8 * foot, 1.6)
     add_legend(axes)
     return figure
+
+
+def ccdf_hover(release: Release, *, not_private_truth: DegreeData | None = None) -> Hover:
+    """Return what the released curve says at each degree that is drawn."""
+    data, _ = comparable(release, not_private_truth)
+    if not len(data.profile):
+        return Hover((), ())
+    curve = degree_ccdf(data, at=_levels(data))
+    columns, texts = (curve.x, curve.value, curve.low, curve.high), []
+    for degree, *shares in zip(*(each.tolist() for each in columns), strict=True):
+        value, low, high = map(percent, shares)
+        texts.append(f"degree {degree:,.0f} or more: {value} of the nodes; 95 % interval {low} to {high}")
+    return Hover(curve.x.tolist(), texts)
 
 
 def comparable(release: Release, truth: DegreeData | None) -> tuple[DegreeData, DegreeData | None]:

@@ -2,57 +2,60 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
+from anonhist.formats.tables import csv_text
 from anonhist.graphs.statistics import degree_statistics
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
-from anonhist.privacy import short_decimal, warning
+from anonhist.privacy import short_decimal
 from anonhist.releases import Release
-from anonhist.report.degree.figures import ccdf_figure, comparable
+from anonhist.report.degree.figures import ccdf_figure, ccdf_hover, comparable
 from anonhist.report.degree.wording import (
     NOT_PRIVATE,
+    NOT_THIS_PAGE,
     counted_nodes,
     degree_exclusions,
     ends_text,
     notes,
     number_text,
-    promise_text,
     tail_text,
 )
 from anonhist.report.figures import prevalences_figure
-from anonhist.report.frame import DRAWN_AGAIN, check_page, reproduce, template, warning_box, write_page
+from anonhist.report.frame import Sheet, template
 from anonhist.report.kinds import ReleaseView
+from anonhist.report.points import Points
+from anonhist.report.promise import for_one_person, plain_promise
 from anonhist.report.remarks import remarks
 from anonhist.report.rows import LEVELS, rows, text_rows
+from anonhist.report.sections import (
+    DRAWN_AGAIN,
+    card,
+    download,
+    epsilon_warning,
+    folded,
+    html,
+    promised,
+    reproduce,
+)
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import (
     bars_text,
     expected_error,
     interval,
+    parameters_text,
     runs_text,
     share_of_items,
     with_interval,
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from anonhist.graphs.statistics import DegreeStatistics
 
 _ROWS = 12
-_TITLE = "Degrees of a graph, released by anonhist"
 
 
-def write_degrees(
-    release: Release,
-    path: str | Path,
-    *,
-    command: str | None,
-    overwrite: bool,
-    truth: DegreeSource | None,
-) -> None:
+def write_degrees(release: Release, sheet: Sheet, truth: DegreeSource | None) -> None:
     """Write the page of released degrees; with the truth beside them it is not private, and says so loudly.
 
     Raises
@@ -60,76 +63,85 @@ def write_degrees(
     UsageError
         If what is given as the truth is a release, or has no degrees, or nothing can be written at the path.
     """
-    check_page(path, overwrite=overwrite)
+    sheet.check()
     if isinstance(truth, Release):
         raise UsageError("`not_private_truth` must be the true degrees, such as a Graph or a Profile, not a release.")
     true_degrees = None if truth is None else DegreeData.of(truth)
-    title = _TITLE if truth is None else f"{NOT_PRIVATE} – {_TITLE}"
-    write_page(path, _main(release, command, true_degrees), title=title, overwrite=overwrite)
+    sheet.write(
+        _main(release, sheet.command, true_degrees),
+        headline="How many edges nodes have, without saying which",
+        subtitle="Differentially private degrees of a graph: how many nodes have one edge, two, and so on.",
+        banner="" if truth is None else NOT_PRIVATE,
+        version=release.library_version,
+    )
 
 
 def _main(release: Release, command: str | None, truth: DegreeData | None) -> str:
     profile, error, guarantee = release.profile, release.error, release.guarantee
     statistics, is_private = degree_statistics(release), truth is None
     words = {
-        "nodes": number_text(statistics.nodes_with_edges),
-        "nodes_interval": with_interval(interval(*statistics.nodes_with_edges.interval)),
-        "isolated": _isolated_text(statistics),
-        "edges": number_text(statistics.edges),
-        "edges_interval": with_interval(ends_text(statistics.edges)),
         "bars": bars_text(error, none="that number from none"),
-        "epsilon": short_decimal(guarantee.epsilon),
-        "unit": str(guarantee.unit),
-        "l1": expected_error(error),
-        "relative": share_of_items(release),
-        "guarantee": guarantee.sentence,
         "counted": counted_nodes(comparable(release, truth)[0]),
         "truth": "" if is_private else f" {NOT_PRIVATE}, dashed.",
         "tail": tail_text(statistics),
         "policy": str(released_policy(release)),
         "mechanism": release.mechanism.name,
         "reason": release.reason,
-        "parameters": ", ".join(f"{name} = {value}" for name, value in release.mechanism.parameters.items()),
         "runs": " ".join((runs_text(release, of="degrees"), *(told for _, told in remarks(release)))),
         "more": f"The first {_ROWS} of {len(profile):,} released degrees." if len(profile) > _ROWS else "",
-        "version": release.library_version,
     }
     return template("degree.html").substitute(
-        {name: _html(text) for name, text in words.items()},
-        banner="" if is_private else f'<p class="banner" role="alert">{NOT_PRIVATE}</p>\n',
-        warning=warning_box(warning(guarantee.epsilon)),
-        notes="".join(f"<p><b>Note.</b> {_html(each)}</p>" for each in notes(release, statistics)),
-        promise="".join(f"<p>{_html(each)}</p>" for each in promise_text(release, is_private=is_private)),
-        not_covered="".join(f"<li>{_html(each)}</li>" for each in degree_exclusions(release, is_private=is_private)),
+        {name: html(text) for name, text in words.items()},
+        warning=epsilon_warning(guarantee),
+        cards="".join(card(*each) for each in _cards(release, statistics)),
+        notes="".join(f"<p><b>Note.</b> {html(each)}</p>" for each in notes(release, statistics)),
+        promised=promised(
+            guarantee,
+            sentence=plain_promise(guarantee, result="result" if is_private else "released number"),
+            meaning=for_one_person(guarantee) if is_private else for_one_person(guarantee, stays=NOT_THIS_PAGE),
+            not_covered=degree_exclusions(release, is_private=is_private),
+        ),
         ccdf=inline_svg(
             lambda: ccdf_figure(release, not_private_truth=truth),
             name="ccdf",
             description="Share of nodes with at least a given degree, both on log scales, with a 95 % band"
             + ("" if is_private else f". {NOT_PRIVATE}"),
+            hover=ccdf_hover(release, not_private_truth=truth),
         ),
         degrees=inline_svg(
             lambda: prevalences_figure(release),
             name="degrees",
             description="Nodes with exactly a given degree, both on log scales, with 95 % intervals",
+            hover=Points.exactly(release).hover,
         ),
         statistic_rows=text_rows(
             (name, number_text(number), ends_text(number)) for name, number in statistics.by_name()
-        ),
-        prevalence_rows=rows(
-            (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
-            for r in profile.counts[:_ROWS].tolist()
         ),
         k_plus_rows=rows(
             (f"{k:,} or more", f"{profile.k_plus(k):,}", error.k_plus(profile, k).interval)
             for k in _shown_levels(release)
         ),
+        prevalence_rows=rows(
+            (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
+            for r in profile.counts[:_ROWS].tolist()
+        ),
+        download=download(lambda: csv_text(release), rows=len(profile), name="degrees.csv"),
+        parameters=folded("Its parameters", f"<p>{html(parameters_text(release))}</p>"),
         reproduce=reproduce(command, DRAWN_AGAIN),
     )
 
 
-def _html(text: str) -> str:
-    """Write text as HTML, no percent sign apart from its number."""
-    return escape(text).replace(" %", "&nbsp;%")
+def _cards(release: Release, statistics: DegreeStatistics) -> list[tuple[str, str]]:
+    """Return the numbers that are told first, each with what it is."""
+    nodes, edges, guarantee = statistics.nodes_with_edges, statistics.edges, release.guarantee
+    reached = with_interval(interval(*nodes.interval))
+    error = "expected ℓ1 error of the sorted list of degrees, and its range"
+    return [
+        (number_text(nodes), f"nodes with an edge; {reached}{_isolated_text(statistics)}"),
+        (number_text(edges), f"edges between them; {with_interval(ends_text(edges))}"),
+        (f"ε = {short_decimal(guarantee.epsilon)}", f"the whole privacy budget, for {guarantee.unit}"),
+        (expected_error(release.error), f"{error}{share_of_items(release)}"),
+    ]
 
 
 def _isolated_text(statistics: DegreeStatistics) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from anonhist.graphs.statistics.degree_data import DegreeData
 from anonhist.properties.statement import Holds
-from anonhist.report.wording import exclusions, interval, percent, promise, with_error
+from anonhist.report.promise import exclusions
+from anonhist.report.wording import interval, percent, with_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,20 +18,12 @@ if TYPE_CHECKING:
     from anonhist.releases import Release
 
 NOT_PRIVATE = "NOT PRIVATE: shows the true degrees"
-_NOT_THIS_PAGE = (
+NOT_THIS_PAGE = (
     "This is promised for the release alone. This page also shows the true degrees, which nothing protects: keep it to "
     "yourself."
 )
 # From here on numbers are written as powers of ten.
 _HUGE = 1e15
-
-
-def promise_text(release: Release, *, is_private: bool) -> list[str]:
-    """Say what the guarantee means, in paragraphs, and that it does not hold for a page that shows the truth."""
-    if is_private:
-        return [promise(release.guarantee)]
-    said, _, _ = promise(release.guarantee, result="released number").partition(" Whatever is done")
-    return [said, _NOT_THIS_PAGE]
 
 
 def degree_exclusions(release: Release, *, is_private: bool) -> list[str]:

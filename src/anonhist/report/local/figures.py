@@ -14,14 +14,22 @@ if TYPE_CHECKING:
 
     from anonhist.local.surveys.estimate import FrequencyEstimate
 
-MOST = 30
+_MOST = 30
+# Of those perhaps zero so many are drawn beside others: they show how far noise reaches.
+_MOST_PERHAPS_ZERO = 5
 _LONGEST_NAME = 24
 
 
+def drawn(estimate: FrequencyEstimate) -> list[int]:
+    """Return the places of the values that are drawn: at most 30, few of which may be zero if others are not."""
+    found = int(estimate.significant.sum())
+    return most_frequent(estimate, min(_MOST, found + _MOST_PERHAPS_ZERO) if found else _MOST)
+
+
 def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
-    """Draw the most frequent values, at most 30, from above: shares as bars, their intervals as lines."""
-    places = np.array(most_frequent(estimate, MOST), dtype=np.int64)
-    figure, axes = canvas("", "share of the people", size=(5.2, max(1.6, 1.0 + 0.24 * places.size)))
+    """Draw the most frequent values, those significantly above zero first: shares as bars, intervals as lines."""
+    places = np.array(drawn(estimate), dtype=np.int64)
+    figure, axes = canvas("", "share of the people", size=(4.6, max(1.6, 1.0 + 0.24 * places.size)))
     if not places.size:
         say_empty(axes, "there are no values")
         return figure
@@ -36,7 +44,7 @@ def frequencies_figure(estimate: FrequencyEstimate) -> Figure:
     axes.plot(np.concatenate((low, high)), np.tile(rows, 2), "|", color=INK, markersize=4, markeredgewidth=1.3)
     names = [label_text(estimate.labels[place]) for place in places.tolist()]
     # No formulas: a label may well hold a dollar sign or two.
-    axes.set_yticks(rows, [_short(each) for each in names], fontsize="small", parse_math=False)
+    axes.set_yticks(rows, [_short(each) for each in names], fontsize=9, parse_math=False)
     axes.set_ylim(places.size - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x", color=GRID, linewidth=0.8)

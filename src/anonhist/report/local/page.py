@@ -5,25 +5,28 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.privacy import short_decimal, warning
-from anonhist.report.frame import check_page, reproduce, template, warning_box, write_page
-from anonhist.report.local.figures import MOST, frequencies_figure
+from anonhist.formats.tables import csv_text
+from anonhist.privacy import short_decimal
+from anonhist.report.frame import Sheet, template
+from anonhist.report.hover import Hover
+from anonhist.report.local.figures import drawn, frequencies_figure
 from anonhist.report.local.wording import (
     HEADS,
     exclusions,
     facts,
     headline,
+    meaning,
     most_frequent,
     other_text,
     promise,
     row_texts,
 )
+from anonhist.report.sections import card, download, epsilon_warning, folded, html, promised, reproduce, scrolled
 from anonhist.report.svg import inline_svg
 from anonhist.report.wording import PROMISE_NAMES
-from anonhist.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.privacy import Guarantee
@@ -32,58 +35,47 @@ if TYPE_CHECKING:
 _MOST_ROWS = 100
 
 
-def write_frequencies(
-    estimate: FrequencyEstimate,
-    path: str | Path,
-    *,
-    command: str | None = None,
-    overwrite: bool = False,
-    shuffled: Guarantee | None = None,
-) -> None:
+def write_frequencies(estimate: FrequencyEstimate, sheet: Sheet, *, shuffled: Guarantee | None = None) -> None:
     """Write the page of an estimate; ``shuffled`` is what is promised besides where reports are shuffled."""
-    check_page(path, overwrite=overwrite)
-    write_page(path, _main(estimate, command, shuffled), title=headline(estimate), overwrite=overwrite)
+    sheet.check()
+    subtitle = "Each answer was randomized on the device of the person who gave it: nobody ever held the true ones."
+    sheet.write(_main(estimate, sheet.command, shuffled), headline=headline(estimate), subtitle=subtitle)
 
 
 def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee | None) -> str:
-    shown = min(MOST, len(estimate.labels))
-    words = {
-        "title": headline(estimate),
-        "guarantee": estimate.guarantee.sentence,
-        "promise": promise(estimate.guarantee),
-        "caption": f"The {shown:,} most frequent of {len(estimate.labels):,} values.",
-        "version": __version__,
-        "level": f"{100 * estimate.level:g}",
-    }
+    guarantee, shown = estimate.guarantee, drawn(estimate)
     told = [fact for fact in facts(estimate) if not fact[0].startswith((*PROMISE_NAMES, "Note"))]
     return template("local.html").substitute(
-        {name: _html(text) for name, text in words.items()},
-        cards="".join(_card(*each) for each in _cards(estimate)),
-        warning=warning_box(warning(estimate.guarantee.epsilon)),
-        notes=f"<p><b>Note.</b> {_html(estimate.note)}</p>" if estimate.note else "",
-        shuffled=_shuffling(shuffled),
-        not_covered="".join(f"<li>{_html(each)}</li>" for each in exclusions()),
+        cards="".join(card(*each) for each in _cards(estimate)),
+        warning=epsilon_warning(guarantee),
+        notes=f"<p><b>Note.</b> {html(estimate.note)}</p>" if estimate.note else "",
+        promised=promised(
+            guarantee,
+            sentence=promise(guarantee),
+            meaning=meaning(guarantee),
+            not_covered=exclusions(),
+            also=_shuffling(shuffled),
+        ),
+        caption=f"{len(shown):,} of {len(estimate.labels):,} values, those significantly above zero first.",
+        level=f"{100 * estimate.level:g}",
         plot=inline_svg(
             lambda: frequencies_figure(estimate),
             name="shares",
             description="Shares of the most frequent values",
             keep_text=True,
+            hover=Hover(range(len(shown)), [_told(estimate, place) for place in shown], axis="y"),
         ),
-        table=_table(estimate),
-        facts="".join(f"<p><b>{_html(name)}:</b> {_html(text)}</p>" for name, text in told),
-        reproduce=reproduce(command, "The same tally gives the same page."),
+        table=_tables(estimate),
+        download=download(lambda: csv_text(estimate), rows=len(estimate.labels), name="estimate.csv"),
+        facts="".join(f"<p><b>{html(name)}:</b> {html(text)}</p>" for name, text in told),
+        reproduce=reproduce(command, "The same tally gives the same numbers."),
     )
-
-
-def _html(text: str) -> str:
-    """Write text as HTML, no percent sign apart from its number."""
-    return escape(text).replace(" %", "&nbsp;%")
 
 
 def _shuffling(guarantee: Guarantee | None) -> str:
     if guarantee is None:
         return ""
-    return f'<p>Where reports are shuffled, besides:</p><p class="promise">{_html(str(guarantee))}</p>'
+    return f'<p>Where reports are shuffled, besides:</p><p class="promise">{html(str(guarantee))}</p>'
 
 
 def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
@@ -98,18 +90,32 @@ def _cards(estimate: FrequencyEstimate) -> list[tuple[str, str]]:
     return cards
 
 
-def _card(number: str, told: str) -> str:
-    return f"<div><b>{_html(number)}</b><span>{_html(told)}</span></div>"
+def _told(estimate: FrequencyEstimate, place: int) -> str:
+    label, share, interval, *_ = row_texts(estimate, place)
+    return f"{label}: {share}; {100 * estimate.level:g} % interval {interval}"
 
 
-def _table(estimate: FrequencyEstimate) -> str:
-    heads = "".join(f'<th scope="col">{_html(head)}</th>' for head in HEADS)
-    rows = "".join(_row(row_texts(estimate, place)) for place in most_frequent(estimate, _MOST_ROWS))
-    left = len(estimate.labels) - _MOST_ROWS
+def _tables(estimate: FrequencyEstimate) -> str:
+    """Return the values significantly above zero, and the others folded: most of those are noise."""
+    ordered = most_frequent(estimate, len(estimate.labels))
+    found = int(estimate.significant.sum())
+    first, others = ordered[:found], ordered[found:]
+    if not found:
+        first_table = "<p>No value is significantly above zero.</p>"
+    else:
+        first_table = _table(estimate, first, "Values significantly above zero")
+    name = f"{len(others):,} other values, each perhaps zero" if len(others) > 1 else "1 other value, perhaps zero"
+    return first_table + folded(name, _table(estimate, others, "Values that may be zero") if others else "")
+
+
+def _table(estimate: FrequencyEstimate, places: Sequence[int], label: str) -> str:
+    heads = "".join(f'<th scope="col">{html(head)}</th>' for head in HEADS)
+    rows = "".join(_row(row_texts(estimate, place)) for place in places[:_MOST_ROWS])
+    left = len(places) - _MOST_ROWS
     more = f'<p class="quiet">{left:,} less frequent values are left out here.</p>' if left > 0 else ""
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
+    return scrolled(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>", label=label) + more
 
 
 def _row(texts: tuple[str, ...]) -> str:
     label, *cells = texts
-    return f'<tr><th scope="row">{escape(label)}</th>{"".join(f"<td>{_html(cell)}</td>" for cell in cells)}</tr>'
+    return f'<tr><th scope="row">{escape(label)}</th>{"".join(f"<td>{html(cell)}</td>" for cell in cells)}</tr>'

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.privacy.protection import NONE_ABOVE
-from anonhist.report.wording import factor, meaning, promise_lines, rules_out_nothing
+from anonhist.report.promise import at_most, worth
+from anonhist.report.wording import promise_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +55,8 @@ def people(users: int) -> str:
 
 
 def most_frequent(estimate: FrequencyEstimate, most: int) -> list[int]:
-    """Return the places of the most frequent values, by raw estimate, then by place."""
-    return [int(place) for place in np.argsort(-estimate.raw, kind="stable")[:most]]
+    """Return the places of the values: those significantly above zero first, then by raw estimate, then by place."""
+    return [int(place) for place in np.lexsort((-estimate.raw, ~estimate.significant))[:most]]
 
 
 def shown_shares(estimate: FrequencyEstimate) -> NDArray[np.float64]:
@@ -94,13 +94,13 @@ def interval_text(low: float, high: float, error: float) -> str:
     Examples
     --------
     >>> interval_text(0.29216, 0.30784, 0.004)
-    '29.21 % to 30.79 %'
+    '29.21 to 30.79 %'
     """
     places = _places(error)
     scale = 10**places
     # A hair to either side, so that ends that are whole already stay.
     below, above = math.floor(100 * low * scale + 1e-9) / scale, math.ceil(100 * high * scale - 1e-9) / scale
-    return f"{below:,.{places}f} % to {above:,.{places}f} %"
+    return f"{below:,.{places}f} to {above:,.{places}f} %"
 
 
 def _places(error: float) -> int:
@@ -165,16 +165,25 @@ def other_text(estimate: FrequencyEstimate) -> str:
 
 
 def promise(guarantee: Guarantee) -> str:
-    """Say what the guarantee means for whoever sent a report."""
-    epsilon = guarantee.epsilon
-    bound = f"would have been at most {factor(epsilon)} times as likely, or as unlikely"
-    if epsilon > NONE_ABOVE:
-        bound = f"might have been any other: {rules_out_nothing(epsilon)}"
+    """Say in one sentence what was promised to whoever sent a report.
+
+    Examples
+    --------
+    >>> from anonhist.local import KRR
+    >>> print(promise(KRR(alphabet=2, epsilon=2).guarantee))
+    Replacing the true answer of a person by any other changes the probability of the report they send by at most a
+    factor of 7.39.
+    """
     return (
-        f"Had the true answer been another, the report that a person sent {bound}. "
-        f"{meaning(epsilon, both='two answers')} That holds against everybody, whoever collected the reports included, "
-        "and whatever is done with them."
+        "Replacing the true answer of a person by any other changes the probability of the report they send by "
+        f"{at_most(guarantee)}."
     )
+
+
+def meaning(guarantee: Guarantee) -> list[str]:
+    """Say what that means for whoever sent a report."""
+    worst = worth(guarantee.epsilon, doubt="two answers of a person equally likely", has_delta=bool(guarantee.delta))
+    return [f"{worst} That holds against everybody, the collector included, whatever is done with the reports."]
 
 
 def exclusions() -> list[str]:
@@ -184,5 +193,5 @@ def exclusions() -> list[str]:
         "Remembered answers that change; and that reports of one remembered answer can be linked across periods.",
         "That somebody took part at all, and when and from where a report was sent.",
         "What many people have in common: that is what the survey is for.",
-        "Devices that do not randomise as the survey says, or tell the true answer elsewhere.",
+        "Devices that do not randomize as the survey says, or tell the true answer elsewhere.",
     ]
