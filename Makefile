@@ -69,6 +69,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/shapes.py
 	$(BIN)/python bench/rivals.py
 	$(BIN)/python bench/rivals.py --small
+	$(BIN)/python bench/alternatives.py
 	$(BIN)/python bench/choice.py
 	$(BIN)/python bench/rates.py --plots docs/images
 	$(BIN)/python bench/randomness.py
@@ -93,6 +94,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/graph_speed.py
 	$(BIN)/python bench/graph_projection.py
 	$(BIN)/python bench/graph_accuracy.py
+	$(BIN)/python bench/front_picture.py --plots docs/images
 
 clean: ## remove the environment and what was made
 	rm -rf $(VENV) demo-output dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
