@@ -18,17 +18,9 @@ COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(RUN) ## release real data privately, with a report
-	@mkdir -p demo-output
-	@echo "Releasing how often 32.6 million RockYou passwords were used, at epsilon 1:"
-	@$(BIN)/anonhist release data/pw_rockyou.csv --epsilon 1 --force \
-		-o demo-output/rockyou.json --report demo-output/rockyou.html
-	@echo "Releasing the trees of Barro Colorado Island, at epsilon 2:"
-	@$(BIN)/anonhist release data/bci_trees.csv --epsilon 2 --force -o demo-output/trees.csv
-	@echo "Releasing how many friends people of Facebook have, each friendship protected, at epsilon 1:"
-	@$(BIN)/anonhist degrees data/graph_facebook_combined.txt.gz --unit edge --epsilon 1 --force \
-		-o demo-output/friends.json --report demo-output/friends.html
-	@echo "Open demo-output/rockyou.html and demo-output/friends.html in a browser."
+# What is installed is compiled where it is first used: to compile all of it takes longer than the demo.
+demo: $(RUN) ## release real data privately and show it beside the truth
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/demo.py demo-output
 
 test: check ## run every check and every test
 	$(PYTEST)
@@ -101,16 +93,16 @@ clean: ## remove the environment and what was made
 
 $(BIN)/python:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; fi
-	@echo "Setting up .venv with $(PYTHON) ..."
+	@echo "Setting up .venv with $(PYTHON) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 
 $(RUN): pyproject.toml | $(BIN)/python
-	@echo "Installing anonhist and what it needs ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "Installing anonhist and what it needs ..." >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	@touch $@
 
 $(DEV): pyproject.toml $(RUN) | $(BIN)/python
-	@echo "Installing what the tests need ..."
+	@echo "Installing what the tests need ..." >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' # the first with --group
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint
 	@touch $@
