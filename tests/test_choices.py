@@ -8,13 +8,16 @@ from typing import Any, get_args
 import pytest
 
 import anonhist as ah
+from anonhist.graphs.node.bounded_degrees import METHODS
 from anonhist.ingest.read import FORMATS
 from anonhist.ingest.sketches import FORMATS as SKETCH_FORMATS
+from anonhist.local.decoding import names
 from anonhist.mechanisms import MECHANISM_NAMES
 from anonhist.mechanisms.estimators import PRIVATE_ENTROPY_METHODS, PRIVATE_SUPPORT_SIZE_METHODS
 from anonhist.mechanisms.releasing import MechanismName
 from anonhist.properties.diversity import DIVERSITY_METHODS, UNIFORMITY_METHODS
 from anonhist.properties.entropy import ENTROPY_METHODS
+from anonhist.properties.guessing.units import CostUnit, SuccessUnit
 from anonhist.properties.sample_coverage import SAMPLE_COVERAGE_METHODS
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 from anonhist.properties.support_size import SUPPORT_SIZE_METHODS
@@ -27,6 +30,8 @@ CHOICES = [
     (ah.update_sketch, SKETCH_FORMATS),
     (ah.plan, ("zipf", "worst")),
     (ah.release, MECHANISM_NAMES),
+    (ah.release_degrees, (*MECHANISM_NAMES, *METHODS)),
+    (ah.graphs.EdgePolicy, ("drop", "merge", "count")),
     (ah.entropy, ENTROPY_METHODS),
     (ah.support_size, SUPPORT_SIZE_METHODS),
     (ah.hill_number, DIVERSITY_METHODS),
@@ -39,6 +44,10 @@ CHOICES = [
     (ah.private.entropy, PRIVATE_ENTROPY_METHODS),
     (ah.private.support_size, PRIVATE_SUPPORT_SIZE_METHODS),
     (ah.private.support_coverage, SUPPORT_COVERAGE_METHODS),
+    (ah.properties.guesswork, get_args(CostUnit)),
+    (ah.properties.work_factor, get_args(CostUnit)),
+    (ah.properties.guessing_success, get_args(SuccessUnit)),
+    (ah.local.KRR.estimate, (*names.DECODERS, *names.CORRECTIONS)),
     (Sketch.reconstruct, tuple(DECODERS)),
 ]
 
@@ -53,6 +62,8 @@ def test_words_to_choose_from_are_in_the_docstring(function: Callable[..., objec
 def test_types_know_the_names_that_are_registered() -> None:
     assert set(get_args(MechanismName)) == set(MECHANISM_NAMES)
     assert set(get_args(DecoderName)) == set(DECODERS)
+    assert set(get_args(names.DecoderName)) == set(names.DECODERS)
+    assert set(get_args(names.CorrectionName)) == set(names.CORRECTIONS)
 
 
 def public_things() -> set[Any]:

@@ -73,6 +73,17 @@ def test_names_are_public_sorted_and_unique() -> None:
         assert set(dir(lazy)) - {"__version__"} == set(lazy.__all__)
 
 
+def test_the_front_says_in_which_rooms_the_other_names_are() -> None:
+    inner = {name for room in rooms() for name in room.__all__} - {*anonhist.__all__}
+    assert len(inner) > 100
+    for name in inner:
+        homes = " and ".join(f"anonhist.{room}" for room in ROOMS if name in getattr(anonhist, room).__all__)
+        with pytest.raises(AttributeError) as missed:
+            getattr(anonhist, name)
+        assert str(missed.value) == f"module 'anonhist' has no attribute {name!r}; it is in {homes}"
+    assert not hasattr(anonhist, "nowhere")
+
+
 def test_every_name_is_there_and_explained() -> None:
     for room in rooms():
         for name in room.__all__:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,26 @@ def test_nobody_sets_a_field_afterwards(name: str) -> None:
     with pytest.raises(FrozenInstanceError):
         setattr(value, name, Fraction(1, 3))
     assert value == Rest("1/4")
+
+
+@pytest.mark.parametrize("decorate", [dataclass(frozen=True), frozen])
+@pytest.mark.parametrize("default", [{}, {"share": Fraction(1)}, {"share": field(default=Fraction(1))}])
+def test_a_subclass_does_not_lose_a_conversion(decorate: Any, default: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"Sub\.share would not be converted"):
+        decorate(type("Sub", (Rest,), {"__annotations__": {"share": Fraction}, **default}))
+
+
+def test_a_subclass_may_add_fields_and_convert_in_another_way() -> None:
+    @dataclass(frozen=True)
+    class More(Base):
+        more: int = 3
+
+    @frozen
+    class Rounded(More):
+        share: Converted[str | Fraction, int] = converted(round)
+
+    assert More("1/4").share == Fraction(1, 4)
+    assert Rounded(Fraction(9, 4)).share == 2
 
 
 def test_a_field_is_read_from_the_values_own_dictionary() -> None:

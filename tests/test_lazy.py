@@ -24,7 +24,8 @@ from shelf.gate import begun
 begun.set()
 Event().wait(0.1)
 from shelf.room.corner import lamp
-chair = object()
+chair = stool = object()
+__all__ = ["chair", "stool"]
 """
 FILES = {
     "__init__.py": INIT,
@@ -63,6 +64,15 @@ def test_a_module_does_not_hide_the_name_that_it_holds(shelf: ModuleType) -> Non
 def test_names_that_are_not_listed_are_not_there(shelf: ModuleType) -> None:
     with pytest.raises(AttributeError, match="module 'shelf' has no attribute 'shelves'"):
         _ = shelf.shelves
+
+
+def test_a_name_that_a_room_has_is_told_without_loading_the_room(shelf: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=r"module 'shelf' has no attribute 'stool'; it is in shelf\.room$"):
+        _ = shelf.stool
+    assert not hasattr(shelf, "stool")
+    with pytest.raises(ImportError, match="cannot import name 'stool' from 'shelf'"):
+        exec("from shelf import stool")  # noqa: S102
+    assert "shelf.room" not in sys.modules
 
 
 def test_threads_that_ask_for_a_room_and_for_what_is_in_it_wait_for_each_other(shelf: ModuleType) -> None:

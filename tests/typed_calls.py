@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 
-from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
-from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, LocalHashing, SubsetSelection
+from anonhist.graphs import BoundedDegrees, Direction, EdgePolicy, EdgePrivacy, NodePrivacy, release_degrees
+from anonhist.local import KRR, RAPPOR, Alphabet, HeavyHitters, Holm, LocalHashing, Projected, SubsetSelection
 from anonhist.mechanisms import (
     BudgetShares,
     CumulativeMechanism,
@@ -21,12 +21,19 @@ from anonhist.mechanisms import (
     PrevalenceMechanism,
     PrivHistMechanism,
     RelaxedPartitionMechanism,
+    compare,
+    plan,
+    release,
 )
 from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism, private_entropy
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.properties import guessing_success, guesswork, work_factor
+from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare
 
 if TYPE_CHECKING:
+    from anonhist.graphs import Degrees, Graph
+    from anonhist.local import Survey, Tally
     from anonhist.profiles import Profile
 
 
@@ -55,6 +62,26 @@ def central() -> None:
     half.epsilon = Fraction(1)  # type: ignore[arg-type]
 
 
+def releases(profile: Profile) -> None:
+    half = FrobeniusMechanism("0.5")
+    release(profile, epsilon="0.5", mechanism="cumulative", public_cap=100, simulations=0)
+    assert_type(release(profile, mechanism=half, simulations=0), Release)
+    plan(epsilons=[1], items=1000, shape="worst")
+    plan(epsilons=[1], shape=profile)
+    plan(epsilons=[1], items=1000, shape=profile)
+    compare(profile, epsilons=[1], mechanisms=["auto", "privhist"])
+
+    release(profile)  # type: ignore[call-overload]
+    release(profile, mechanism="frobenius")  # type: ignore[call-overload]
+    release(profile, epsilon=None)  # type: ignore[call-overload]
+    release(profile, epsilon=1, mechanism="laplace")  # type: ignore[call-overload]
+    release(profile, epsilon=1, mechanism=half)  # type: ignore[call-overload]
+    release(profile, mechanism=half, unit=PrivacyUnit.item())  # type: ignore[call-overload]
+    plan(epsilons=[1])  # type: ignore[call-overload]
+    plan(epsilons=[1], items=1000, shape="flat")  # type: ignore[call-overload]
+    compare(profile, epsilons=[1], mechanisms=["laplace"])  # type: ignore[list-item]
+
+
 def estimators(profile: Profile) -> None:
     assert_type(EntropyMechanism("1", alphabet_size=np.int64(26)).alphabet_size, int | None)
     assert_type(SupportCoverageMechanism("1", draws=100).draws, int)
@@ -67,7 +94,23 @@ def estimators(profile: Profile) -> None:
     private_entropy(profile, epsilon=1, unit="item")  # type: ignore[arg-type]
 
 
-def graphs() -> None:
+def graphs(graph: Graph, degrees: Degrees) -> None:
+    release_degrees(graph, privacy=EdgePrivacy(), epsilon=1)
+    release_degrees(degrees, privacy=EdgePrivacy(100), epsilon="0.5", mechanism="isotonic")
+    release_degrees(graph, privacy=NodePrivacy(), epsilon=1, mechanism="survival")
+    release_degrees(graph, privacy=NodePrivacy(), epsilon=1, mechanism=BoundedDegrees(8))
+    EdgePolicy(Direction.IN, self_loops="count", duplicates="count")
+
+    release_degrees(graph, privacy=EdgePrivacy())  # type: ignore[call-overload]
+    release_degrees(graph, epsilon=1)  # type: ignore[call-overload]
+    release_degrees(graph, privacy=EdgePrivacy(), epsilon=1, mechanism="survival")  # type: ignore[call-overload]
+    release_degrees(graph, privacy=EdgePrivacy(), epsilon=1, mechanism=BoundedDegrees(8))  # type: ignore[call-overload]
+    release_degrees(graph, privacy=NodePrivacy(), epsilon=1, mechanism="frobenius")  # type: ignore[call-overload]
+    release_degrees(degrees, privacy=NodePrivacy(), epsilon=1)  # type: ignore[call-overload]
+    EdgePolicy(self_loops="keep")  # type: ignore[arg-type]
+    EdgePolicy(duplicates="drop")  # type: ignore[arg-type]
+    BoundedDegrees(max_degree="all")  # type: ignore[arg-type]
+
     assert_type(BoundedDegrees(max_degree=np.int64(8), choice_share="1/8", candidates=[2, 8]).choice_share, Fraction)
     assert_type(EdgePrivacy(public_nodes=100).public_nodes, int | None)
     NodePrivacy(NeighboringRelation.SUBSTITUTE)
@@ -77,6 +120,26 @@ def graphs() -> None:
     BoundedDegrees(candidates=3)  # type: ignore[arg-type]
     EdgePrivacy("100")  # type: ignore[arg-type]
     NodePrivacy(max_degree=8)  # type: ignore[call-arg]
+
+
+def guessing(profile: Profile) -> None:
+    guesswork(profile, share=0.5, unit="bits")
+    guessing_success(profile, guesses=10, unit="share")
+
+    guesswork(profile, share=0.5, unit="share")  # type: ignore[arg-type]
+    work_factor(profile, share=0.5, unit="nats")  # type: ignore[arg-type]
+    guessing_success(profile, guesses=10, unit="guesses")  # type: ignore[arg-type]
+
+
+def surveys(tally: Tally) -> None:
+    survey: Survey = KRR(alphabet=["no", "yes"], epsilon="0.5")
+    survey.estimate(tally, decoder=Projected(), correction="benjamini-hochberg")
+    LocalHashing(epsilon=1).estimate(tally, candidates=["a"], decoder="mle", correction=Holm())
+
+    survey.estimate(tally, decoder="lstsq")  # type: ignore[arg-type]
+    survey.estimate(tally, correction="none")  # type: ignore[arg-type]
+    LocalHashing(epsilon=1).estimate(tally, decoder="lstsq")  # type: ignore[arg-type]
+    RAPPOR(buckets=32, cohorts=8, f="1/2", p=0, q=1).estimate(tally, decoder="lstsq")  # type: ignore[arg-type]
 
 
 def local() -> None:

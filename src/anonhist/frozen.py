@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import Field, dataclass, field, fields
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
@@ -125,8 +125,20 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     """
     if cls is None:
         return lambda cls: frozen(cls, **options)
-    made = dataclass(frozen=True, **options)(cls)
+    made: Any = dataclass(frozen=True, **options)(cls)
     for each in fields(made):
         if _KEY in each.metadata and each.name in cls.__annotations__:
             setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
+    made.__init_subclass__ = classmethod(partial(_check_subclass, made))
     return made
+
+
+def _check_subclass(parent: type[Any], cls: type[Any], **options: Any) -> None:
+    """Refuse a field that hides a converted one without a conversion of its own: it would keep what it is given."""
+    super(parent, cls).__init_subclass__(**options)
+    for name in cls.__annotations__:
+        given = vars(cls).get(name)
+        declared = isinstance(given, Field) and (_KEY in given.metadata or not given.init)
+        if isinstance(getattr(parent, name, None), Converted) and not declared:
+            message = f"{cls.__name__}.{name} would not be converted: declare it with converted(…) in a frozen class."
+            raise TypeError(message)

@@ -24,13 +24,29 @@ class LazyPackage(ModuleType):
         """Load a name from where the stub has it; what comes from the package itself is a module in it."""
         place = self._places.get(name)
         if place is None:
-            message = f"module {self.__name__!r} has no attribute {name!r}"
+            rooms = " and ".join(self._rooms_of(name))
+            message = f"module {self.__name__!r} has no attribute {name!r}" + (f"; it is in {rooms}" if rooms else "")
             raise AttributeError(message, name=name, obj=self)
         with _LOADING:
             if place == self.__name__:
                 return import_module(f"{place}.{name}")
             self.__dict__[name] = value = getattr(import_module(place), name)
         return value
+
+    def _rooms_of(self, name: str) -> list[str]:
+        """Return the modules of the package that list a name, by their text: to load them takes seconds."""
+        if name.startswith("_"):
+            return []
+        from pathlib import Path
+
+        def lists(room: str) -> bool:
+            here = Path(self.__path__[0])
+            files = (*here.glob(f"{room}.py"), *here.glob(f"{room}/__init__.py*"))
+            texts = [file.read_text(encoding="utf-8") for file in files]
+            return any(f'"{name}"' in text or f" as {name}\n" in text for text in texts)
+
+        rooms = sorted(room for room, place in self._places.items() if place == self.__name__)
+        return [f"{self.__name__}.{room}" for room in rooms if lists(room)]
 
     def __setattr__(self, name: str, value: object) -> None:
         """Keep a function from being hidden by the module of the same name, which Python sets when that is loaded."""

@@ -176,6 +176,23 @@ def test_node_mechanisms_by_name(method: str, cli: Cli, graph: Path) -> None:
     assert method in ("auto", mechanism.method)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--unit", "edge", "--mechanism", "isotonic"), "--public-nodes"),
+        (("--unit", "node", "--mechanism", "cumulative"), "--nodes"),
+        (("--unit", "node", "--simulations", "1"), "--simulations must be"),
+    ],
+)
+def test_what_no_graph_could_be_released_with_is_refused_before_edges_are_looked_for(
+    given: tuple[str, ...], told: str, cli: Cli
+) -> None:
+    done = cli("degrees", "nowhere.txt", "--epsilon", "1", *given, "-o", "out.json")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "nowhere.txt" not in done.stderr
+
+
 def test_choices_are_those_there_are() -> None:
     options = {option.name: option for option in command_line.commands["degrees"].params}
     kind = options["bounding"].type

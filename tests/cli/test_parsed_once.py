@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from anonhist.graphs import EdgeMechanism
+from anonhist.graphs.node.choice import CANDIDATES
 from anonhist.local.surveys.survey import Survey
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.privacy import parse_epsilon
@@ -30,27 +32,39 @@ COMMANDS = {
 def test_epsilon_is_parsed_once_and_one_mechanism_made(
     command: tuple[str, ...], made: str | None, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, mechanisms = _parsed(monkeypatch), list[str]()
-    for kind in (Setting, Survey):
-
-        def checked(self: object, own: Any = kind.__post_init__) -> None:
-            mechanisms.append(type(self).__name__)
-            own(self)
-
-        monkeypatch.setattr(kind, "__post_init__", checked)
+    texts, mechanisms = _parsed(monkeypatch), _made(monkeypatch, Setting, Survey)
     assert cli(*command).returncode == 0
     assert texts == [command[command.index("--epsilon") + 1]]
-    assert mechanisms == ([] if made is None else [made])
+    assert _kinds(mechanisms) == ([] if made is None else [made])
     assert any(path.name != "events.csv" for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("unit", ["edge", "node"])
-def test_epsilon_of_degrees_is_parsed_once(unit: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = _parsed(monkeypatch)
+DEGREES = {
+    "edge": (("--unit", "edge"), ["FrobeniusMechanism", "EdgeMechanism"]),
+    "edge named": (
+        ("--unit", "edge", "--public-nodes", "9", "--mechanism", "isotonic"),
+        ["IsotonicMechanism", "EdgeMechanism"],
+    ),
+    "node": (
+        ("--unit", "node", "--max-degree", "2"),
+        ["SurvivalDegrees", "PartitionDegrees", "FrobeniusMechanism", "HistogramDegrees"],
+    ),
+    # One for each candidate, and the one that was drawn once more, with the choice.
+    "node chosen": (("--unit", "node", "--mechanism", "survival"), ["SurvivalDegrees"] * (len(CANDIDATES) + 1)),
+}
+
+
+@pytest.mark.parametrize(("options", "made"), DEGREES.values(), ids=DEGREES)
+def test_epsilon_of_degrees_is_parsed_once_and_no_mechanism_made_twice(
+    options: tuple[str, ...], made: list[str], folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, mechanisms = _parsed(monkeypatch), _made(monkeypatch, Setting, EdgeMechanism)
     (folder / "edges.txt").write_text("1 2\n2 3\n3 1\n")
-    command = ("degrees", "edges.txt", "--unit", unit, "--epsilon", "0.7", "--simulations", "0")
+    command = ("degrees", "edges.txt", *options, "--epsilon", "0.7", "--simulations", "0")
     assert cli(*command, "-o", "out.json").returncode == 0
     assert texts == ["0.7"]
+    assert len({*mechanisms}) == len(mechanisms)
+    assert _kinds(mechanisms) == made
 
 
 def _parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -64,3 +78,20 @@ def _parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", noted)
     return texts
+
+
+def _made(monkeypatch: pytest.MonkeyPatch, *kinds: type[Any]) -> list[str]:
+    """Return a list to which every mechanism is added, as text, that is made from now on."""
+    mechanisms: list[str] = []
+    for kind in kinds:
+
+        def checked(self: object, own: Any = kind.__post_init__) -> None:
+            mechanisms.append(repr(self))
+            own(self)
+
+        monkeypatch.setattr(kind, "__post_init__", checked)
+    return mechanisms
+
+
+def _kinds(mechanisms: list[str]) -> list[str]:
+    return [mechanism.partition("(")[0] for mechanism in mechanisms]

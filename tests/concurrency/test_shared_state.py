@@ -14,6 +14,7 @@ NUMBERS = "a number, a text or a tuple of them"
 ARRAYS = "read-only arrays, or frozen objects that hold such"
 FROZEN = "frozen values that hold no state of their own"
 REVIEWED_CACHES = {
+    "graphs.node.partition_degrees.PartitionDegrees": (FROZEN, "central"),
     "graphs.node.smooth_sums": (ARRAYS, "cells_from_above cells_from_below"),
     "ingest.let_go": ("nothing; registered twice, it empties what is empty", "let_go_at_exit"),
     "local.surveys.alphabet.Alphabet": ("a mapping that never leaves the object", "_places"),

@@ -14,6 +14,7 @@ from anonhist.graphs import (
     BoundedDegrees,
     CumulativeDegrees,
     DegreeChoice,
+    Direction,
     EdgePolicy,
     EdgePrivacy,
     Flow,
@@ -31,7 +32,7 @@ from anonhist.graphs import (
 from anonhist.graphs.node.bounding import named_bounding
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import sorted_l1
-from anonhist.testing.sources import SeededSource
+from anonhist.testing.sources import SeededSource, TapeSource
 
 
 def power_law(*, listed: bool, nodes: int = 600) -> Graph:
@@ -98,8 +99,8 @@ def test_auto_is_what_the_guide_says_for_small_and_large_bounds(listed: bool) ->
         middle = CumulativeDegrees if listed else SurvivalDegrees
         for bound, kind in ((1, HistogramDegrees), (16, middle), (1024, PartitionDegrees)):
             # Chosen without a release, which takes seconds for large bounds.
-            _, ready = BoundedDegrees(bound).ready(EdgePolicy(), epsilon, relation, nodes_listed=listed)
-            assert [type(mechanism) for mechanism in ready.values()] == [kind]
+            prepared = BoundedDegrees(bound).prepare(EdgePolicy(), epsilon, relation, nodes_listed=listed)
+            assert [type(mechanism) for mechanism in prepared.mechanisms.values()] == [kind]
 
 
 @pytest.mark.slow
@@ -249,20 +250,40 @@ def test_what_no_graph_could_be_released_with_is_refused_before_one_is_read(
     privacy: EdgePrivacy | NodePrivacy, mechanism: Any, policy: EdgePolicy, epsilon: str, told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        privacy.check(policy, nodes_listed=False, epsilon=epsilon, mechanism=mechanism)
+        privacy.prepare(policy, nodes_listed=False, epsilon=epsilon, mechanism=mechanism)
     with pytest.raises(UsageError, match=told):
         release_degrees(as_graph([("a", "b")], policy=policy), privacy=privacy, epsilon=epsilon, mechanism=mechanism)
 
 
 def test_what_may_be_released_is_not_refused() -> None:
-    NodePrivacy().check(EdgePolicy(), nodes_listed=True, epsilon=1, mechanism="cumulative")
-    EdgePrivacy(9).check(EdgePolicy(), nodes_listed=False, epsilon=1, mechanism="relaxed-partition")
+    NodePrivacy().prepare(EdgePolicy(), nodes_listed=True, epsilon=1, mechanism="cumulative")
+    EdgePrivacy(9).prepare(EdgePolicy(), nodes_listed=False, epsilon=1, mechanism="relaxed-partition")
+
+
+@pytest.mark.parametrize(
+    ("privacy", "direction", "listed", "told"),
+    [
+        (EdgePrivacy(), Direction.OUT, False, "another policy"),
+        (NodePrivacy(), Direction.OUT, False, "in another way"),
+        (NodePrivacy(), Direction.UNDIRECTED, True, "in another way"),
+    ],
+)
+def test_a_graph_that_was_not_prepared_for_is_refused_before_noise_is_drawn(
+    privacy: EdgePrivacy | NodePrivacy,
+    direction: Direction,
+    listed: bool,  # noqa: FBT001  # a case
+    told: str,
+) -> None:
+    prepared = privacy.prepare(EdgePolicy(direction), nodes_listed=listed, epsilon=1, mechanism="auto")
+    no_randomness = TapeSource([])
+    with pytest.raises(UsageError, match=told):
+        prepared.release(as_graph([("a", "b")]), source=no_randomness)
 
 
 @pytest.mark.parametrize(
     ("place", "release"),
     [
-        ("node.bounded_degrees:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
+        ("node.prepared:project_each", lambda graph: release_degrees(graph, privacy=NodePrivacy(), epsilon=1)),
         (
             "node.bounding:project",
             lambda graph: release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=1),

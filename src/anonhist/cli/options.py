@@ -2,62 +2,37 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from anonhist.catalogue.mechanisms import OPTIONS, takers
+from anonhist.cli.decorators import all_options, as_one, catalogue_option
+from anonhist.cli.reading import Format, Reading
 from anonhist.errors import UsageError
+from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from anonhist.catalogue import Option
-
+# Help shows them, and must not load their owners: tests/cli/test_choices.py compares them.
 _UNITS = ("item", "user", "label")
-_RELATIONS = ("add-or-remove", "substitute")
-_FORMATS = ("events", "labels", "counts", "prevalences")
-
-READING = ("label", "user", "order_by", "order_key", "keep_null", "table", "format_", "delimiter", "no_header")
-
-
-def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Make one decorator of several options."""
-    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
-
-
-def option_word(name: str) -> str:
-    """Return the option of a parameter.
-
-    Examples
-    --------
-    >>> option_word("alphabet_size")
-    '--alphabet-size'
-    """
-    return f"--{name.replace('_', '-')}"
-
-
-def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
-    """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
-    kind = float if option.kind == "number" else str
-    return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
+RELATIONS = tuple(relation.value for relation in NeighboringRelation)
 
 
 def mechanism_options(names: Iterable[str]) -> Callable[[Any], Any]:
-    """Return options that belong to some mechanisms: the help says to which.
+    """Return options that belong to some mechanisms: the help says to which; a command gets them as ``own``.
 
     Examples
     --------
     >>> @click.command()
     ... @mechanism_options(["delta"])
-    ... def release(delta: str) -> None: ...
+    ... def release(own: dict[str, str | None]) -> None: ...
     >>> release.params[0].help[:40]
     'For relaxed-partition: how much the prom'
     """
-    return all_options(
-        *(catalogue_option(name, OPTIONS[name], f"For {_listed(takers(name))}: {OPTIONS[name].help}") for name in names)
-    )
+    helps = {name: f"For {_listed(takers(name))}: {OPTIONS[name].help}" for name in names}
+    return as_one("own", *(catalogue_option(name, OPTIONS[name], text) for name, text in helps.items()))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -78,7 +53,8 @@ no_header_option = click.option(
     "--no-header", is_flag=True, help="The first line is data already; columns are called column0, column1, …."
 )
 
-reading_options = all_options(
+reading_options = as_one(
+    "reading",
     label_option,
     click.option("--user", metavar="COLUMN", help="Column of users, whose items --max-per-user then limits."),
     click.option(
@@ -97,7 +73,7 @@ reading_options = all_options(
     click.option(
         "--format",
         "format_",
-        type=click.Choice(_FORMATS),
+        type=click.Choice(get_args(Format)),
         help="What a row is: an event, a label and nothing else, a label with its count, or a count with the number of "
         "labels that have it. By default the header decides (label,count and count,prevalence are known, all else is "
         "events), and JSON lines are events. Of standard input say this (labels: one a line), or --label for CSV.",
@@ -107,6 +83,7 @@ reading_options = all_options(
     click.option(
         "--keep-null", is_flag=True, help="Count rows without a label as one more label; else they are left out."
     ),
+    made=Reading,
 )
 
 max_count_option = click.option(
@@ -115,8 +92,8 @@ max_count_option = click.option(
 
 relation_option = click.option(
     "--relation",
-    type=click.Choice(_RELATIONS),
-    default="add-or-remove",
+    type=click.Choice(RELATIONS),
+    default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
     help="What may not show in the result: that one unit was added or removed, or that one was exchanged for another "
     "(twice the noise).",
@@ -174,4 +151,17 @@ def level_option(told: str) -> Callable[[Any], Any]:
     return click.option("--level", type=float, default=0.95, show_default=True, metavar="P", callback=_level, help=told)
 
 
+release_output_options = all_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Where to write: FILE.json (everything), FILE.csv, FILE.parquet, or - for CSV on standard output.",
+    ),
+    click.option("--report", metavar="FILE.html", help="Also write a page with plots and the promise in plain words."),
+)
+csv_output_option = click.option(
+    "-o", "--output", metavar="FILE.csv", help="Where to write; - or a pipe gets CSV on standard output."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 force_option = click.option("--force", is_flag=True, help="Replace outputs that exist already.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -27,12 +27,35 @@ WHERE_REMARKS_ARE = (
     " a terminal, as with 2>/dev/tty."
 )
 
+# As help lists them, which must not load what reads: tests/cli/test_choices.py compares the two.
+Format = Literal["events", "labels", "counts", "prevalences"]
+
+
+class Reading(NamedTuple):
+    """How a source is read: the options under "What to read", as they were typed."""
+
+    label: str | None
+    user: str | None
+    order_by: str | None
+    order_key: str | None
+    keep_null: bool
+    table: str | None
+    format_: Format | None
+    delimiter: str | None
+    no_header: bool
+
+
+# Of the parameters, in the order in which help has them.
+READING = Reading._fields
+
 
 def profile_of_source(
     source: str,
-    options: dict[str, Any],
+    reading: Reading,
     *,
+    max_per_user: int | None,
     unit: PrivacyUnit | None,
+    count_users: bool = False,
     notify: Callable[[str], None] | None,
     progress: Callable[[float], None] | None,
 ) -> Profile:
@@ -41,17 +64,17 @@ def profile_of_source(
 
     return read_profile(
         source,
-        label=options["label"],
-        user=options["user"],
-        max_per_user=options["max_per_user"],
-        order_by=options["order_by"],
-        order_key=options["order_key"],
-        count_users=options.get("count_users", False),
-        table=options["table"],
-        format=options["format_"],
-        delimiter=one_character(options["delimiter"]),
-        header=not options["no_header"],
-        keep_null=options["keep_null"],
+        label=reading.label,
+        user=reading.user,
+        max_per_user=max_per_user,
+        order_by=reading.order_by,
+        order_key=reading.order_key,
+        count_users=count_users,
+        table=reading.table,
+        format=reading.format_,
+        delimiter=one_character(reading.delimiter),
+        header=not reading.no_header,
+        keep_null=reading.keep_null,
         unit=unit,
         notify=notify,
         progress=progress,
@@ -79,24 +102,6 @@ def _begins_as_release(source: str) -> bool:
             return _RELEASE.match(file.read(100)) is not None
     except (OSError, ValueError):
         return False
-
-
-def profile_or_release(
-    source: str,
-    options: dict[str, Any],
-    *,
-    unit: PrivacyUnit | None,
-    not_private: str,
-    notify: Callable[[str], None] | None,
-    progress: Callable[[float], None] | None,
-) -> Profile | Release:
-    """Return the release in a file, or read the source, and warn then: what follows is not private."""
-    release = released_source(source)
-    if release is not None:
-        return release
-    profile = profile_of_source(source, options, unit=unit, notify=notify, progress=progress)
-    click.secho(f"Warning: {not_private}", err=True, bold=True, fg="red")
-    return profile
 
 
 def tell_operator(remarks: list[str], *, quiet: bool) -> None:

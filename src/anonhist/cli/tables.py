@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -14,6 +12,9 @@ if TYPE_CHECKING:
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return the rows as CSV, numbers written by the caller to the digits that they have."""
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from anonhist.errors import UsageError
 
@@ -59,8 +60,8 @@ class EdgePolicy:
     """
 
     direction: Direction = Direction.UNDIRECTED
-    self_loops: str = "drop"
-    duplicates: str = "merge"
+    self_loops: Literal["drop", "count"] = "drop"
+    duplicates: Literal["merge", "count"] = "merge"
 
     def __post_init__(self) -> None:
         if not isinstance(self.direction, Direction):

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, overload
 
 from anonhist.errors import UsageError
 from anonhist.graphs.edge.privacy import EdgePrivacy
+from anonhist.graphs.graph import Degrees, Graph
 from anonhist.graphs.node.privacy import NodePrivacy
 from anonhist.privacy import EpsilonLike, parse_simulations
 
 if TYPE_CHECKING:
-    from anonhist.graphs.graph import Degrees, Graph
-    from anonhist.graphs.node.bounded_degrees import BoundedDegrees
+    from anonhist.graphs.edge.privacy import PreparedEdges
+    from anonhist.graphs.node.bounded_degrees import BoundedDegrees, MethodName
+    from anonhist.graphs.node.prepared import PreparedNodes
+    from anonhist.graphs.policy import EdgePolicy
+    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
+
+
+@overload
+def release_degrees(
+    graph: Graph | Degrees,
+    *,
+    privacy: EdgePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MechanismName = "auto",
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
+
+
+@overload
+def release_degrees(
+    graph: Graph,
+    *,
+    privacy: NodePrivacy,
+    epsilon: EpsilonLike,
+    mechanism: MethodName | BoundedDegrees = "auto",
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
 
 
 def release_degrees(
@@ -22,7 +50,7 @@ def release_degrees(
     *,
     privacy: EdgePrivacy | NodePrivacy,
     epsilon: EpsilonLike,
-    mechanism: str | BoundedDegrees = "auto",
+    mechanism: MechanismName | MethodName | BoundedDegrees = "auto",
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
@@ -70,9 +98,83 @@ def release_degrees(
     >>> released.guarantee.epsilon, released.profile.prevalence(2) > 900
     (Fraction(4, 1), True)
     """
+    if not isinstance(graph, Graph | Degrees):
+        message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
+        raise UsageError(message)
+    prepared = prepare_degrees(
+        privacy=privacy,
+        policy=graph.policy,
+        nodes_listed=graph.nodes_listed if isinstance(graph, Graph) else graph.num_nodes is not None,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        simulations=simulations,
+    )
+    return prepared.release(graph, source=source)
+
+
+@dataclass(frozen=True)
+class PreparedDegrees:
+    """All of a release of degrees but the graph, checked and made once; see :func:`prepare_degrees`.
+
+    Attributes
+    ----------
+    way
+        What releases the degrees.
+    simulations
+        As of :func:`release_degrees`.
+    """
+
+    way: PreparedEdges | PreparedNodes
+    simulations: int | None
+
+    def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
+        """Spend the budget once on a private graph.
+
+        Raises
+        ------
+        UsageError
+            As :func:`release_degrees`, before any noise is drawn.
+        """
+        released = self.way.release(graph, source=source)
+        return released if self.simulations is None else replace(released, simulations=self.simulations)
+
+
+def prepare_degrees(
+    *,
+    privacy: EdgePrivacy | NodePrivacy,
+    policy: EdgePolicy,
+    nodes_listed: bool,
+    epsilon: EpsilonLike,
+    mechanism: MechanismName | MethodName | BoundedDegrees,
+    simulations: int | None,
+) -> PreparedDegrees:
+    """Check what can be checked of a release before the edges are there, and make what it needs.
+
+    Parameters
+    ----------
+    privacy, epsilon, mechanism, simulations
+        As of :func:`release_degrees`.
+    policy
+        What counts as an edge of the graph.
+    nodes_listed
+        Whether the graph will list its nodes.
+
+    Raises
+    ------
+    UsageError
+        As :func:`release_degrees` would, whatever the edges are.
+
+    Examples
+    --------
+    >>> from anonhist.graphs.policy import EdgePolicy
+    >>> asked = dict(nodes_listed=False, epsilon=1, mechanism="auto", simulations=None)
+    >>> prepared = prepare_degrees(privacy=EdgePrivacy(), policy=EdgePolicy(), **asked)
+    >>> prepared.way.mechanism.name
+    'edge-frobenius'
+    """
     if not isinstance(privacy, EdgePrivacy | NodePrivacy):
         message = f"privacy must be EdgePrivacy() or NodePrivacy(), not a {type(privacy).__name__}."
         raise UsageError(message)
     runs = None if simulations is None else parse_simulations(simulations)
-    released = privacy.release(graph, epsilon=epsilon, mechanism=mechanism, source=source)
-    return released if runs is None else replace(released, simulations=runs)
+    way = privacy.prepare(policy, nodes_listed=nodes_listed, epsilon=epsilon, mechanism=mechanism)
+    return PreparedDegrees(way, runs)

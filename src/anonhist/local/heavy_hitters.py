@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.reports import Column
     from anonhist.randomness import RandomSource
@@ -170,8 +170,8 @@ class HeavyHitters(Survey):
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: str | Decoder = "projected",
-        correction: str | Correction = "holm",
+        decoder: DecoderName | Decoder = "projected",
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
         beam: int = BEAM,
         progress: Callable[[float], None] | None = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.estimate import FrequencyEstimate
 
 ARITHMETIC = "for {} of one person and value; what their devices did is taken from the file of parameters"
@@ -156,8 +156,8 @@ class RapporCounts:
         self,
         candidates: RapporMap,
         *,
-        decoder: str | Decoder = "least-squares",
-        correction: str | Correction = "holm",
+        decoder: DecoderName | Decoder = "least-squares",
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each candidate is among the reports.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -50,6 +50,32 @@ class PlanRow:
     items: int
     sorted_l1: Estimate
     relative_error: float
+
+
+@overload
+def plan(
+    *,
+    epsilons: Iterable[EpsilonLike],
+    items: int,
+    shape: Shape | Profile = "zipf",
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = ...,
+    simulations: int = ...,
+    rng: np.random.Generator | None = None,
+) -> tuple[PlanRow, ...]: ...
+
+
+@overload
+def plan(
+    *,
+    epsilons: Iterable[EpsilonLike],
+    items: int | None = None,
+    shape: Profile,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = ...,
+    simulations: int = ...,
+    rng: np.random.Generator | None = None,
+) -> tuple[PlanRow, ...]: ...
 
 
 def plan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from anonhist.errors import UsageError
 from anonhist.mechanisms.additive.prevalence import PrevalenceMechanism
@@ -106,6 +106,38 @@ def choose(
         reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least on real data."
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
+
+
+@overload
+def release(
+    profile: Profile,
+    *,
+    epsilon: EpsilonLike,
+    unit: PrivacyUnit | None = None,
+    relation: NeighboringRelation = ...,
+    mechanism: MechanismName = "auto",
+    expected_items: int | None = None,
+    public_items: int | None = None,
+    public_labels: int | None = None,
+    public_cap: int | None = None,
+    shares: BudgetShares | str | None = None,
+    member: FamilyParameters | None = None,
+    delta: EpsilonLike | None = None,
+    excess_share: EpsilonLike | None = None,
+    excess_cap: int | None = None,
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
+
+
+@overload
+def release(
+    profile: Profile,
+    *,
+    mechanism: CentralMechanism,
+    simulations: int | None = None,
+    source: RandomSource | None = None,
+) -> Release: ...
 
 
 def release(

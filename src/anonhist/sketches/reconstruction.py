@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from anonhist.privacy import Guarantee
     from anonhist.sketches.addresses import DomainAddresses
+    from anonhist.sketches.decoding.decoder import DecoderName
     from anonhist.sketches.noise import NoiseDistribution
     from anonhist.sketches.promise import SharedNoise
 
@@ -33,7 +34,7 @@ def reconstruct(
     *,
     guarantee: Guarantee,
     shared: tuple[SharedNoise, ...],
-    decoder: str | Decoder | None,
+    decoder: DecoderName | Decoder | None,
     simulations: int | None,
 ) -> Release:
     """Read the profile back from the counters of a sketch; see :meth:`Sketch.reconstruct`."""
@@ -63,7 +64,7 @@ def reconstruct(
     )
 
 
-def _decoder(decoder: str | Decoder | None, setting: CounterSetting) -> Decoder:
+def _decoder(decoder: DecoderName | Decoder | None, setting: CounterSetting) -> Decoder:
     if decoder is None:
         return default_decoder(setting)
     if isinstance(decoder, str) and decoder in DECODERS:

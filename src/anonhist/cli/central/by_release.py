@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from anonhist.catalogue.properties import OPTIONS
 from anonhist.cli.arguments import command_to_publish
-from anonhist.cli.options import READING
+from anonhist.cli.reading import READING
 
 # What is read, and whom and what a release protects; what is asked. The public number of items is for estimates alone,
 # and so are the methods.
@@ -23,7 +23,7 @@ def commands_by_release(context: click.Context) -> tuple[str, str]:
 
     Examples
     --------
-    >>> from anonhist.cli.commands import estimate
+    >>> from anonhist.cli.central.estimate import estimate
     >>> typed = ["support-coverage", "log.csv", "--label", "word", "--epsilon", "1", "--draws", "9"]
     >>> for command in commands_by_release(estimate.make_context("estimate", typed)):
     ...     print(command)

@@ -3,55 +3,106 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.catalogue.mechanisms import PUBLIC_NUMBERS
+from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.cli.arguments import privacy_unit
 from anonhist.cli.central.mechanisms import own_options
-from anonhist.cli.reading import profile_of_source, released_source, tell_operator
-from anonhist.cli.spelling import as_typed
-from anonhist.cli.tables import console_on, csv_of
-from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
+from anonhist.cli.options import force_option, mechanism_options, promise_options, reading_options
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.targets import STDOUT, check_report, check_target
 from anonhist.errors import UsageError
-from anonhist.privacy import NeighboringRelation, short_decimal
+from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from anonhist.mechanisms import Comparison, Metric
     from anonhist.privacy import PrivacyUnit
     from anonhist.profiles import Profile
 
+# Of the rest mechanisms take part with their defaults.
+COMPARED = (*PUBLIC_NUMBERS, "shares")
+_SECTIONS = {
+    "What to read": READING,
+    "What to promise": ("epsilon", "unit", "max_per_user", "max_count", "relation"),
+    "What to compare": ("mechanism", "repeats", *COMPARED),
+    "What to write": ("output", "report", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist compare data/pw_phpbb.csv --epsilon 0.1,0.5,1,2,4
+anonhist compare data/pw_phpbb.csv --epsilon 1 --mechanism auto,privhist --repeats 100
+anonhist compare data/pw_phpbb.csv --epsilon 0.1,1 -o table.csv --report compare.html
+"""
 
-HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
 
-
-def run_compare(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.argument("source")
+@click.option(
+    "--epsilon",
+    required=True,
+    metavar="E,E,…",
+    help="How much privacy a release would spend, or several amounts: 0.1,0.5,1,2,4.",
+)
+@reading_options
+@promise_options
+@click.option(
+    "--mechanism",
+    metavar="A,B,…",
+    help=f"Which to compare, of auto, {', '.join(MECHANISMS)}; by default all that apply.",
+)
+@mechanism_options(COMPARED)
+@click.option(
+    "--repeats",
+    type=int,
+    default=20,
+    show_default=True,
+    metavar="R",
+    help="How many releases each mechanism makes at each epsilon, at least 2.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.csv",
+    help="Where to write one row per mechanism, epsilon and metric; - or a pipe gets CSV on standard output.",
+)
+@click.option("--report", metavar="FILE.html", help="Also write a page with plots of the errors against epsilon.")
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that comparing is not private.")
+def compare(
     *,
     source: str,
+    reading: Reading,
     epsilon: str,
+    unit: str | None,
+    max_per_user: int | None,
+    max_count: int | None,
+    relation: str,
     mechanism: str | None,
+    own: dict[str, str | None],
     repeats: int,
     output: str | None,
     report: str | None,
     force: bool,
     quiet: bool,
-    relation: str,
-    unit: str | None,
-    max_count: int | None,
-    **others: Any,
 ) -> None:
-    """Check everything that can be checked, then warn, read, compare, print and write."""
+    """Run mechanisms side by side, on data that you may look at.
+
+    Comparing on private data is itself not private: every number shown tells of the data. Use public data, or a
+    released .json or .parquet file.
+
+    Each mechanism makes real releases of SOURCE, which is read as by 'anonhist release', and each is compared with the
+    truth. Public numbers that are not given are taken from the data.
+    """
     if repeats < 2:
         message = f"--repeats must be at least 2, not {repeats}."
         raise UsageError(message)
-    options, reading = own_options(others), others
-    protected = privacy_unit(unit, max_per_user=reading["max_per_user"], max_count=max_count)
+    options = own_options(own)
+    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
     target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
     _check_outputs(source, target, report, force=force)
 
+    from anonhist.cli.central.compare_display import show_comparison
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import compare
     from anonhist.mechanisms.comparison.compare import check_comparison
@@ -69,7 +120,9 @@ def run_compare(
         profile = released
         if profile is None:
             notify = None if quiet else remarks.append
-            profile = profile_of_source(source, reading, unit=protected, notify=notify, progress=bars.reading)
+            profile = profile_of_source(
+                source, reading, max_per_user=max_per_user, unit=protected, notify=notify, progress=bars.reading
+            )
         comparison = compare(
             profile,
             epsilons=budgets,
@@ -80,7 +133,7 @@ def run_compare(
             **options,
         )
     tell_operator(remarks, quiet=quiet or released is not None)
-    _write(comparison, target, report, force=force, quiet=quiet)
+    show_comparison(comparison, target, report, force=force, quiet=quiet)
 
 
 def _profile_of_release(source: str, unit: PrivacyUnit | None) -> Profile | None:
@@ -104,81 +157,3 @@ def _check_outputs(source: str, target: str | None, report: str | None, *, force
         check_target(source, target, force=force)
     if report is not None:
         check_report(source, report, force=force)
-
-
-def _write(comparison: Comparison, target: str | None, report: str | None, *, force: bool, quiet: bool) -> None:
-    """Print and write; a pipe, whose reader may go at any time, comes last."""
-    told = sys.stderr if target == STDOUT else sys.stdout
-    if target not in (None, STDOUT):
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(target, _csv(comparison).encode(), overwrite=force)
-    if report is not None:
-        from anonhist.report import write_comparison
-
-        keep_plots_quiet()
-        write_comparison(comparison, report, command=published_command(), overwrite=force)
-    if not quiet:
-        _say(comparison, told, tables=target != STDOUT)
-        for written in (target, report):
-            if written not in (None, STDOUT):
-                click.echo(f"Wrote {written}.", file=told)
-    if target == STDOUT:
-        from anonhist.cli.output import print_whole
-
-        print_whole(_csv(comparison))
-
-
-def _csv(comparison: Comparison) -> str:
-    rows = []
-    for row in comparison.rows:
-        numbers = (f"{row.mean:.10g}", f"{row.standard_error:.6g}", row.repeats)
-        rows.append((row.mechanism, short_decimal(row.epsilon), row.metric, *numbers))
-    return csv_of(HEADER, rows)
-
-
-def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:
-    """Say what was compared, in tables too where standard output is not for the CSV."""
-    from anonhist.mechanisms import METRICS
-    from anonhist.report.comparison.wording import HOW_TO_READ, basis, notes
-
-    console = console_on(stream, widest=100)
-    for sentence in (basis(comparison), *map(as_typed, notes(comparison))):
-        # Beside CSV a sentence is a line, as with other commands.
-        console.print(sentence, markup=False, soft_wrap=not tables and not stream.isatty())
-    if tables:
-        for metric in METRICS:
-            _table(comparison, metric, console)
-        console.print()
-        console.print(HOW_TO_READ, style="dim")
-
-
-def _table(comparison: Comparison, metric: Metric, console: Console) -> None:
-    """Print one metric, a row per mechanism; as many budgets side by side as there is room for."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from anonhist.report.comparison.wording import MARK, cell, units
-
-    names, epsilons = comparison.mechanisms, comparison.epsilons
-    texts = {(name, epsilon): cell(comparison, name, epsilon, metric.name) for name in names for epsilon in epsilons}
-    # Marks stand beside the numbers, which stay in line.
-    texts = {place: text if text.endswith(MARK) else text + " " * len(MARK) for place, text in texts.items()}
-    heads = {epsilon: f"ε = {short_decimal(epsilon)}" + " " * len(MARK) for epsilon in epsilons}
-    width = max(map(len, [*texts.values(), *heads.values()]))
-    most = max(1, (console.width - max(map(len, names))) // (width + 2))
-    side_by_side = -(-len(epsilons) // -(-len(epsilons) // most))
-    console.print()
-    console.print(Text(f"{metric.title}, in {units()[metric.name]}", style="bold"))
-    for start in range(0, len(epsilons), side_by_side):
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        table.add_column("mechanism", no_wrap=True, min_width=max(map(len, names)))
-        shown = epsilons[start : start + side_by_side]
-        for epsilon in shown:
-            table.add_column(heads[epsilon], justify="right", no_wrap=True, min_width=width)
-        for name in names:
-            cells = [texts[name, epsilon] for epsilon in shown]
-            table.add_row(name, *(Text(text, style="bold green" if text.endswith(MARK) else "") for text in cells))
-        if start:
-            console.print()
-        console.print(table)

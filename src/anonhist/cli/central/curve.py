@@ -2,37 +2,96 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, TextIO
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonhist.catalogue import load
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.reading import profile_or_release, tell_operator
-from anonhist.cli.tables import console_on, csv_of
-from anonhist.cli.targets import STDOUT, check_report, csv_target, keep_plots_quiet, published_command
+from anonhist.cli.options import (
+    csv_output_option,
+    force_option,
+    level_option,
+    max_per_user_option,
+    reading_options,
+)
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.targets import check_report, csv_target
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable
 
     from anonhist.profiles import Profile
     from anonhist.properties.curve import Curve
     from anonhist.releases import Release
 
-_WIDEST = 110
 # More would fill a page, or memory, and show nothing else.
 _MOST = 10_000
 # On a figure more cannot be told apart, and 40, as in iNEXT, show corners.
 _POINTS = 100
-_OWN = {"rarefaction": ("draws", "points"), "guessing": ("points",), "hill": ("orders",)}
+# Which options of theirs each takes, its parameters say.
+_CURVES = {
+    "rarefaction": ".properties.rarefaction:rarefaction_curve",
+    "guessing": ".properties.guessing.guessing_curve:guessing_curve",
+    "hill": ".properties.diversity.hill_curve:hill_curve",
+}
 # One option, of one number or several.
 _TYPED = {"draws": "--draws", "points": "--points", "orders": "--order"}
+_SECTIONS = {
+    "What to draw": ("draws", "points", "order", "bootstraps", "level"),
+    "What to read": (*READING, "max_per_user"),
+    "What to write": ("output", "report", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist curve rarefaction data/bci_trees.csv --report trees.html
+anonhist curve guessing data.csv --label password --report curves.html
+anonhist curve hill data/bci_trees.csv --order 0:2:0.5 -o hill.csv
+anonhist curve rarefaction release.json --draws 1e6
+"""
 
 
-def run_curve(
+def _has_no_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise UsageError(
+            "A curve is made private by a release: give --epsilon to 'anonhist release', and draw the curve from its "
+            "file, which costs nothing more."
+        )
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.argument("kind", metavar="KIND", type=click.Choice(tuple(_CURVES)))
+@click.argument("source")
+@click.option("--draws", metavar="M", help="For rarefaction: up to how many draws.  [default: twice the items]")
+@click.option(
+    "--points",
+    metavar="P",
+    help="For rarefaction and guessing: at how many places to compute.  [default: 100]",
+)
+@click.option(
+    "--order",
+    metavar="Q,Q,…",
+    help="For hill: which orders, from 0 to 12, as a list or as FIRST:LAST:STEP.  [default: 0:3:0.1]",
+)
+@click.option(
+    "--bootstraps",
+    metavar="B",
+    default="50",
+    show_default=True,
+    help="How many samples are drawn for the band, at least 3.",
+)
+@level_option("Probability with which the band is meant to hold the truth, at each place.")
+@reading_options
+@max_per_user_option
+@click.option("--epsilon", hidden=True, expose_value=False, callback=_has_no_epsilon)
+@csv_output_option
+@click.option("--report", metavar="FILE.html", help="Also write a page with the curve and how to read it.")
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that a curve is not private.")
+def curve(
     *,
     kind: str,
     source: str,
@@ -41,21 +100,35 @@ def run_curve(
     order: str | None,
     bootstraps: str,
     level: float,
+    reading: Reading,
+    max_per_user: int | None,
     output: str | None,
     report: str | None,
     force: bool,
     quiet: bool,
-    **reading: Any,
 ) -> None:
-    """Check everything that can be checked, then read, compute, print and write."""
-    options: dict[str, Any] = {"points": _POINTS} if "points" in _OWN[kind] else {}
+    """Draw a curve of what the data say of the distribution behind them, with a band.
+
+    \b
+    KIND is one of
+      rarefaction  how many labels so many draws would show, fewer or more than
+                   there are
+      guessing     which share of accounts so many guesses break
+      hill         Hill numbers: how many labels there are, the less the rare
+                   ones count
+
+    SOURCE is read as by 'anonhist release'. There is no --epsilon here: a curve is private, and free, where SOURCE is a
+    released .json or .parquet file; of anything else it is exact and not private.
+    """  # noqa: D301  # click wants the sign itself before lines that it is to leave alone
+    options: dict[str, Any] = {"points": _POINTS} if "points" in _taken(kind) else {}
     options |= _options(kind, draws=draws, points=points, orders=order)
     options |= {"bootstraps": _number(bootstraps, "--bootstraps"), "level": level}
-    unit = privacy_unit(None, max_per_user=reading["max_per_user"], max_count=None)
+    unit = privacy_unit(None, max_per_user=max_per_user, max_count=None)
     target = csv_target(source, output, what="A curve is", force=force)
     if report is not None:
         check_report(source, report, force=force)
 
+    from anonhist.cli.central.curve_display import write_curve
     from anonhist.cli.progress import progress_bars
     from anonhist.numeric.pulse import tell_share
     from anonhist.profiles import Profile
@@ -65,18 +138,18 @@ def run_curve(
     _curve(kind, Profile([], []), options)
     remarks: list[str] = []
     with progress_bars("Drawing samples", shown=not quiet) as bars:
-        data = profile_or_release(
-            source,
-            reading,
-            unit=unit,
-            not_private=NOT_PRIVATE,
-            notify=None if quiet else remarks.append,
-            progress=bars.reading,
-        )
+        data: Profile | Release | None = released_source(source)
+        is_private = data is None
+        if data is None:
+            notify = None if quiet else remarks.append
+            data = profile_of_source(
+                source, reading, max_per_user=max_per_user, unit=unit, notify=notify, progress=bars.reading
+            )
+            click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
         with tell_share(bars.working, 0.0, 1.0):
             curve = _curve(kind, data, options)
-    tell_operator(remarks, quiet=quiet or not isinstance(data, Profile))
-    _write(curve, target, report, force=force, quiet=quiet)
+    tell_operator(remarks, quiet=quiet or not is_private)
+    write_curve(curve, target, report, force=force, quiet=quiet)
 
 
 def _options(kind: str, **given: str | None) -> dict[str, Any]:
@@ -85,8 +158,8 @@ def _options(kind: str, **given: str | None) -> dict[str, Any]:
     for name, text in given.items():
         if text is None:
             continue
-        if name not in _OWN[kind]:
-            owners = " and ".join(owner for owner, names in _OWN.items() if name in names)
+        if name not in _taken(kind):
+            owners = " and ".join(owner for owner in _CURVES if name in _taken(owner))
             message = f"{_TYPED[name]} belongs to {owners}, not to {kind}; leave it out."
             raise UsageError(message)
         readers = {"draws": lambda text: whole_number(text, name="--draws"), "orders": _orders}
@@ -134,99 +207,11 @@ def _orders(text: str) -> tuple[float, ...]:
     return tuple(float(first + step * times) for times in range(int((last - first) / step) + 1))
 
 
+def _taken(kind: str) -> Iterable[str]:
+    """Return the names of what a curve takes, our options among them."""
+    return signature(load(_CURVES[kind])).parameters
+
+
 def _curve(kind: str, data: Profile | Release, options: dict[str, Any]) -> Curve:
-    from anonhist.properties.diversity.hill_curve import hill_curve
-    from anonhist.properties.guessing.guessing_curve import guessing_curve
-    from anonhist.properties.rarefaction import rarefaction_curve
-
-    curves: dict[str, Any] = {"rarefaction": rarefaction_curve, "guessing": guessing_curve, "hill": hill_curve}
-    curve: Curve = curves[kind](data, **options)
+    curve: Curve = load(_CURVES[kind])(data, **options)
     return curve
-
-
-def _write(curve: Curve, target: str | None, report: str | None, *, force: bool, quiet: bool) -> None:
-    """Print and write; a pipe, whose reader may go at any time, comes last."""
-    if target not in (None, STDOUT):
-        from anonhist.formats.atomic import write_whole
-
-        write_whole(target, _csv(curve).encode(), overwrite=force)
-    if report is not None:
-        from anonhist.report import write_report
-
-        keep_plots_quiet()
-        write_report(curve, report, command=published_command(), overwrite=force)
-    told = sys.stderr if target == STDOUT else sys.stdout
-    if not quiet and (told is sys.stdout or told.isatty()):
-        _say(curve, told, has_table=target != STDOUT)
-        for written in (target, report):
-            if written not in (None, STDOUT):
-                click.echo(f"Wrote {written}.", file=told)
-    if target == STDOUT:
-        from anonhist.cli.output import print_whole
-
-        print_whole(_csv(curve))
-
-
-def _csv(curve: Curve) -> str:
-    """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
-    header = (*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error")
-    said = ("chance alone" if curve.bias else "interval", curve.bias)
-    if curve.why_unknown:
-        said = ("no interval", curve.why_unknown)
-    parts = dict(curve.parts)
-    sampling = parts.get("sampling", curve.standard_error).tolist()
-    # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
-    unknown = [0.0 if curve.guarantee is None else math.nan] * len(curve)
-    noise = parts["privacy noise"].tolist() if "privacy noise" in parts else unknown
-    # Where nothing is known, an error of chance would be taken for one of all.
-    joined = [math.nan] * len(curve) if curve.why_unknown else curve.standard_error.tolist()
-    errors = zip(joined, sampling, noise, strict=True)
-    rows = []
-    for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
-        numbers = (f"{number:.10g}" for number in (value, low, high))
-        whole = f"{x:.0f}" if x.is_integer() else f"{x:.10g}"
-        shown = ("" if math.isnan(error) else f"{error:.10g}" for error in each)
-        rows.append((whole, *numbers, kind, *said, *shown))
-    return csv_of(header, rows)
-
-
-def _say(curve: Curve, stream: TextIO, *, has_table: bool) -> None:
-    """Tell a person: some of the points, and what they rest on."""
-    from rich.text import Text
-
-    from anonhist.report.curve.wording import facts, notes, view_of
-
-    console = console_on(stream, widest=_WIDEST)
-    console.print(Text(view_of(curve).subtitle, style="bold"))
-    if has_table:
-        console.print()
-        _table(curve, console)
-        console.print()
-    for warning in notes(curve):
-        console.print(Text(f"Warning: {warning}"), style="red")
-    for name, sentence in facts(curve):
-        console.print(Text(f"{name}: {sentence}"), style="dim")
-
-
-def _table(curve: Curve, console: Console) -> None:
-    from rich.table import Table
-
-    from anonhist.report.curve.wording import (
-        band_name,
-        interval_text,
-        shown_kinds,
-        shown_points,
-        value_text,
-        view_of,
-        x_text,
-    )
-
-    view, kinds = view_of(curve), shown_kinds(curve)
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for head in (view.x_label, view.value_label, band_name(curve)):
-        table.add_column(head, justify="right", no_wrap=True)
-    if kinds:
-        table.add_column("kind", no_wrap=True)
-    for at in shown_points(curve):
-        table.add_row(x_text(curve, at), value_text(curve, at), interval_text(curve, at), *kinds[at : at + 1])
-    console.print(table)

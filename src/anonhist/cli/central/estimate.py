@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.properties import OPTIONS
+from anonhist.catalogue.properties import OPTIONS, PROPERTIES
 from anonhist.cli.arguments import privacy_unit, whole_number
-from anonhist.cli.options import option_word
-from anonhist.cli.reading import profile_of_source, released_source, tell_operator
+from anonhist.cli.decorators import catalogue_options, option_word
+from anonhist.cli.options import csv_output_option, force_option, level_option, promise_options, reading_options
+from anonhist.cli.reading import READING, Reading, profile_of_source, released_source, tell_operator
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import csv_target
-from anonhist.errors import UsageError
+from anonhist.errors import UsageError, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
@@ -41,26 +44,82 @@ _BOUNDED = (
 _FROM_RELEASE = "make a release with 'anonhist release', and estimate from its file, which costs nothing more"
 # Ratios: one item may change them by more than any number that does not grow with the data.
 _UNBOUNDED = ("chao-shen", "pml", "chao1", "chao1-inext", "ace", "chao-lee")
+_SECTIONS = {
+    "What to estimate": (*OPTIONS, "level"),
+    "What to read": READING,
+    "What to promise, for a private estimate": (
+        "epsilon",
+        "unit",
+        "max_per_user",
+        "max_count",
+        "relation",
+        "public_items",
+    ),
+    "What to write": ("output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist estimate entropy data.parquet --label query
+anonhist estimate support-size data.csv --label species --method chao1 --level 0.99
+anonhist estimate support-coverage data.csv --label word --draws 200000
+anonhist estimate entropy data.csv --label query --epsilon 1 --alphabet-size 100000
+anonhist estimate all release.json
+"""
+_MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
+_MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
+# The sign keeps click from filling the lines below it.
+_HELP = f"""Estimate what the data say of the distribution behind them.
+
+How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard passwords
+are to guess: a number, its interval, its method and what that assumes.
+
+\b
+PROPERTY is one of
+{chr(10).join(f"  {name:<22}  {meaning}" for name, meaning in _MEANINGS.items())}
+
+SOURCE is read as by 'anonhist release'; from a released .json or .parquet file estimates are private and free.
+"""
 
 
-def run_estimate(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES, help=_HELP)
+@click.argument("property_", metavar="PROPERTY", type=click.Choice(tuple(_MEANINGS)))
+@click.argument("source")
+@catalogue_options(OPTIONS)
+@level_option("Probability with which the interval is meant to hold the truth.")
+@click.option(
+    "--epsilon",
+    metavar="E",
+    help="Make the estimate private, and spend so much on it. Without it numbers are exact and not private.",
+)
+@reading_options
+@promise_options
+@click.option(
+    "--public-items",
+    metavar="N",
+    help="The number of items, if everybody knows it.",
+)
+@csv_output_option
+@force_option
+@click.option("--quiet", is_flag=True, help="Say nothing but errors, and that numbers are not private.")
+def estimate(
     *,
     property_: str,
     source: str,
-    epsilon: str | None,
+    own: dict[str, Any],
     level: float,
+    reading: Reading,
+    epsilon: str | None,
+    unit: str | None,
+    max_per_user: int | None,
+    max_count: int | None,
+    relation: str,
     public_items: str | None,
     output: str | None,
     force: bool,
     quiet: bool,
-    unit: str | None,
-    max_count: int | None,
-    relation: str,
-    **others: Any,
 ) -> None:
-    """Check everything that can be checked, then read, estimate, print and write."""
-    protected = privacy_unit(unit, max_per_user=others["max_per_user"], max_count=max_count)
-    options = _own_options(others)
+    """Check everything that can be checked, then read, estimate, print and write; the help is above."""
+    protected = privacy_unit(unit, max_per_user=max_per_user, max_count=max_count)
+    options = _own_options(own)
     if epsilon is None:
         _check_not_private(unit, relation, public_items)
         ask = _question(property_, options, level)
@@ -87,12 +146,14 @@ def run_estimate(
     with progress_bars("Estimating", shown=not quiet) as bars:
         if data is None:
             notify = None if quiet else remarks.append
-            data = profile_of_source(source, others, unit=protected, notify=notify, progress=bars.reading)
+            data = profile_of_source(
+                source, reading, max_per_user=max_per_user, unit=protected, notify=notify, progress=bars.reading
+            )
         found = ask(data, bars.working)
     tell_operator(remarks, quiet=quiet or not is_private)
     write_estimates(found, target, force=force, quiet=quiet)
-    if epsilon is not None and not quiet and others["max_per_user"] is not None:
-        click.echo(_BOUNDED.format(bound=others["max_per_user"]), err=True)
+    if epsilon is not None and not quiet and max_per_user is not None:
+        click.echo(_BOUNDED.format(bound=max_per_user), err=True)
     if epsilon is not None and not quiet and _sampling_is_most(found[0][1]):
         from anonhist.cli.central.by_release import commands_by_release
 
@@ -111,19 +172,20 @@ def _sampling_is_most(estimate: Estimate) -> bool:
 def _question(name: str, options: dict[str, Any], level: float) -> Question:
     """Return what is asked of data, or of a release."""
     from anonhist.numeric.pulse import tell_share
-    from anonhist.properties.catalogue import PROPERTIES, estimate_all
+    from anonhist.properties.catalogue import PROPERTIES as KNOWN
+    from anonhist.properties.catalogue import estimate_all
 
     if name == EVERYTHING:
-        foreign = sorted(options.keys() - {"alphabet_size", "draws", "base"})
+        foreign = sorted(options.keys() - signature(estimate_all).parameters)
         if foreign:
             message = f"`{foreign[0]}` does not belong to all; leave it out."
             raise UsageError(message)
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
-    PROPERTIES[name].check(name, options)
+    KNOWN[name].check(name, options)
 
     def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
         with tell_share(progress, 0.0, 1.0):
-            return [(name, PROPERTIES[name].estimate(data, level=level, **options))]
+            return [(name, KNOWN[name].estimate(data, level=level, **options))]
 
     return answer
 
@@ -146,9 +208,8 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
     return lambda data, _: [(name, known.estimate(data, level=level, **promise, **options))]
 
 
-def _own_options(others: dict[str, Any]) -> dict[str, Any]:
-    """Take out of the options those of properties that were given, as the functions call them."""
-    given = {name: others.pop(name) for name in OPTIONS}
+def _own_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return those options of properties that were given, as the functions call them."""
     return {name: _read(name, value) for name, value in given.items() if value is not None}
 
 

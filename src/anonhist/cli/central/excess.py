@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonhist.cli.arguments import whole_number
-from anonhist.cli.options import all_options
+from anonhist.cli.decorators import all_options
 from anonhist.errors import UsageError
 
 if TYPE_CHECKING:

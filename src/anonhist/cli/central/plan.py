@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.options import csv_output_option, force_option, planned_unit_options
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.tables import csv_of
 from anonhist.errors import UsageError
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
@@ -17,13 +19,39 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms import PlanRow
     from anonhist.mechanisms.planning import Shape
-    from anonhist.profiles import Profile
 
 
 HEADER = ("epsilon", "mechanism", "items", "sorted_l1", "standard_error", "relative_error")
+_SECTIONS = {
+    "What to plan for": ("items", "epsilon", "shape", "like"),
+    "What to promise": ("unit", "max_per_user", "max_count", "relation"),
+    "What to write": ("output", "force"),
+}
+_EXAMPLES = """
+anonhist plan --items 1e9 --epsilon 0.1,1,2
+anonhist plan --like release.json --items 1e6 --epsilon 1
+"""
 
 
-def run_plan(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.option("--items", metavar="N", help="How many items to plan for, such as 1e9; needed without --like.")
+@click.option(
+    "--epsilon",
+    required=True,
+    metavar="E,E,…",
+    help="How much privacy to spend, or several amounts to compare: 0.1,1,2.",
+)
+@click.option(
+    "--shape",
+    type=click.Choice(("zipf", "worst")),
+    help="What the data look like: zipf, where the k-th most frequent label has a k-th of the items of the first, or "
+    "worst, the hardest data there are.  [default: zipf]",
+)
+@click.option("--like", metavar="RELEASE", help="Take size and shape of a released .json or .parquet file instead.")
+@planned_unit_options
+@csv_output_option
+@force_option
+def plan(
     *,
     items: str | None,
     epsilon: str,
@@ -36,7 +64,11 @@ def run_plan(
     output: str | None,
     force: bool,
 ) -> None:
-    """Simulate releases of public data and print what they would cost in accuracy."""
+    """Say how accurate a release would be, before touching any data.
+
+    The expected error is in items: how many would have to be moved from label to label, added or removed to turn one
+    profile into the other, not minding names.
+    """
     epsilons = [part.strip() for part in epsilon.split(",")]
     for part in epsilons:
         parse_epsilon(part)
@@ -80,7 +112,7 @@ def _plan_rows(
     from anonhist.mechanisms import plan
     from anonhist.numeric.pulse import tell_share
 
-    model: Shape | Profile = shape
+    model: dict[str, Any] = {"items": items, "shape": shape}
     protected = unit or PrivacyUnit.item()
     if like is not None:
         from anonhist.formats.reading import read_release
@@ -88,12 +120,12 @@ def _plan_rows(
         profile = read_release(like).profile
         protected = unit or profile.unit
         # The file is public, so any unit may be planned for, less than its own too.
-        model = profile.with_unit(protected)
+        model["shape"] = profile.with_unit(protected)
     rows: list[PlanRow] = []
     with progress_bar("Simulating") as bar:
         for done, each in enumerate(epsilons):
             with tell_share(bar, done / len(epsilons), (done + 1) / len(epsilons)):
-                rows.extend(plan(epsilons=[each], items=items, shape=model, unit=protected, relation=relation))
+                rows.extend(plan(epsilons=[each], **model, unit=protected, relation=relation))
     return rows
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonhist.catalogue.randomizers import OPTIONS
+from anonhist.catalogue.randomizers import OPTIONS, RANDOMIZERS
 from anonhist.cli.arguments import whole_number
-from anonhist.cli.options import option_word
+from anonhist.cli.decorators import catalogue_options, option_word
+from anonhist.cli.options import force_option, quiet_option
 from anonhist.cli.output import print_whole
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
@@ -19,11 +21,45 @@ if TYPE_CHECKING:
     from anonhist.local.surveys.survey import Survey
 
 DEFAULT_OUTPUT = "survey.json"
+_SECTIONS = {
+    "What to promise": ("epsilon",),
+    "What to ask for": ("alphabet", "alphabet_size", "other"),
+    "How to randomise": ("mechanism", *OPTIONS),
+    "What to write": ("title", "output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist local new --mechanism subset-selection --alphabet words.txt --epsilon 1 -o survey.json
+anonhist local new --mechanism k-rr --alphabet-size 10 --epsilon 2 -o survey.json
+anonhist local new --mechanism o-rr --buckets 256 --cohorts 8 --key pets --epsilon 4 -o survey.json
+"""
 
 
-def run_new(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.option(
+    "--mechanism",
+    required=True,
+    metavar="NAME",
+    type=click.Choice(tuple(RANDOMIZERS)),
+    help="How values are randomised; 'anonhist local recommend' says which errs least. A wrong name lists them.",
+)
+@click.option("--epsilon", metavar="E", help="What one report may cost the person who sends it, such as 1; no default.")
+@click.option("--alphabet", metavar="FILE", help="File of all values there can be, one a line.")
+@click.option("--alphabet-size", metavar="K", help="Instead: values are the whole numbers from 0 to K - 1.")
+@click.option("--other", metavar="LABEL", help="What stands for every value outside of --alphabet; else it is refused.")
+@catalogue_options(OPTIONS)
+@click.option("--title", default="", metavar="TEXT", help="Name of the survey; surveys with other names do not mix.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.json",
+    help="Where to write; by default survey.json, or standard output in a pipe.",
+)
+@force_option
+@quiet_option
+def new(
     *,
     mechanism: str,
+    own: dict[str, str | None],
     epsilon: str | None,
     alphabet: str | None,
     alphabet_size: str | None,
@@ -32,9 +68,11 @@ def run_new(
     output: str | None,
     force: bool,
     quiet: bool,
-    **parameters: str | None,
 ) -> None:
-    """Check everything that can be checked, then make the survey and write it."""
+    """Make a survey: the public configuration that all devices and servers share.
+
+    It says how values are randomised and what that promises. Everybody may read it.
+    """
     target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.formats.atomic import check_free
     from anonhist.formats.surveys import survey_text
@@ -45,7 +83,7 @@ def run_new(
         check_ending(target, endings=(".json",), what="A survey is")
         check_free(target, overwrite=force)
     known = parameter_names(mechanism)
-    given = _parameters(mechanism, known, parameters)
+    given = _parameters(mechanism, known, own)
     if takes_epsilon(mechanism):
         if epsilon is None:
             raise UsageError("Say what a report may cost, such as --epsilon 1; there is no default.")

@@ -8,16 +8,30 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import whole_number
+from anonhist.cli.options import csv_output_option, force_option, quiet_option
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.tables import csv_of
-from anonhist.cli.targets import STDOUT
+from anonhist.cli.targets import STDOUT, csv_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEADER = ("mechanism", "standard_error", "mean_squared_error", "report_bytes", "decode_cost", "note")
+_EXAMPLES = """
+anonhist local recommend --alphabet-size 1000 --epsilon 1 --users 1e6
+anonhist local recommend --alphabet-size 22000 --epsilon 5 --users 1e4 --max-bytes 4
+"""
 
 
-def run_recommend(
+@click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
+@click.option("--alphabet-size", required=True, metavar="K", help="How many values there can be.")
+@click.option("--epsilon", required=True, metavar="E", help="What one report may cost, such as 1.")
+@click.option("--users", required=True, metavar="N", help="How many people will report, such as 1e6.")
+@click.option("--max-bytes", metavar="B", help="How large a report may be at most.")
+@csv_output_option
+@force_option
+@quiet_option
+def recommend(
     *,
     alphabet_size: str,
     epsilon: str,
@@ -27,12 +41,10 @@ def run_recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Compare, print and write."""
+    """Say which mechanism to take, from its expected error and the size of reports."""
     size = whole_number(alphabet_size, name="--alphabet-size") or 0
     people = whole_number(users, name="--users") or 0
     most = whole_number(max_bytes, name="--max-bytes")
-    from anonhist.cli.targets import csv_target
-
     target = csv_target("-", output, what="A recommendation is", force=force)
     from anonhist.local.recommendation import recommend
 

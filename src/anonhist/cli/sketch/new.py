@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.options import RELATIONS, force_option, max_per_user_option, quiet_option
+from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.sketch.unit import unit_option
 from anonhist.cli.text_lines import labels_in
 from anonhist.errors import UsageError
 
@@ -15,14 +18,71 @@ if TYPE_CHECKING:
     from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
     from anonhist.sketches.shares import NoiseShare
 
-# What --like takes from another sketch.
-_TAKEN = (
-    *("--sampling-rate", "--key", "--unit", "--max-per-user", "--users-in", "--relation"),
-    *("--honest-parties", "--session", "--adversary"),
+_SECTIONS = {
+    "What to count": ("buckets", "alphabet", "sampling_rate", "key", "like"),
+    "What to promise": (
+        *("epsilon", "unit", "max_per_user", "users_in", "relation"),
+        *("honest_parties", "session", "adversary"),
+    ),
+    "What to write": ("output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist sketch new --buckets 1e6 --epsilon 1 -o day1.sketch
+anonhist sketch new --like day1.sketch -o day2.sketch
+anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users.sketch
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.option("--buckets", metavar="B", help="Labels are not known: how many counters to throw them into, such as 1e6.")
+@click.option("--alphabet", metavar="FILE", help="Labels are known: file of all there can be, one a line.")
+@click.option(
+    "--like",
+    metavar="SKETCH",
+    help="Take all this from another sketch, so that both can be merged; the noise is drawn anew.",
 )
-
-
-def run_new(
+@click.option(
+    "--sampling-rate",
+    metavar="S",
+    help="Count only a share of all labels, chosen by their hash, such as 1/10; that alone makes nothing private.",
+)
+@click.option(
+    "--key",
+    metavar="TEXT",
+    help="Public text from which the hashes are made, chosen before the data.  [default with --buckets: random]",
+)
+@click.option("--epsilon", metavar="E", help="What the sketch may cost in all, such as 1; no default.")
+@unit_option
+@max_per_user_option
+@click.option(
+    "--users-in",
+    type=click.Choice(("every-sketch", "one-sketch")),
+    help="With --max-per-user: a user may have as many items in every sketch that is merged, so that budgets add up, "
+    "or, as everybody knows, is in one of them only.  [default: every-sketch]",
+)
+@click.option(
+    "--relation",
+    type=click.Choice(RELATIONS),
+    help="What may not show: that one unit was added or removed, or that one was exchanged for another (twice the "
+    "noise).  [default: add-or-remove]",
+)
+@click.option(
+    "--honest-parties",
+    metavar="H",
+    help="Draw only a share of the noise, one of H: the sum of the sketches is private if H parties besides the "
+    "adversary do so, no single one is. Nobody may see one before they are added under encryption.",
+)
+@click.option("--session", metavar="NAME", help="With --honest-parties: what is added up; the same for all parties.")
+@click.option(
+    "--adversary",
+    type=click.Choice(("party", "outsider")),
+    help="With --honest-parties: from whom to protect, also from the parties, each of which knows its own share, or "
+    "from outsiders only.  [default: party]",
+)
+@click.option("-o", "--output", required=True, metavar="FILE.sketch", help="Where to write the sketch.")
+@force_option
+@quiet_option
+def new(
     *,
     buckets: str | None,
     alphabet: str | None,
@@ -41,7 +101,10 @@ def run_new(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Check everything that can be checked, then draw the noise and write."""
+    """Make a sketch of no data yet, with all its noise.
+
+    Give one of --buckets, --alphabet and --like.
+    """
     if sum(each is not None for each in (buckets, alphabet, like)) != 1:
         raise UsageError("Say what to count: one of --buckets B, --alphabet FILE and --like SKETCH.")
     from anonhist.cli.targets import check_target
@@ -54,8 +117,18 @@ def run_new(
         if source is not None:
             check_target(source, output, force=force)
     if like is not None:
-        own = (sampling_rate, key, unit, max_per_user, users_in, relation, honest_parties, session, adversary)
-        made = _alike(like, epsilon, [name for name, given in zip(_TAKEN, own, strict=True) if given is not None])
+        taken = {
+            "--sampling-rate": sampling_rate,
+            "--key": key,
+            "--unit": unit,
+            "--max-per-user": max_per_user,
+            "--users-in": users_in,
+            "--relation": relation,
+            "--honest-parties": honest_parties,
+            "--session": session,
+            "--adversary": adversary,
+        }
+        made = _alike(like, epsilon, [option for option, given in taken.items() if given is not None])
     else:
         if epsilon is None:
             raise UsageError("Say what the sketch may cost, such as --epsilon 1; there is no default.")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from anonhist.cli.arguments import privacy_unit, whole_number
+from anonhist.cli.options import csv_output_option, force_option, max_per_user_option, quiet_option, relation_option
+from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.sketch.unit import unit_option
 from anonhist.cli.tables import csv_of
 from anonhist.cli.targets import STDOUT, csv_target
 from anonhist.privacy import NeighboringRelation
@@ -16,9 +19,28 @@ if TYPE_CHECKING:
     from anonhist.sketches.recommendation import BucketRecommendation
 
 HEADER = ("buckets", "load", "bytes", "labels_error", "prevalences_error", "prevalences_error_uncertainty")
+_EXAMPLES = """
+anonhist sketch recommend --labels 1e6 --epsilon 1
+anonhist sketch recommend --labels 1e7 --epsilon 0.5 --max-bytes 1e7
+"""
 
 
-def run_recommend(
+@click.command(cls=SectionedCommand, sections={}, epilog=_EXAMPLES)
+@click.option(
+    "--labels",
+    required=True,
+    metavar="M",
+    help="About how many different labels there will be, such as 1e6: a guess that says nothing of the data.",
+)
+@click.option("--epsilon", required=True, metavar="E", help="What the sketch may cost in all, such as 1; no default.")
+@unit_option
+@max_per_user_option
+@relation_option
+@click.option("--max-bytes", metavar="B", help="How large the counters may be, such as 8e6.")
+@csv_output_option
+@force_option
+@quiet_option
+def recommend(
     *,
     labels: str,
     epsilon: str,
@@ -30,7 +52,10 @@ def run_recommend(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Simulate, print and write."""
+    """Say how many buckets to take for labels that cannot be listed, from expected errors.
+
+    Errors are simulated for labels with prevalences that fall as one over the square of the count.
+    """
     number = whole_number(labels, name="--labels") or 0
     most = whole_number(max_bytes, name="--max-bytes")
     protected = privacy_unit(unit, max_per_user=max_per_user, max_count=None)

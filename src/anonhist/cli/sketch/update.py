@@ -1,20 +1,56 @@
-"""``anonhist sketch update`` and ``merge``: more data into a sketch, several sketches into one."""
+"""``anonhist sketch update``: more data into a sketch."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Literal
+from typing import Literal, get_args
 
 import click
 
 from anonhist.cli.arguments import one_character
+from anonhist.cli.options import delimiter_option, label_option, no_header_option, quiet_option, table_option
 from anonhist.cli.reading import tell_operator
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT
-from anonhist.errors import UsageError
+
+Format = Literal["events", "labels", "counts"]
+_SECTIONS = {
+    "What to read": ("label", "count", "user", "ignore_unknown", "table", "format_", "delimiter", "no_header"),
+    "What to say": ("quiet",),
+}
+_EXAMPLES = """
+anonhist sketch update day1.sketch events.parquet --label query
+anonhist sketch update day1.sketch 'logs/*.csv.gz' counted.csv --label query
+cut -f3 access.log | anonhist sketch update day1.sketch - --format labels
+anonhist sketch update users.sketch log.parquet --label query --user account
+"""
 
 
-def run_update(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.argument("path", metavar="SKETCH")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@label_option
+@click.option("--count", metavar="COLUMN", help="Column that says how many items a row stands for; else each is one.")
+@click.option(
+    "--user",
+    metavar="COLUMN",
+    help="Column of users, for a sketch that protects users: of each, no more rows are counted than it says.",
+)
+@click.option("--ignore-unknown", is_flag=True, help="Leave out labels that the sketch does not list; else it refuses.")
+@table_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(get_args(Format)),
+    help="What a row is: an event, a label and nothing else, or a label with its count. By default the header decides "
+    "(label,count is known), and JSON lines are events. Of standard input say this (labels: one a line), or --label "
+    "for CSV.",
+)
+@delimiter_option
+@no_header_option
+@quiet_option
+def update(
     *,
     path: str,
     sources: tuple[str, ...],
@@ -23,12 +59,19 @@ def run_update(
     user: str | None,
     ignore_unknown: bool,
     table: str | None,
-    format_: Literal["events", "labels", "counts"] | None,
+    format_: Format | None,
     delimiter: str | None,
     no_header: bool,
     quiet: bool,
 ) -> None:
-    """Count all sources in the file of a sketch, or leave it as it is."""
+    """Count labels in a sketch: its file changes, all at once or not at all.
+
+    SOURCE is a file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, a database, or - for standard input:
+    with --format labels a stream of any length, or CSV of which the --label is named.
+
+    Updates of one file wait for each other. With --user, a user's rows must all come in one call. Whoever sees the
+    sketch, or a profile made of it, before an update and again after it, can learn what was counted in between.
+    """
     from anonhist.cli.progress import progress_bar, stream_bar
     from anonhist.formats.sketch_in_place import sketch_in_place
     from anonhist.ingest.sketches import check_sources, update_sketch
@@ -61,28 +104,6 @@ def run_update(
     tell_operator(remarks, quiet=quiet)
     if not quiet:
         click.echo(f"Wrote {path}.")
-
-
-def run_merge(*, sources: tuple[str, ...], output: str, force: bool, quiet: bool) -> None:
-    """Check what can be checked, then add sketch to sketch."""
-    if len(sources) < 2:
-        raise UsageError("Name two sketches at least, to merge them.")
-    from anonhist.cli.targets import check_target
-    from anonhist.formats.sketches import read_sketch
-    from anonhist.formats.writing import check_ending, write
-
-    check_ending(output, endings=(".sketch",), what="A sketch is")
-    for source in sources:
-        check_target(source, output, force=force)
-    merged = read_sketch(sources[0])
-    for source in sources[1:]:
-        merged.merge(read_sketch(source))
-    write(merged, output, overwrite=force)
-    if not quiet:
-        from anonhist.cli.sketch.display import say
-
-        say(merged)
-        click.echo(f"Wrote {output}.")
 
 
 def _counting(place: int, sources: int) -> str:

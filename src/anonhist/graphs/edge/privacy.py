@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -9,13 +10,13 @@ from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
 from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
-from anonhist.graphs.graph import Degrees, Graph
 from anonhist.mechanisms import MECHANISM_NAMES, choose
 from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.mechanisms.names import check_name, named_mechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
+    from anonhist.graphs.graph import Degrees, Graph
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.mechanisms import CentralMechanism
     from anonhist.privacy import EpsilonLike
@@ -55,26 +56,13 @@ class EdgePrivacy:
     def __post_init__(self) -> None:
         check_relation(self.relation)
 
-    def check(self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object) -> None:
-        """Refuse what no graph of this policy could be released with, before one is read.
-
-        Raises
-        ------
-        UsageError
-            As :func:`release_degrees` would, whatever the edges are.
-        """
+    def prepare(
+        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
+    ) -> PreparedEdges:
+        """Make what releases a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         del nodes_listed
-        self._central(policy, epsilon, mechanism)
-
-    def release(
-        self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None
-    ) -> Release:
-        """Release the degrees; see :func:`release_degrees`."""
-        if not isinstance(graph, Graph | Degrees):
-            message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
-            raise UsageError(message)
-        central, reason = self._central(graph.policy, epsilon, mechanism)
-        return EdgeMechanism(central, graph.policy, self.public_nodes).release(graph, source=source, reason=reason)
+        central, reason = self._central(policy, epsilon, mechanism)
+        return PreparedEdges(EdgeMechanism(central, policy, self.public_nodes), reason)
 
     def _central(
         self, policy: EdgePolicy, epsilon: EpsilonLike, mechanism: object
@@ -115,3 +103,23 @@ class EdgePrivacy:
             "public_items": self.public_nodes * largest,
         }
         return {needed: numbers[needed]}
+
+
+@dataclass(frozen=True)
+class PreparedEdges:
+    """All of a release with edge privacy but the graph.
+
+    Attributes
+    ----------
+    mechanism
+        What releases the degrees.
+    reason
+        Why this one; None where it was asked for.
+    """
+
+    mechanism: EdgeMechanism
+    reason: str | None
+
+    def release(self, graph: Graph | Degrees, *, source: RandomSource | None = None) -> Release:
+        """Spend the budget once on private degrees."""
+        return self.mechanism.release(graph, source=source, reason=self.reason)

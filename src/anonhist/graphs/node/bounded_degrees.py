@@ -1,25 +1,22 @@
-"""Node privacy: how degrees are bounded and released, and the way from that to a release."""
+"""Node privacy: how degrees are bounded and released."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Literal, SupportsIndex, get_args
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen
-from anonhist.graphs.graph import Graph
 from anonhist.graphs.node.bounding import named_bounding
 from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, parse_candidates
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.mechanism import NEEDS_NODES
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
-from anonhist.graphs.node.projection import project_each
+from anonhist.graphs.node.prepared import PreparedNodes
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
-from anonhist.mechanisms.basis.setting import without_sizes
-from anonhist.privacy import parse_epsilon, parse_whole_number, short_decimal
+from anonhist.privacy import parse_epsilon, parse_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from anonhist.graphs.node.mechanism import NodeMechanism
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.privacy import EpsilonLike, NeighboringRelation
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
@@ -47,7 +42,7 @@ def parse_method(given: object, *, name: str) -> MethodName:
     raise UsageError(message)
 
 
-def _max_degree(given: SupportsIndex | str) -> int | str:
+def _max_degree(given: SupportsIndex | Literal["auto"]) -> int | Literal["auto"]:
     if isinstance(given, str):
         if given != "auto":
             message = f"`max_degree` must be a whole number or 'auto', not {given!r:.80}."
@@ -94,7 +89,9 @@ class BoundedDegrees:
     'auto'
     """
 
-    max_degree: Converted[SupportsIndex | str, int | str] = converted(_max_degree, default="auto")
+    max_degree: Converted[SupportsIndex | Literal["auto"], int | Literal["auto"]] = converted(
+        _max_degree, default="auto"
+    )
     method: MethodName = "auto"
     bounding: BoundingName = "projection"
     choice_share: Converted[EpsilonLike, Fraction] = converted(_choice_share, default=CHOICE_SHARE)
@@ -104,28 +101,10 @@ class BoundedDegrees:
         parse_method(self.method, name="method")
         named_bounding(self.bounding)
 
-    def release(
-        self, graph: object, *, epsilon: EpsilonLike, relation: NeighboringRelation, source: RandomSource | None = None
-    ) -> Release:
-        """Choose θ where it was not given, then release the degrees; see :func:`release_degrees`."""
-        if not isinstance(graph, Graph):
-            raise UsageError(
-                "Node privacy needs the edges, not only how many each node has: read them with read_edges (a Graph)."
-            )
-        choice, ready = self.ready(graph.policy, epsilon, relation, nodes_listed=graph.nodes_listed)
-        if choice is None:
-            (mechanism,) = ready.values()
-        else:
-            with without_sizes():
-                kept = {bound: int(degrees.sum()) for bound, degrees in project_each(graph, choice.candidates).items()}
-            noise = {bound: mechanism.predicted_error for bound, mechanism in ready.items()}
-            mechanism = replace(ready[choice.draw(kept, noise, relation, source=source)], choice=choice)
-        return mechanism.release(graph, source=source, reason=self._reason(mechanism))
-
-    def ready(
+    def prepare(
         self, policy: EdgePolicy, epsilon: EpsilonLike, relation: NeighboringRelation, *, nodes_listed: bool
-    ) -> tuple[DegreeChoice | None, dict[int, NodeMechanism]]:
-        """Return how θ is to be chosen, None where it is given, and the mechanism for each θ.
+    ) -> PreparedNodes:
+        """Make the mechanism for each θ that may be chosen, or for the one that is given.
 
         Raises
         ------
@@ -140,8 +119,10 @@ class BoundedDegrees:
         if self.method == "cumulative" and not nodes_listed:
             raise UsageError(NEEDS_NODES)
         budget, direction = parse_epsilon(epsilon), policy.direction
+        why = "predicted to err least" if self.method == "auto" else "asked for"
         if isinstance(self.max_degree, int):
-            return None, {self.max_degree: self._best(budget, self.max_degree, direction, relation, nodes_listed)}
+            best = self._best(budget, self.max_degree, direction, relation, nodes_listed)
+            return PreparedNodes({self.max_degree: best}, None, nodes_listed, why)
         spent = budget * self.choice_share
         ready: dict[int, NodeMechanism] = {}
         refusals: list[UsageError] = []
@@ -153,7 +134,7 @@ class BoundedDegrees:
                 refusals.append(error)
         if not ready:
             raise refusals[0]
-        return DegreeChoice(spent, tuple(ready)), ready
+        return PreparedNodes(ready, DegreeChoice(spent, tuple(ready)), nodes_listed, why)
 
     def _best(
         self,
@@ -189,13 +170,3 @@ class BoundedDegrees:
         if not made:
             raise refusals[0]
         return min(made, key=lambda mechanism: mechanism.predicted_error)
-
-    def _reason(self, mechanism: NodeMechanism) -> str:
-        edges = "1 edge" if mechanism.max_degree == 1 else f"{mechanism.max_degree:,} edges"
-        bound = f"No node keeps more than {edges}"
-        picked = f", chosen privately with {short_decimal(mechanism.choice.epsilon)}" if mechanism.choice else ""
-        why = "predicted to err least" if self.method == "auto" else "asked for"
-        return (
-            f"{bound}{picked}: errors and intervals are those of noise, not of edges left out. Mechanism "
-            f"{mechanism.method}, {why}."
-        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -63,7 +64,7 @@ class PartitionDegrees(NodeMechanism):
         super().__post_init__()
         self.central  # noqa: B018  # refuses what is impossible
 
-    @property
+    @cached_property
     def central(self) -> CentralMechanism:
         """The mechanism for profiles."""
         budget = self._rate(self.epsilon, self.unit.max_distance) * self.l1_sensitivity

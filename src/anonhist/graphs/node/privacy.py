@@ -10,10 +10,9 @@ from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.privacy import NeighboringRelation
 
 if TYPE_CHECKING:
+    from anonhist.graphs.node.prepared import PreparedNodes
     from anonhist.graphs.policy import EdgePolicy
     from anonhist.privacy import EpsilonLike
-    from anonhist.randomness import RandomSource
-    from anonhist.releases import Release
 
 
 @dataclass(frozen=True)
@@ -42,25 +41,10 @@ class NodePrivacy:
     def __post_init__(self) -> None:
         check_relation(self.relation)
 
-    def check(self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object) -> None:
-        """Refuse what no graph of this policy could be released with, before one is read.
-
-        Raises
-        ------
-        UsageError
-            As :func:`release_degrees` would, whatever the edges are.
-        """
-        _bounded(mechanism).ready(policy, epsilon, self.relation, nodes_listed=nodes_listed)
-
-    def release(
-        self, graph: object, *, epsilon: EpsilonLike, mechanism: object, source: RandomSource | None = None
-    ) -> Release:
-        """Release the degrees; see :func:`release_degrees`."""
-        return _bounded(mechanism).release(graph, epsilon=epsilon, relation=self.relation, source=source)
-
-
-def _bounded(mechanism: object) -> BoundedDegrees:
-    """Return how degrees are to be released; the name of a method stands for that method with all defaults."""
-    if isinstance(mechanism, BoundedDegrees):
-        return mechanism
-    return BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
+    def prepare(
+        self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
+    ) -> PreparedNodes:
+        """Make what releases a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        if not isinstance(mechanism, BoundedDegrees):
+            mechanism = BoundedDegrees(method=parse_method(mechanism, name="mechanism"))
+        return mechanism.prepare(policy, epsilon, self.relation, nodes_listed=nodes_listed)

@@ -5,7 +5,7 @@ from anonhist.local.decoding.decoder import Decoded, Decoder
 from anonhist.local.decoding.early import EarlyStopped
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
-from anonhist.local.decoding.names import CORRECTIONS, DECODERS, as_correction, as_decoder
+from anonhist.local.decoding.names import CORRECTIONS, DECODERS, CorrectionName, DecoderName, as_correction, as_decoder
 from anonhist.local.decoding.normalized import Normalized
 from anonhist.local.decoding.projected import Projected
 from anonhist.local.decoding.significance import (
@@ -26,8 +26,10 @@ __all__ = [
     "Channel",
     "ConstrainedLeastSquares",
     "Correction",
+    "CorrectionName",
     "Decoded",
     "Decoder",
+    "DecoderName",
     "EarlyStopped",
     "Holm",
     "MaximumLikelihood",

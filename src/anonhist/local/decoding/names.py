@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from anonhist.errors import UsageError
 from anonhist.local.decoding.decoder import Decoder
 from anonhist.local.decoding.early import EarlyStopped
@@ -12,6 +14,8 @@ from anonhist.local.decoding.projected import Projected
 from anonhist.local.decoding.significance import BenjaminiHochberg, Bonferroni, Correction, Holm
 from anonhist.local.decoding.unbiased import Unbiased
 
+DecoderName = Literal["projected", "normalized", "unbiased", "mle", "em", "least-squares"]
+CorrectionName = Literal["holm", "bonferroni", "benjamini-hochberg"]
 DECODERS: dict[str, type[Decoder]] = {
     each.name: each
     for each in (Projected, Normalized, Unbiased, MaximumLikelihood, EarlyStopped, ConstrainedLeastSquares)
@@ -19,7 +23,7 @@ DECODERS: dict[str, type[Decoder]] = {
 CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, Bonferroni, BenjaminiHochberg)}
 
 
-def as_decoder(decoder: str | Decoder) -> Decoder:
+def as_decoder(decoder: DecoderName | Decoder) -> Decoder:
     """Return a decoder as it is, or the one of that name with its default settings.
 
     Raises
@@ -40,7 +44,7 @@ def as_decoder(decoder: str | Decoder) -> Decoder:
     return DECODERS[decoder]()
 
 
-def as_correction(correction: str | Correction) -> Correction:
+def as_correction(correction: CorrectionName | Correction) -> Correction:
     """Return a correction as it is, or the one of that name.
 
     Raises

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.reports import Column
@@ -182,8 +182,8 @@ class LocalHashing(PureSurvey):
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: str | Decoder = "projected",
-        correction: str | Correction = "holm",
+        decoder: DecoderName | Decoder = "projected",
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each value is among those who reported, as :meth:`ClosedSurvey.estimate`.
@@ -285,7 +285,7 @@ def _variance(num_buckets: int, epsilon: float) -> float:
     return (gap + num_buckets) ** 2 / (gap**2 * (num_buckets - 1))
 
 
-def refuse_least_squares(decoder: str | Decoder) -> None:
+def refuse_least_squares(decoder: DecoderName | Decoder) -> None:
     """Refuse a decoder that compares shares of reports, where almost every report is the only one of its kind.
 
     Raises

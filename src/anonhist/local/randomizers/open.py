@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from anonhist.local.cohorts.counts import CohortCounts
     from anonhist.local.cohorts.hash_functions import Cohorts
-    from anonhist.local.decoding import Correction, Decoder
+    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.tally import Tally
@@ -219,8 +219,8 @@ class CohortSurvey(Survey):
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: str | Decoder | None = None,
-        correction: str | Correction = "holm",
+        decoder: DecoderName | Decoder | None = None,
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each candidate is among those who reported.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.alphabet import AlphabetLike
     from anonhist.local.surveys.tally import Tally
     from anonhist.numeric import ExponentialQuotient
@@ -92,8 +92,8 @@ class ClosedSurvey(Survey):
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: str | Decoder = "projected",
-        correction: str | Correction = "holm",
+        decoder: DecoderName | Decoder = "projected",
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each value is among those who reported.
@@ -105,7 +105,8 @@ class ClosedSurvey(Survey):
         candidates
             The labels of interest; all by default.
         decoder
-            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"`` or ``"mle"``.
+            ``"projected"`` (nearest distribution), ``"normalized"``, ``"unbiased"``, ``"least-squares"``, ``"mle"`` or
+            ``"em"`` (EM, stopped early).
         correction
             For testing many values at once: ``"holm"``, ``"bonferroni"`` or ``"benjamini-hochberg"``.
         level

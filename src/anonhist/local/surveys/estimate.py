@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.local.decoding import Channel, Correction, Decoder
+    from anonhist.local.decoding import Channel, Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.limits import Limits
     from anonhist.privacy import Guarantee
 
@@ -143,8 +143,8 @@ def decode_raw(
     users: int,
     complete: bool,
     channel: Callable[[], tuple[Channel, NDArray[np.int64]]],
-    decoder: str | Decoder,
-    correction: str | Correction,
+    decoder: DecoderName | Decoder,
+    correction: CorrectionName | Correction,
     level: float,
     guarantee: Guarantee,
     sharing: float = 1.0,

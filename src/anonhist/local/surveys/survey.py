@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from anonhist.local.decoding import Correction, CorrectionName, Decoder, DecoderName
     from anonhist.local.surveys.estimate import FrequencyEstimate
     from anonhist.local.surveys.forgery import ForgedWeight
     from anonhist.local.surveys.reports import Column
@@ -381,8 +382,8 @@ class Survey(ABC):
         tally: Tally,
         *,
         candidates: Iterable[str] | None = None,
-        decoder: str = "projected",
-        correction: str = "holm",
+        decoder: DecoderName | Decoder = "projected",
+        correction: CorrectionName | Correction = "holm",
         level: float = 0.95,
     ) -> FrequencyEstimate:
         """Estimate how frequent each value is among those who reported."""

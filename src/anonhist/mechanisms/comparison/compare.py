@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from anonhist.mechanisms.basis.skeletons import CentralMechanism
     from anonhist.mechanisms.privhist.privhist import BudgetShares
+    from anonhist.mechanisms.releasing import MechanismName
     from anonhist.randomness import RandomSource
 
 
@@ -41,7 +42,7 @@ def compare(
     profile: Profile | Release,
     *,
     epsilons: Iterable[EpsilonLike],
-    mechanisms: Iterable[str] | None = None,
+    mechanisms: Iterable[MechanismName] | None = None,
     repeats: int = 20,
     unit: PrivacyUnit | None = None,
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
@@ -148,7 +149,7 @@ def compare(
 
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
-) -> tuple[tuple[Fraction, ...], tuple[str, ...], int]:
+) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
     """Return budgets, names and repeats as they are meant, or refuse what is wrong whatever the data.
 
     Raises
@@ -173,7 +174,7 @@ def check_comparison(
         if twice is not None:
             message = f"{twice} is asked for twice: name each mechanism and each epsilon once."
             raise UsageError(message)
-    return budgets, tuple(map(str, names)), parse_whole_number(repeats, name="repeats", least=2)
+    return budgets, cast("tuple[MechanismName, ...]", names), parse_whole_number(repeats, name="repeats", least=2)
 
 
 def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:

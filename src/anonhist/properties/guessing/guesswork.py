@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated, Weights
+    from anonhist.properties.guessing.units import CostUnit
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,9 @@ def _weights(top: MostFrequent) -> Weights:
     return weights
 
 
-def guesswork(data: Profile | Resimulated, *, share: float, unit: str = "guesses", level: float = 0.95) -> Estimate:
+def guesswork(
+    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+) -> Estimate:
     """Estimate the α-guesswork ``G_α``: guesses an account on average of one who stops where a share α is broken.
 
     Parameters

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Point, Resimulated, Weights
+    from anonhist.properties.guessing.units import CostUnit
     from anonhist.properties.sample import Sample
 
 
@@ -95,7 +96,7 @@ def cost_of_share(
     data: Profile | Resimulated,
     share: float,
     *,
-    unit: str,
+    unit: CostUnit,
     level: float,
     in_guesses: Callable[[Fraction], CostOfShare],
     in_bits: Callable[[Fraction], CostOfShare],

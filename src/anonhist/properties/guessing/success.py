@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated
+    from anonhist.properties.guessing.units import SuccessUnit
     from anonhist.properties.sample import Sample
 
 # Of more items floats do not bear the beta function, and the score interval of Wilson is as good.
@@ -144,7 +145,7 @@ def _largest_share(items: int, n: int, sample: Sample) -> float:
 
 
 def guessing_success(
-    data: Profile | Resimulated, *, guesses: int, unit: str = "share", level: float = 0.95
+    data: Profile | Resimulated, *, guesses: int, unit: SuccessUnit = "share", level: float = 0.95
 ) -> Estimate:
     """Estimate ``λ_β``: the share of accounts that β best guesses each break.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anonhist.errors import UsageError
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anonhist.properties.estimator import Weights
+
+CostUnit = Literal["guesses", "bits"]
+SuccessUnit = Literal["share", "bits"]
 
 
 def check_unit(unit: object, units: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated, Weights
+    from anonhist.properties.guessing.units import CostUnit
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ class WorkFactorInBits:
         return times(top.above(), -top.n / top.least / (top.labels * math.log(2)))
 
 
-def work_factor(data: Profile | Resimulated, *, share: float, unit: str = "guesses", level: float = 0.95) -> Estimate:
+def work_factor(
+    data: Profile | Resimulated, *, share: float, unit: CostUnit = "guesses", level: float = 0.95
+) -> Estimate:
     """Estimate the α-work-factor ``μ_α``: with how many guesses an account a share α of all is broken.
 
     Parameters

@@ -1,28 +1,58 @@
-"""``anonhist local randomize`` and ``tally``: values to reports, reports to counts."""
+"""``anonhist local randomize``: values to reports."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import click
 
-from anonhist.cli.arguments import one_character, whole_number
-from anonhist.cli.output import print_whole
+from anonhist.cli.arguments import one_character
+from anonhist.cli.options import delimiter_option, force_option, label_option, no_header_option, quiet_option
+from anonhist.cli.sections import SectionedCommand
 from anonhist.cli.targets import STDOUT, check_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-DEFAULT_REPORTS, DEFAULT_TALLY = "reports.parquet", "tally.json"
+DEFAULT_OUTPUT = "reports.parquet"
+_SECTIONS = {
+    "What to read": ("label", "format_", "delimiter", "no_header"),
+    "What to write": ("output", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist local randomize survey.json values.csv --label word -o reports.parquet
+cat values.txt | anonhist local randomize survey.json - --format labels -o - | gzip > reports.ndjson.gz
+"""
 
 
-def run_randomize(
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.argument("survey")
+@click.argument("source")
+@label_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("events", "labels")),
+    help="What a row is: an event, or a label and nothing else. By default events. Of standard input say this (labels: "
+    "one a line), or --label for CSV.",
+)
+@delimiter_option
+@no_header_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to write: FILE.parquet, FILE.csv, FILE.ndjson, or - for JSON lines on standard output. By default "
+    "reports.parquet, or - in a pipe.",
+)
+@force_option
+@quiet_option
+def randomize(
     *,
     survey: str,
     source: str,
@@ -34,8 +64,15 @@ def run_randomize(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Check what can be checked, then randomise batch by batch."""
-    target = output if output is not None else (DEFAULT_REPORTS if sys.stdout.isatty() else STDOUT)
+    """Make the reports that devices with these values would send.
+
+    For simulations and tests: where values lie together in one file, somebody was trusted with them already.
+
+    SURVEY is a file that 'anonhist local new' wrote. SOURCE has a row a person, of which the label is randomised: a
+    file (.csv, .tsv, .jsonl or .parquet; .gz and .zst too), a pattern, or - for standard input, of which say what it
+    holds: --format labels, or --label COLUMN of CSV.
+    """
+    target = output if output is not None else (DEFAULT_OUTPUT if sys.stdout.isatty() else STDOUT)
     from anonhist.cli.progress import progress_bar
     from anonhist.formats.reports import ENDINGS, reports_writer
     from anonhist.formats.surveys import read_survey
@@ -88,48 +125,3 @@ def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
 
     with written_whole(target, overwrite=force) as file:
         yield file
-
-
-def run_tally(
-    *, survey: str, sources: tuple[str, ...], output: str | None, skip_bad: str, force: bool, quiet: bool
-) -> None:
-    """Check what can be checked, then count reports and add tallies."""
-    allowed = 0 if skip_bad.strip() == "0" else whole_number(skip_bad, name="--skip-bad") or 0
-    target = output if output is not None else (DEFAULT_TALLY if sys.stdout.isatty() else STDOUT)
-    from anonhist.cli.progress import progress_bar
-    from anonhist.formats.surveys import read_survey
-    from anonhist.formats.tallies import is_tally_file, read_tally, tally_text
-    from anonhist.formats.writing import check_ending, write
-    from anonhist.ingest.reports import report_files, tally_reports
-
-    files = report_files(sources)
-    if target != STDOUT:
-        check_ending(target, endings=(".json", ".parquet"), what="A tally is")
-        for source in (survey, *files):
-            check_target(source, target, force=force)
-    made_by = read_survey(survey)
-    total = made_by.empty_tally()
-    reports: list[str] = []
-    told: list[str] = []
-    for source in files:
-        if source != STDOUT and is_tally_file(source) and Path(source).exists():
-            counted = read_tally(source)
-            made_by.check_tally(counted)
-            total += counted
-        else:
-            reports.append(source)
-    with progress_bar("Counting", shown=not quiet) as bar:
-        if reports:
-            total += tally_reports(
-                made_by, reports, skip_bad=allowed, progress=bar, notify=None if quiet else told.append
-            )
-    for sentence in told:
-        # Reports are private by themselves, so this may go where a log is kept.
-        click.echo(f"Note: {sentence}", err=True)
-    if target == STDOUT:
-        print_whole(tally_text(total))
-        return
-    write(total, target, overwrite=force)
-    if not quiet:
-        click.echo(f"Counted: the reports of {total.users:,} {'person' if total.users == 1 else 'people'}.")
-        click.echo(f"Wrote {target}.")

@@ -1,0 +1,83 @@
+"""Where a release goes: files, a page and standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from anonhist.cli.central.excess import tell_of_excess
+from anonhist.cli.output import tell_of_epsilon
+from anonhist.cli.targets import STDOUT, check_report, check_target, keep_plots_quiet, published_command
+from anonhist.errors import UsageError
+
+if TYPE_CHECKING:
+    from anonhist.profiles import Profile
+    from anonhist.releases import Release
+
+DEFAULT_OUTPUT = "release.json"
+
+
+def write_outputs(
+    released: Release,
+    target: str,
+    report: str | None,
+    *,
+    force: bool,
+    quiet: bool,
+    not_private_truth: Profile | None = None,
+) -> None:
+    """Write the outputs, the one that cannot be made twice first: a reader of a pipe may go at any time."""
+    if target == STDOUT:
+        from anonhist.cli.output import print_whole
+        from anonhist.formats.tables import csv_text
+
+        is_watched = sys.stderr.isatty() and not quiet
+        _write_report(released, report, not_private_truth, force=force, told=sys.stderr if is_watched else None)
+        if is_watched:
+            from anonhist.cli.central.display import say
+
+            say(released, sys.stderr)
+        elif not quiet:
+            tell_of_epsilon(released.guarantee)
+            tell_of_excess(released)
+        print_whole(csv_text(released))
+        return
+    from anonhist.formats.writing import write
+
+    write(released, target, overwrite=force)
+    if not quiet:
+        from anonhist.cli.central.display import show_summary
+
+        show_summary(released, sys.stdout)
+        click.echo(f"Wrote {target}.")
+    _write_report(released, report, not_private_truth, force=force, told=None if quiet else sys.stdout)
+
+
+def _write_report(
+    released: Release, report: str | None, not_private_truth: Profile | None, *, force: bool, told: TextIO | None
+) -> None:
+    if report is None:
+        return
+    from anonhist.report import write_report
+
+    keep_plots_quiet()
+    write_report(released, report, command=published_command(), overwrite=force, not_private_truth=not_private_truth)
+    if told is not None:
+        click.echo(f"Wrote {report}.", file=told)
+
+
+def check_outputs(source: str, target: str, report: str | None, *, force: bool) -> None:
+    """Refuse outputs that could not be written before any data are read or budget spent."""
+    from pathlib import Path
+
+    if target != STDOUT:
+        if Path(target).suffix.lower() == ".html":
+            raise UsageError("An HTML page is asked for with --report; -o takes .json, .csv, .parquet or -.")
+        from anonhist.formats.writing import check_ending
+
+        check_ending(target)
+        check_target(source, target, force=force)
+    if report is not None:
+        check_report(source, report, force=force)

@@ -1,0 +1,103 @@
+"""What options are made of: several as one, and such as a catalogue describes."""
+
+from __future__ import annotations
+
+from functools import reduce, wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonhist.catalogue import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from click.shell_completion import CompletionItem
+
+    from anonhist.catalogue import Option
+
+
+def all_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of several options."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def as_one(parameter: str, *options: Callable[[Any], Any], made: Callable[..., Any] = dict) -> Callable[[Any], Any]:
+    """Make one decorator of several options, whose values a command gets as one parameter.
+
+    Parameters
+    ----------
+    parameter
+        The parameter of the command.
+    options
+        The options.
+    made
+        What the one value is made with.
+
+    Examples
+    --------
+    >>> @as_one("columns", click.option("--label"), click.option("--user"))
+    ... def show(columns: dict[str, str]) -> None:
+    ...     print(columns)
+    >>> show(label="word", user="account")
+    {'label': 'word', 'user': 'account'}
+    """
+    names = [str(param.name) for param in click.command("_")(all_options(*options)(lambda: None)).params]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            one = made(**{name: values.pop(name) for name in names})
+            command(**values, **{parameter: one})
+
+        return all_options(*options)(call)  # type: ignore[no-any-return]  # they return what they get
+
+    return decorate
+
+
+class NameIn(click.ParamType):  # type: ignore[type-arg]  # which not all versions of Click let it have
+    """A name of a catalogue that is loaded once one is given: help lists none, and needs no more than this.
+
+    Parameters
+    ----------
+    home
+        Where the catalogue is, ``module:name``.
+    """
+
+    name = "choice"
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or refuse what is none."""
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return what the name may be."""
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    def _choice(self) -> click.Choice[str]:
+        return click.Choice(tuple(load(self._home)))
+
+
+def option_word(name: str) -> str:
+    """Return the option of a parameter.
+
+    Examples
+    --------
+    >>> option_word("alphabet_size")
+    '--alphabet-size'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def catalogue_option(name: str, option: Option, help_: str | None = None) -> Callable[[Any], Any]:
+    """Return an option of a catalogue as the command line asks for it; whole numbers are read later, as text."""
+    kind = float if option.kind == "number" else str
+    return click.option(option_word(name), type=kind, metavar=option.metavar, help=help_ or option.help)
+
+
+def catalogue_options(options: Mapping[str, Option]) -> Callable[[Any], Any]:
+    """Return all options of a catalogue, which a command gets as ``own``."""
+    return as_one("own", *(catalogue_option(name, option) for name, option in options.items()))

@@ -1,0 +1,55 @@
+"""``anonhist local rappor``: what google/rappor collected in, shares with their uncertainty out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from anonhist.cli.arguments import whole_number
+from anonhist.cli.local.estimates import check_outputs, decoding_options, output_options, write_estimate
+from anonhist.cli.sections import SectionedCommand
+from anonhist.cli.targets import STDOUT
+
+_SECTIONS = {
+    "What to estimate": ("decoder", "correction", "level"),
+    "What to write": ("top", "output", "report", "force", "quiet"),
+}
+_EXAMPLES = """
+anonhist local rappor params.csv counts.csv map.csv
+anonhist local rappor params.csv counts.csv map.csv --report out.html -o table.csv
+"""
+
+
+@click.command(cls=SectionedCommand, sections=_SECTIONS, epilog=_EXAMPLES)
+@click.argument("params")
+@click.argument("counts")
+@click.argument("candidates", metavar="MAP")
+@decoding_options
+@output_options
+def rappor(
+    *,
+    params: str,
+    counts: str,
+    candidates: str,
+    decoding: dict[str, Any],
+    top: str,
+    output: str | None,
+    report: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Decode what google/rappor collected.
+
+    PARAMS, COUNTS and MAP are its CSV files: the parameters k, h, m, p, q and f; how many reports of each cohort have
+    each bit; and the candidates with the bits that they set.
+    """
+    shown = whole_number(top, name="--top") or 0
+    target = output if output is not None else (None if sys.stdout.isatty() else STDOUT)
+    from anonhist.formats.rappor_files import read_rappor
+
+    check_outputs((params, counts, candidates), target, report, force=force)
+    collected, listed = read_rappor(params, counts, candidates)
+    found = collected.estimate(listed, **decoding)
+    write_estimate(found, None, target, report, shown=shown, force=force, quiet=quiet)

@@ -1,0 +1,50 @@
+"""Commands are imported when they are asked for, and all of them are found."""
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import click
+from click.shell_completion import BashComplete
+
+import anonhist.cli
+from anonhist.cli.commands import anonhist as command_line
+from anonhist.cli.hints import commands_of
+
+_ASKED = """
+import sys
+from anonhist.cli.entry import run
+assert run(["local", "tally", "--help"]) == 0
+print(*sorted(name for name in sys.modules if name.startswith("anonhist.cli.")))
+"""
+
+
+def test_a_command_is_imported_without_the_others() -> None:
+    done = subprocess.run([sys.executable, "-c", _ASKED], capture_output=True, check=True, text=True)
+    rooms = {"central", "degrees", "local", "reproduction", "sketch"}
+    inside = {name for name in done.stdout.splitlines()[-1].split() if set(name.split(".")[2:]) & rooms}
+    assert inside == {"anonhist.cli.local", "anonhist.cli.local.commands", "anonhist.cli.local.tally"}
+
+
+def test_every_command_that_is_written_is_in_a_group_under_its_name() -> None:
+    modules = [import_module(each.name) for each in pkgutil.walk_packages(anonhist.cli.__path__, "anonhist.cli.")]
+    written = {each for module in modules for each in vars(module).values() if isinstance(each, click.Command)}
+    listed = dict(commands_of(command_line))
+    groups = {command_line, command_line.commands["local"], command_line.commands["sketch"]}
+    assert written == {*listed.values(), *groups}
+    assert all(command.name == path.split()[-1] for path, command in listed.items())
+
+
+def test_a_group_knows_names_without_importing() -> None:
+    assert "release" in command_line.commands
+    assert "relase" not in command_line.commands
+    assert len(command_line.commands) == len(command_line.list_commands(click.Context(command_line)))
+
+
+def test_shells_complete_commands_and_their_options() -> None:
+    complete = BashComplete(command_line, {}, "anonhist", "_ANONHIST_COMPLETE").get_completions
+    assert [item.value for item in complete([], "re")] == ["release", "reproduce"]
+    assert [item.value for item in complete(["local"], "r")] == ["randomize", "rappor", "recommend"]
+    assert [item.value for item in complete(["sketch", "profile"], "--dec")] == ["--decoder"]
+    assert [item.value for item in complete(["sketch", "profile", "--decoder"], "w")] == ["wu-pagh"]
