@@ -107,7 +107,7 @@ def curve(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Draw a curve of what the data say of the distribution behind them, with a band.
+    """Draw a curve of the underlying distribution, with a band.
 
     \b
     KIND is one of
