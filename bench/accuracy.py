@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import anonhist as ah
-from bundled import bundled
+from bundled import read_bundled
 
 ROCKYOU_TARGETS = {"4": 76, "2": 560, "1.1": 1480, "1": 1800, "0.5": 3600, "0.1": 13060, "0.05": 18803, "0.01": 48020}
 _MYSPACE = {"4": 0.92, "3": 2.5, "2": 6.5, "1.5": 11.3, "1.1": 18.7}
@@ -47,7 +47,7 @@ def main() -> None:
     print("| data | ε | mechanism | mean sorted ℓ1 | standard error | target | met | seconds a release |")
     print("|---|---|---|---|---|---|---|---|")
     for name in options.data:
-        profile = bundled(name)
+        profile = read_bundled(name)
         for epsilon in options.epsilon or (ROCKYOU_TARGETS if name == "pw_rockyou" else _EPSILONS):
             start = time.perf_counter()
             count = 1 if options.simulate else options.releases

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from bundled import bundled
+from bundled import read_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,9 +141,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="ways whose name contains one of these")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    profile, cap = bundled("pw_rockyou"), CAP
+    profile, cap = read_bundled("pw_rockyou"), CAP
     if options.quick:
-        options.releases, options.epsilon, profile, cap = 2, [4.0], bundled("pw_myspace"), 300
+        options.releases, options.epsilon, profile, cap = 2, [4.0], read_bundled("pw_myspace"), 300
     ways: dict[str, Way] = {
         "anonhist": ours,
         "pandas, Laplace noise on the prevalences that occur": pandas_laplace,

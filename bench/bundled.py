@@ -12,6 +12,6 @@ PROFILES = {name: DATA / f"{name}.csv" for name in ("pw_rockyou", "pw_phpbb", "p
 PROFILES |= {name: SAMPLES / f"{name}.csv" for name in ("hamlet", "surnames")}
 
 
-def bundled(name: str) -> ah.Profile:
+def read_bundled(name: str) -> ah.Profile:
     """Read one of them."""
     return ah.read_profile(PROFILES[name])

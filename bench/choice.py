@@ -23,7 +23,9 @@ DATA = Path(__file__).parent.parent / "data"
 EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "1.5", "2", "3", "4")
 
 
-def measured(mechanism: CentralMechanism, profile: ah.Profile, *, runs: int, seconds: float) -> tuple[float, float]:
+def measure_error(
+    mechanism: CentralMechanism, profile: ah.Profile, *, runs: int, seconds: float
+) -> tuple[float, float]:
     """Return the mean error and its standard error, of fewer runs than asked for where those would take longer."""
     rng, errors, start = np.random.default_rng(), list[int](), time.perf_counter()
     while len(errors) < runs and (len(errors) < 4 or time.perf_counter() - start < seconds):
@@ -51,7 +53,7 @@ def main() -> None:
         profile = ah.read_profile(path)
         for epsilon in options.epsilon:
             found = {
-                kind(epsilon).name: measured(kind(epsilon), profile, runs=options.runs, seconds=options.seconds)
+                kind(epsilon).name: measure_error(kind(epsilon), profile, runs=options.runs, seconds=options.seconds)
                 for kind in (FrobeniusMechanism, PartitionMechanism)
             }
             chosen = choose(epsilon=epsilon, unit=profile.unit)[0].name

@@ -121,7 +121,7 @@ def peer(name: str, options: dict[str, Any]) -> tuple[str, Callable[[NDArray[np.
     return plain.get((name, options.get("method")))
 
 
-def asked(profile: ah.Profile) -> Iterator[tuple[str, dict[str, Any]]]:
+def list_properties(profile: ah.Profile) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every property of the catalogue by each method, with options."""
     for name, each in PROPERTIES.items():
         for method in each.methods or (None,):
@@ -159,7 +159,7 @@ def cases(profile: ah.Profile, counts: NDArray[np.int64]) -> Iterator[Case]:
         named, function = found
         return Case(", ".join(filter(None, titles)), limit, ours, named, Side(lambda: function(counts)))
 
-    for name, options in asked(profile):
+    for name, options in list_properties(profile):
         yield case(name, options, lambda estimate: estimate.value)
     yield case(
         "sample-coverage", {"method": "good-turing"}, lambda estimate: estimate.interval[0], "lower end of coverage"
@@ -222,12 +222,12 @@ def accuracy(trials: int, seed: int, several: Sequence[int]) -> None:
             for items in several:
                 errors = [squares[group, name, items, shape] for shape in shapes]
                 mean = math.prod(math.sqrt(float(np.mean(each))) for each in errors) ** (1 / len(shapes))
-                cells = [*map(written, errors), f"{mean:,.0f}" if mean >= 10 else f"{mean:.3f}"]
+                cells = [*map(write_root, errors), f"{mean:,.0f}" if mean >= 10 else f"{mean:.3f}"]
                 print(f"| {name} | {items:,} | {' | '.join(cells)} |")
         print()
 
 
-def written(squares: list[float]) -> str:
+def write_root(squares: list[float]) -> str:
     """Write the root of the mean with its standard error."""
     rmse = math.sqrt(float(np.mean(squares)))
     error = float(np.std(squares, ddof=1)) / math.sqrt(len(squares)) / (2 * rmse) if rmse else 0.0

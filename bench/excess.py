@@ -19,7 +19,7 @@ from anonhist.mechanisms import ExcessMechanism
 from anonhist.mechanisms.basis.noise import simulated_noise
 from anonhist.privacy import NeighboringRelation
 from anonhist.profiles import BoundedUsers, Profile
-from ten_shapes import REAL, drawn, named
+from ten_shapes import REAL, named_shapes, random_shapes
 
 USERS, ITEMS = 20_000, 100_000
 BOUNDS = (1, 3, 10)
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     chosen = parser.parse_args()
     runs, budgets = (2, ("1",)) if chosen.quick else (chosen.runs, ("0.1", "1", "4"))
-    shapes = {name: shares for name, shares in named(USERS).items() if name not in REAL} | drawn(USERS)
+    shapes = {name: shares for name, shares in named_shapes(USERS).items() if name not in REAL} | random_shapes(USERS)
     print(f"| shape | ε | m | {' | '.join(f'held: {name}' for name in NAMES)} | shown | capped |")
     print("|---|---|---|---|---|---|---|---|---|")
     rng = np.random.default_rng(20_261_122)

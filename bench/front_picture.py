@@ -16,7 +16,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import choose
-from bundled import bundled
+from bundled import read_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--plots", type=Path, help="folder for front-release.png and front-errors.png")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    truth = bundled("pw_myspace" if options.quick else "pw_rockyou")
+    truth = read_bundled("pw_myspace" if options.quick else "pw_rockyou")
     mechanism = choose(epsilon=EPSILON, unit=ah.PrivacyUnit.item())[0]
     (released,) = mechanism.simulate(truth, size=1, rng=np.random.default_rng(2009))
     print("| k | labels with k or more | released |\n|---|---|---|")

@@ -1,8 +1,8 @@
 """Errors of released degree distributions, on real graphs. Run as ``python bench/graph_accuracy.py``.
 
-Real releases of public data, compared with the truth: the sorted ℓ1 distance of the degree lists, in ends of edges, and
-the mean over degrees (evenly spread on a log scale up to the largest) of the relative error of how many nodes have at
-least that degree. Each mean stands with its standard error. ``--only edge|node|barabasi`` runs one part.
+Real releases of public data, compared with the truth: the sorted ℓ1 distance of the degree lists, and the
+mean over degrees (evenly spread on a log scale up to the largest) of the relative error of how many nodes have at least
+that degree. Each mean stands with its standard error. ``--only edge|node|barabasi`` runs one part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.graphs import Graph, project
-from anonhist.properties.guessing.covered import evenly_spread
+from anonhist.properties.guessing.covered import log_grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,14 +83,19 @@ def edge_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
         for epsilon in epsilons:
             errors: dict[str, np.ndarray] = {}
             for mechanism in EDGE:
-                found = measured(degrees, ah.graphs.EdgePrivacy(nodes), mechanism, epsilon, runs)
+                found = measure_errors(degrees, ah.graphs.EdgePrivacy(nodes), mechanism, epsilon, runs)
                 if found is not None:
                     errors[mechanism] = found
-            unknown = measured(degrees, ah.graphs.EdgePrivacy(), "auto", epsilon, runs)
+            unknown = measure_errors(degrees, ah.graphs.EdgePrivacy(), "auto", epsilon, runs)
             ratio, spread = ratio_of(errors[HAY][:, 0], errors["auto"][:, 0])
             worst = min(worst, ratio - 2 * spread)
-            cells = [shown(errors.get(mechanism)) for mechanism in EDGE]
-            print(f"| {epsilon} |", " | ".join([*cells, shown(unknown)]), f"| {ratio:.2f} ± {spread:.2f} |", flush=True)
+            cells = [cell_text(errors.get(mechanism)) for mechanism in EDGE]
+            print(
+                f"| {epsilon} |",
+                " | ".join([*cells, cell_text(unknown)]),
+                f"| {ratio:.2f} ± {spread:.2f} |",
+                flush=True,
+            )
         print()
     print(f"Least ratio of Hay's error to that of auto, less two standard errors: {worst:.2f}\n")
 
@@ -107,7 +112,7 @@ def node_table(graphs: Mapping[str, Graph], epsilons: Sequence[str], runs: int) 
             cells = []
             for method, bound, bounding in NODE:
                 how = ah.graphs.BoundedDegrees(bound, method, bounding)
-                cells.append(shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs)))
+                cells.append(cell_text(measure_errors(graph, ah.graphs.NodePrivacy(), how, epsilon, runs)))
             print(f"| {epsilon} |", " | ".join(cells), "|", flush=True)
         print()
 
@@ -124,7 +129,7 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print("|---|---|---|---|---|")
     for epsilon, theirs in PROTOTYPE.items():
         cells = [
-            shown(measured(graph, ah.graphs.NodePrivacy(), how, epsilon, runs))
+            cell_text(measure_errors(graph, ah.graphs.NodePrivacy(), how, epsilon, runs))
             for how in (
                 ah.graphs.BoundedDegrees(64, "cumulative"),
                 ah.graphs.BoundedDegrees("auto", "cumulative"),
@@ -135,7 +140,7 @@ def barabasi_table(graph: Graph, runs: int) -> None:
     print()
 
 
-def measured(
+def measure_errors(
     graph: object, privacy: EdgePrivacy | NodePrivacy, mechanism: str | BoundedDegrees, epsilon: str, runs: int
 ) -> np.ndarray | None:
     """Return (sorted ℓ1, relative CCDF error) of some releases, shape (runs, 2); None where it is not made for that."""
@@ -152,7 +157,7 @@ def measured(
 
 def ccdf_error(truth: Profile, released: Release) -> float:
     """Return the mean of ``|φ̃_{r+} − φ_{r+}| / φ_{r+}``."""
-    marks = np.array(evenly_spread(int(truth.counts[-1]), points=MARKS), dtype=np.int64)
+    marks = np.array(log_grid(int(truth.counts[-1]), points=MARKS), dtype=np.int64)
     exact = truth.cumulative_prevalence(marks)
     return float(np.mean(np.abs(released.profile.cumulative_prevalence(marks) - exact) / exact))
 
@@ -164,7 +169,7 @@ def ratio_of(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     return float(ratio), float(ratio * np.hypot(*shares))
 
 
-def shown(found: np.ndarray | None) -> str:
+def cell_text(found: np.ndarray | None) -> str:
     """Return mean, standard error and relative error as text."""
     if found is None:
         return "–"

@@ -66,7 +66,7 @@ def graph(path: str) -> None:
     read_edges(path)
 
 
-def measured(job: Callable[[str], None], path: str) -> tuple[float, float, float]:
+def measure_job(job: Callable[[str], None], path: str) -> tuple[float, float, float]:
     """Return seconds, processor seconds and the peak of memory in MB of a job; run in a process of its own."""
     start, used = time.perf_counter(), time.process_time()
     job(path)
@@ -77,7 +77,7 @@ def measured(job: Callable[[str], None], path: str) -> tuple[float, float, float
 def apart(job: Callable[[str], None], path: str) -> tuple[float, float, float]:
     """Measure a job in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measured, (job, path))
+        return pool.apply(measure_job, (job, path))
 
 
 def reading(edges: int, nodes: int, run: Callable[..., tuple[float, float, float]], repeats: int) -> Iterator[str]:
@@ -104,7 +104,7 @@ def main() -> None:
     options = parser.parse_args()
     edges, nodes, run, repeats = EDGES, NODES, apart, options.repeats
     if options.quick:
-        edges, nodes, run, repeats = 1000, 100, measured, 1
+        edges, nodes, run, repeats = 1000, 100, measure_job, 1
     print(f"{edges:,} random edges, {nodes:,} nodes\n")
     print("| job | of | seconds | processor | edges | memory |\n|---|---|---|---|---|---|")
     for line in reading(edges, nodes, run, repeats):

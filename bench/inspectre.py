@@ -55,14 +55,14 @@ def entropy(found: Found) -> Iterator[tuple[str, ...]]:
     for items, wanted in EARLIER_ENTROPY.items():
         row = found["entropy", "uniform", items, "private polynomial", 1]
         other = found["entropy", "uniform", items, "private polynomial, recommended", 1]
-        yield str(items), f"{wanted}", shown(row), shown(other), met(row, wanted)
+        yield str(items), f"{wanted}", cell_text(row), cell_text(other), verdict(row, wanted)
 
 
 def coverage(found: Found) -> Iterator[tuple[str, ...]]:
     for reach, wanted in EARLIER_COVERAGE.items():
         row = found["coverage", "uniform", reach, "private", 1]
         loud = found["coverage", "uniform", reach, "private, published noise", 1]
-        yield str(reach), f"{wanted}", shown(row), shown(loud), met(row, wanted)
+        yield str(reach), f"{wanted}", cell_text(row), cell_text(loud), verdict(row, wanted)
 
 
 def texts(found: Found) -> Iterator[tuple[str, ...]]:
@@ -78,10 +78,10 @@ def texts(found: Found) -> Iterator[tuple[str, ...]]:
             yield (
                 text,
                 f"{share}",
-                shown(plain),
-                shown(row),
-                shown(loud),
-                shown(usual),
+                cell_text(plain),
+                cell_text(row),
+                cell_text(loud),
+                cell_text(usual),
                 below,
                 f"{row.rmse / predicted:.3f}",
             )
@@ -100,11 +100,11 @@ def squares(rows: Sequence[ErrorRow], found: Found) -> Iterator[tuple[str, ...]]
             yield experiment, name, f"{low:.3f}", f"{high:.3f}", "yes" if low > 0.9 and high < 1.1 else "NO"
 
 
-def shown(row: ErrorRow) -> str:
+def cell_text(row: ErrorRow) -> str:
     return f"{row.rmse:.4g} ± {row.standard_error:.1g}"
 
 
-def met(row: ErrorRow, wanted: float) -> str:
+def verdict(row: ErrorRow, wanted: float) -> str:
     return "yes" if row.rmse - 2 * row.standard_error <= wanted else "NO"
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
-from release_cells import Cell, measured
-from ten_shapes import SEED, drawn, named
+from release_cells import Cell, measure_cells
+from ten_shapes import SEED, named_shapes, random_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +26,16 @@ EPSILONS = ("0.01", "0.1", "0.5", "1", "2", "4")
 def data(items: int, which: str) -> Iterator[tuple[str, ah.Profile]]:
     """Yield a name and a profile of so many items for each shape."""
     labels = max(10, round(4 * items**0.55))
-    shapes = {**(named(labels) if which != "drawn" else {}), **(drawn(labels) if which != "named" else {})}
+    shapes = {
+        **(named_shapes(labels) if which != "drawn" else {}),
+        **(random_shapes(labels) if which != "named" else {}),
+    }
     for number, (name, shares) in enumerate(shapes.items()):
         counts = np.random.default_rng([SEED, items, number]).multinomial(items, shares)
         yield name, ah.Profile.from_counts(counts[counts > 0])
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """Write a cell of the table."""
     mark = "" if cell.in_range else " !"
     k_plus, single = cell.k_plus, cell.prevalences
@@ -63,7 +66,7 @@ def main() -> None:
         cells: list[Cell] = []
         for name, profile in data(items, options.shapes):
             row = [
-                measured(
+                measure_cells(
                     profile,
                     epsilon,
                     runs=options.runs,
@@ -73,7 +76,7 @@ def main() -> None:
                 for epsilon in options.epsilons
             ]
             cells += row
-            print(f"| {name} | " + " | ".join(map(shown, row)) + " |", flush=True)
+            print(f"| {name} | " + " | ".join(map(cell_text, row)) + " |", flush=True)
         print()
         for name in ("k_plus", "prevalences"):
             levels = np.concatenate([getattr(cell, name).held for cell in cells])

@@ -57,13 +57,16 @@ def main() -> None:
     print_table(("mechanism", "ε", "people", "k", "C", "h", "decoder", "reference", "ℓ1"), references(rows))
     print_table(
         (f"closed, {grid.closed_users[-1]:,} people, projected", *(f"ε = {e:.3g}" for e in grid.closed_epsilons)),
-        closed(rows, grid),
+        rows_of_closed(rows, grid),
     )
     print_table(
-        (f"open, {grid.coming[-1]:,} people, best", *(f"ε = {e:g}" for e in grid.open_epsilons)), opened(rows, grid)
+        (f"open, {grid.coming[-1]:,} people, best", *(f"ε = {e:g}" for e in grid.open_epsilons)),
+        rows_of_open(rows, grid),
     )
-    print_table((f"people for {TARGET}", *(f"ε = {e:g}" for e in grid.open_epsilons)), needed(rows, grid))
-    print_table(("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in grid.epsilons)), varied(rows, grid))
+    print_table((f"people for {TARGET}", *(f"ε = {e:g}" for e in grid.open_epsilons)), rows_of_people(rows, grid))
+    print_table(
+        ("least ℓ1 of the values tried", *(f"ε = {e:g}" for e in grid.epsilons)), rows_of_parameters(rows, grid)
+    )
     if options.plots:
         for figure in KAIROUZ_FIGURES:
             kairouz_figure(figure, rows).savefig(options.plots / f"kairouz-{figure}.png", dpi=110)
@@ -77,10 +80,10 @@ def references(rows: Sequence[ErrorRow]) -> Iterator[tuple[str, ...]]:
         cells += (str(row.hashes), row.decoder)
         if row.reference is not None and cells not in seen:
             seen.add(cells)
-            yield (*cells, f"{row.reference:g}", shown(row))
+            yield (*cells, f"{row.reference:g}", cell_text(row))
 
 
-def closed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
+def rows_of_closed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     for mechanism in grid.mechanisms:
         own = [
             row
@@ -88,25 +91,25 @@ def closed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
             if (row.figure, row.mechanism, row.decoder, row.users)
             == ("closed", mechanism, "projected", grid.closed_users[-1])
         ]
-        yield mechanism, *(shown(row) for row in sorted(own, key=lambda row: row.epsilon))
+        yield mechanism, *(cell_text(row) for row in sorted(own, key=lambda row: row.epsilon))
 
 
-def opened(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
+def rows_of_open(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     """Yield the best errors, and with which (k, C)."""
     for name, alphabet, decoder in curves():
         last = [row for row in best(rows, name, alphabet, decoder=decoder) if row.users == grid.coming[-1]]
         settings = [f" ({row.buckets}, {row.cohorts})" if alphabet == OPEN else "" for row in last]
-        yield f"{name}, {alphabet}", *(shown(row) + each for row, each in zip(last, settings, strict=True))
+        yield f"{name}, {alphabet}", *(cell_text(row) + each for row, each in zip(last, settings, strict=True))
 
 
-def needed(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
+def rows_of_people(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     for name, alphabet, decoder in curves():
         found = people_needed(best(rows, name, alphabet, decoder=decoder))
         cells = (f"{found[epsilon]:,.0f}" if epsilon in found else "more" for epsilon in grid.open_epsilons)
         yield f"{name}, {alphabet}", *cells
 
 
-def varied(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
+def rows_of_parameters(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
     """Yield the best value of each parameter, and the error with it beside those with the least and the largest."""
     for parameter, mechanism, alphabet in VARIED:
         cells = []
@@ -116,7 +119,7 @@ def varied(rows: Sequence[ErrorRow], grid: Grid) -> Iterator[tuple[str, ...]]:
             own.sort(key=lambda row: int(getattr(row, parameter)))
             least = min(own, key=lambda row: row.l1_mean)
             ends = f"{own[0].l1_mean:.2g} … {own[-1].l1_mean:.2g}"
-            cells.append(f"{getattr(least, parameter)}: {shown(least)} ({ends})")
+            cells.append(f"{getattr(least, parameter)}: {cell_text(least)} ({ends})")
         yield f"{parameter}, {mechanism}, {alphabet}", *cells
 
 
@@ -126,7 +129,7 @@ def curves() -> Iterator[tuple[str, str, str]]:
             yield name, alphabet, decoder
 
 
-def shown(row: ErrorRow) -> str:
+def cell_text(row: ErrorRow) -> str:
     return f"{row.l1_mean:.3g} ± {row.l1_standard_error:.1g}"
 
 

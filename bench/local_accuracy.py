@@ -112,7 +112,7 @@ def closed_form(survey: Any, truth: NDArray[np.int64]) -> float:
     return float(users * np.mean([survey.variance(*both) for both in zip(distribution, beside, strict=True)]))
 
 
-def tallied(survey: Any, values: NDArray[np.int64]) -> Any:
+def tally_values(survey: Any, values: NDArray[np.int64]) -> Any:
     """Return the tally of reports of these values, made a batch at a time."""
     tally = survey.empty_tally()
     for start in range(0, values.size, BATCH):
@@ -138,7 +138,7 @@ def squared_errors(runs: int, *, is_tiny: bool) -> None:
             closed = closed_form(survey, truth)
             found = []
             for _ in range(runs):
-                estimate = survey.estimate(tallied(survey, values), decoder="unbiased")
+                estimate = survey.estimate(tally_values(survey, values), decoder="unbiased")
                 found.append(float(np.mean((line.users * estimate.raw - truth) ** 2)))
             mean, error = mean_and_error(found)
             met = abs(mean - closed) - 2 * error <= CLOSE * closed
@@ -167,7 +167,7 @@ def absolute_errors(runs: int, *, is_tiny: bool) -> None:
                     found = []
                     # A million reports of so many bits take their time.
                     for _ in range(runs if users * k < 10**9 else max(3, runs // 3)):
-                        tally = tallied(survey, rng.choice(k, users, p=distribution))
+                        tally = tally_values(survey, rng.choice(k, users, p=distribution))
                         found.append(
                             float(np.abs(survey.estimate(tally, decoder="normalized").frequencies - distribution).sum())
                         )
@@ -195,7 +195,7 @@ def real_data(runs: int, *, is_tiny: bool) -> None:
                     continue
                 found = []
                 for _ in range(runs):
-                    estimate = survey.estimate(tallied(survey, values))
+                    estimate = survey.estimate(tally_values(survey, values))
                     found.append(float(np.abs(estimate.frequencies - distribution).sum()))
                 mean, spread = mean_and_error(found)
                 mark = "**" if survey.name == best else ""

@@ -50,7 +50,7 @@ class Race:
         word = "at least" if self.is_factor else "at most"
         shown = f"{ratio:,.0f}" if ratio >= 20 else f"{ratio:.2f}"
         return (
-            f"| {self.what} | {spelled(rate)} | {self.peer} {spelled(their_rate)} | {shown} | {word} {self.aim:g} | "
+            f"| {self.what} | {digits(rate)} | {self.peer} {digits(their_rate)} | {shown} | {word} {self.aim:g} | "
             f"{'yes' if met else 'no'} |"
         )
 
@@ -62,7 +62,7 @@ def seconds(act: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def spelled(rate: float) -> str:
+def digits(rate: float) -> str:
     """Write a rate with three digits."""
     for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= size:

@@ -51,20 +51,20 @@ class Line:
 
     def scales(self) -> tuple[float, float, float]:
         """Return b for one item replaced, for one added or removed, and for the latter with the noise on n."""
-        exchanged = self.make(NeighboringRelation.SUBSTITUTE).scale(self.items)
+        replaced = self.make(NeighboringRelation.SUBSTITUTE).scale(self.items)
         noised = self.make(NeighboringRelation.ADD_OR_REMOVE).release_with(ah.Profile([self.items], [1]), silence)
         total = math.hypot(math.sqrt(2) * noised.scale, noised.items_error) / math.sqrt(2)
-        return exchanged, noised.scale, total
+        return replaced, noised.scale, total
 
-    def row(self, exchanged: float, added: float, total: float) -> str:
+    def row(self, replaced: float, added: float, total: float) -> str:
         """Return a row of the table."""
         published = share = share_of_total = wanted = met = ""
         if self.published is not None:
             published = f"{self.published:.4g}"
-            share, share_of_total = (f"{scale / self.published:.3f}" for scale in (exchanged, total))
+            share, share_of_total = (f"{scale / self.published:.3f}" for scale in (replaced, total))
         if self.aim is not None and self.published is not None:
-            wanted, met = f"{self.aim:.2f}", "yes" if exchanged / self.published <= self.aim else "NO"
-        cells = [self.title, f"{self.items:,}", published, f"{exchanged:.4g}", share, wanted, met]
+            wanted, met = f"{self.aim:.2f}", "yes" if replaced / self.published <= self.aim else "NO"
+        cells = [self.title, f"{self.items:,}", published, f"{replaced:.4g}", share, wanted, met]
         return f"| {' | '.join([*cells, f'{added:.4g}', f'{total:.4g}', share_of_total])} |"
 
 
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     most = 100 if parser.parse_args().quick else math.inf
     print(
-        "| ε = 1 | n | published b | one item exchanged: b | of the published | wanted | met "
+        "| ε = 1 | n | published b | one item replaced: b | of the published | wanted | met "
         "| added or removed: b | with the noise on n | of the published |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
@@ -139,12 +139,12 @@ def main() -> None:
     for line in lines():
         if line.items > most:
             continue
-        exchanged, added, total = line.scales()
-        print(line.row(exchanged, added, total))
+        replaced, added, total = line.scales()
+        print(line.row(replaced, added, total))
         if line.published is not None:
-            shares.setdefault(line.family, []).append((exchanged / line.published, total / line.published))
+            shares.setdefault(line.family, []).append((replaced / line.published, total / line.published))
     print("\nOf the published scale, least to most over the rows above:\n")
-    print("| estimator | one item exchanged | added or removed, with the noise on n |\n|---|---|---|")
+    print("| estimator | one item replaced | added or removed, with the noise on n |\n|---|---|---|")
     everything = [each for several in shares.values() for each in several]
     for family, several in {**shares, "all": everything}.items():
         cells = (f"{min(side):.2f} to {max(side):.2f}" for side in zip(*several, strict=True))

@@ -26,7 +26,7 @@ import numpy as np
 from anonhist.profiles import Profile
 from anonhist.properties.catalogue import PROPERTIES
 from anonhist.properties.statement import Holds
-from ten_shapes import REAL, drawn, named
+from ten_shapes import REAL, named_shapes, random_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -78,7 +78,7 @@ def truth(name: str, options: dict[str, object], p: Shares, counts: NDArray[np.i
     return found[name]()
 
 
-def asked(p: Shares, items: int) -> Iterator[Question]:
+def list_questions(p: Shares, items: int) -> Iterator[Question]:
     """Yield a title, a property and its options."""
     known, least = {"alphabet_size": p.size}, {"alphabet_size": math.ceil(1 / p.min())}
     yield "entropy", "entropy", {}
@@ -106,7 +106,7 @@ def coverage(
 ) -> dict[str, Cell]:
     """Return of every question, or of those with these titles, how often what is said of it holds."""
     cells: defaultdict[str, Cell] = defaultdict(Cell)
-    questions = [question for question in asked(p, items) if only is None or question[0] in only]
+    questions = [question for question in list_questions(p, items) if only is None or question[0] in only]
     for _ in range(runs):
         counts = rng.multinomial(items, p)
         profile = Profile.from_counts(counts)
@@ -126,7 +126,7 @@ def in_stages(
     p: Shares, items: int, stages: Sequence[Stage], *, rng: np.random.Generator, only: Sequence[str] = ()
 ) -> dict[str, Cell]:
     """Return of every question that begins as said how often it holds, by the last stage that it came to."""
-    wanted = [title for title, *_ in asked(p, items) if not only or title.startswith(tuple(only))]
+    wanted = [title for title, *_ in list_questions(p, items) if not only or title.startswith(tuple(only))]
     cells: dict[str, Cell] = {}
     for runs, below in stages:
         if cells:
@@ -138,7 +138,7 @@ def in_stages(
 
 def shapes(labels: int) -> dict[str, Shares]:
     """Return the shapes over so many labels; the real ones, which have their own numbers, are apart."""
-    return {name: p for name, p in (named(labels) | drawn(labels)).items() if name not in REAL}
+    return {name: p for name, p in (named_shapes(labels) | random_shapes(labels)).items() if name not in REAL}
 
 
 def settings(
@@ -147,10 +147,10 @@ def settings(
     """Yield each setting: its name, the probabilities, largest first, and the number of items."""
     for n in items:
         for labels in sizes:
-            for name, p in (drawn(labels, first=10) if further else shapes(labels)).items():
+            for name, p in (random_shapes(labels, first=10) if further else shapes(labels)).items():
                 yield f"{name}, k = {labels:,}, n = {n:,}", np.sort(p)[::-1], n
         if real:
-            found = named(2)
+            found = named_shapes(2)
             yield from ((f"{name}, n = {n:,}", found[name], n) for name in REAL)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import staircase_profile
-from bundled import bundled
+from bundled import read_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,9 @@ def mechanism(name: str, epsilon: str) -> CentralMechanism:
     return made[name](epsilon)
 
 
-def scaled(name: str, epsilon: str, profile: ah.Profile, runs: int, rng: np.random.Generator) -> tuple[float, float]:
+def scale_error(
+    name: str, epsilon: str, profile: ah.Profile, runs: int, rng: np.random.Generator
+) -> tuple[float, float]:
     """Return the mean of ``error · √(ε/n)`` and its standard error."""
     found = mechanism(name, epsilon).simulate(profile, size=runs, rng=rng)
     errors = np.array([ah.properties.sorted_l1(profile, run) for run in found]) * (float(epsilon) / profile.n) ** 0.5
@@ -115,9 +117,10 @@ def main() -> None:
     if options.quick:
         options.runs, options.largest, epsilons, name = 2, 4, ("4", "0.5"), "pw_myspace"
     rng = np.random.default_rng()
-    passwords = bundled(name)
+    passwords = read_bundled(name)
     by_epsilon: Curves = {
-        (each, ""): [(float(e), *scaled(each, e, passwords, options.runs, rng)) for e in epsilons] for each in STYLES
+        (each, ""): [(float(e), *scale_error(each, e, passwords, options.runs, rng)) for e in epsilons]
+        for each in STYLES
     }
     print_table(by_epsilon, list(epsilons), f"ε ({name})")
     powers = range(4, options.largest + 1)
@@ -127,7 +130,7 @@ def main() -> None:
             profiles = [staircase_profile(10**power) for power in powers if power <= LARGEST[name]]
             runs = [options.runs if profile.n < 10**9 else 3 for profile in profiles]
             by_n[name, epsilon] = [
-                (profile.n, *scaled(name, epsilon, profile, size, rng))
+                (profile.n, *scale_error(name, epsilon, profile, size, rng))
                 for profile, size in zip(profiles, runs, strict=True)
             ]
     print_table(by_n, [f"10^{power}" for power in powers], "n (all counts different)")

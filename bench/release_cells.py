@@ -88,7 +88,7 @@ class Cell:
     wide: float
 
 
-def measured(profile: ah.Profile, epsilon: str, *, runs: int, error_runs: int, mechanism: str = "auto") -> Cell:
+def measure_cells(profile: ah.Profile, epsilon: str, *, runs: int, error_runs: int, mechanism: str = "auto") -> Cell:
     """Release a profile ``runs`` times; on the first ``error_runs`` of them the expected error is asked for, too."""
     levels = np.unique(np.rint(np.geomspace(1, profile.counts[-1], LEVELS)).astype(np.int64))
     ranks = np.rint(np.geomspace(1, len(profile.counts), LEVELS - 3)).astype(np.int64) - 1

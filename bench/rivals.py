@@ -18,7 +18,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import choose, zipf_profile
-from bundled import bundled
+from bundled import read_bundled
 from split import SplitMechanism
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def rivals(profile: ah.Profile, cap: int = CAP, items: int = ITEMS) -> dict[str,
         "cumulative": lambda epsilon: ah.mechanisms.CumulativeMechanism(epsilon, public_cap=cap),
         "PrivHist": ah.mechanisms.PrivHistMechanism,
         "PrivHist, thirds": lambda epsilon: ah.mechanisms.PrivHistMechanism(epsilon, shares="thirds"),
-        "PrivHist, 2 % 10 % 88 %": tuned,
+        "PrivHist, 2 % 10 % 88 %": tune_privhist,
         "isotonic": lambda epsilon: ah.mechanisms.IsotonicMechanism(epsilon, public_labels=labels),
         "prevalence": lambda epsilon: ah.mechanisms.PrevalenceMechanism(epsilon, public_cap=cap),
         "split": SplitMechanism,
@@ -63,7 +63,7 @@ def small_rivals(profile: ah.Profile) -> dict[str, Callable[[str], object]]:
     }
 
 
-def tuned(epsilon: str) -> ah.mechanisms.PrivHistMechanism:
+def tune_privhist(epsilon: str) -> ah.mechanisms.PrivHistMechanism:
     """Divide PrivHist's budget as was found best here, which is not how its paper recommends it."""
     shares = "1/50,1/10,22/25" if float(epsilon) <= 1 else "1/400,399/400,0"
     return ah.mechanisms.PrivHistMechanism(epsilon, shares=shares)
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="these beside the default, by name")
     parser.add_argument("--quick", action="store_true", help="a tiny setting, to see that the program runs")
     options = parser.parse_args()
-    profile = zipf_profile(SMALL) if options.small else bundled("pw_myspace" if options.quick else "pw_rockyou")
+    profile = zipf_profile(SMALL) if options.small else read_bundled("pw_myspace" if options.quick else "pw_rockyou")
     if options.quick:
         options.releases, options.epsilon = 2, ["1"]
     heads = ["mechanism", "ε", "mean sorted ℓ1", "standard error", "times the default", "seconds a release"]
@@ -106,14 +106,14 @@ def main() -> None:
             elif name not in OURS:
                 means[name] = mean
             row = [name, epsilon, f"{mean:,.1f}", f"{spread:,.1f}", f"{mean / ours[0]:.2f}", f"{median(seconds):.3f}"]
-            row += [] if options.small else judged(name, epsilon, (mean, spread), ours)
+            row += [] if options.small else judge(name, epsilon, (mean, spread), ours)
             print(f"| {' | '.join(row)} |", flush=True)
         least = min(means, key=means.__getitem__)
         best.append(f"ε = {epsilon}: {least}, {means[least] / ours[0]:.2f} times the default")
     print("\nOf the others errs least: " + "; ".join(best) + ".")
 
 
-def judged(name: str, epsilon: str, rival: tuple[float, float], ours: tuple[float, float]) -> tuple[str, str]:
+def judge(name: str, epsilon: str, rival: tuple[float, float], ours: tuple[float, float]) -> tuple[str, str]:
     """Say what was wanted of a figure, and whether it was met within two standard errors."""
     wanted, met = [], []
     factor = FACTORS.get(name, {}).get(epsilon, 1.0 if name != "default" else None)

@@ -12,7 +12,7 @@ import numpy as np
 
 import anonhist as ah
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism, staircase_profile, zipf_profile
-from bundled import bundled
+from bundled import read_bundled
 
 EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "2", "4")
 
@@ -20,7 +20,7 @@ EPSILONS = ("0.01", "0.05", "0.1", "0.25", "0.5", "0.8", "1", "1.1", "2", "4")
 def profiles(largest: int) -> dict[str, ah.Profile]:
     """List the shapes, small ones first."""
     listed = {
-        name: bundled(name) for name in ("bci_trees", "pw_myspace", "hamlet", "surnames", "pw_phpbb", "pw_rockyou")
+        name: read_bundled(name) for name in ("bci_trees", "pw_myspace", "hamlet", "surnames", "pw_phpbb", "pw_rockyou")
     }
     for power in (4, 6, 8, 9):
         if 10**power <= largest:

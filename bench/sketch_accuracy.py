@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import anonhist as ah
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
-from bundled import DATA, bundled
+from bundled import DATA, read_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,9 +114,9 @@ def errors_of(shape: str, size: int, epsilon: str, runs: int, rng: np.random.Gen
     for _ in range(runs):
         counts = SHAPES[shape](size, rng)
         counters = counts + setting.noise.simulate(size, rng=rng)
-        seen = Observed.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
+        seen = Counters.of(np.clip(counters, 0, max(LARGEST, int(counts.max()))))
         found["naive"].append(error_of(Prevalences(seen.values, seen.numbers.astype(np.float64)), counts))
-        observed = Observed.of(counters)
+        observed = Counters.of(counters)
         for name, reader in readers.items():
             found[name].append(error_of(reader.decode(observed, setting), counts))
     return {name: np.array(each) for name, each in found.items()}, default
@@ -132,7 +132,7 @@ def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> str:
     return f"{found:.2f} ± {standard_error(above - found * below) / below.mean():.2f}"
 
 
-def shown(errors: NDArray[np.float64]) -> str:
+def cell_text(errors: NDArray[np.float64]) -> str:
     """Return means of ℓ1/ℓ2/ℓ∞, and the standard error of the first."""
     first, second, third = errors.mean(axis=0).tolist()
     return f"{first:.3g} ± {standard_error(errors[:, 0]):.1g} / {second:.2g} / {third:.2g}"
@@ -142,7 +142,7 @@ def row(label: str, errors: Errors, default: str) -> str:
     """Return a line of the table: all decoders, the default against the best other one, and wu-pagh against it."""
     others = [name for name in errors if name not in {default, "naive"}]
     best = min(others, key=lambda name: float(errors[name][:, 0].mean()))
-    cells = [shown(each) for each in errors.values()]
+    cells = [cell_text(each) for each in errors.values()]
     cells.append(f"{ratio(errors[default][:, 0], errors[best][:, 0])} ({best})")
     cells.append(ratio(errors["wu-pagh ℓ2"][:, 0], errors[default][:, 0]))
     return f"| {label} | {' | '.join(cells)} |"
@@ -254,8 +254,8 @@ def draw(path: Path, sizes: list[int], means: dict[str, list[float]]) -> None:
 
 def real_profiles() -> dict[str, ah.Profile]:
     """Return real profiles of about a million labels: small ones repeated, RockYou thinned."""
-    hamlet, clicks = bundled("hamlet"), ah.read_profile(DATA / "kosarak_clicks.csv")
-    passwords = bundled("pw_rockyou")
+    hamlet, clicks = read_bundled("hamlet"), ah.read_profile(DATA / "kosarak_clicks.csv")
+    passwords = read_bundled("pw_rockyou")
     found = {}
     for name, profile in (("Hamlet", hamlet), ("Kosarak", clicks)):
         times = round(10**6 / profile.num_labels)
@@ -291,7 +291,7 @@ def real(runs: int, rng: np.random.Generator, *, largest: int, epsilons: Sequenc
                 seconds = 0.0
                 for _ in range(runs):
                     counters = counters_of(counts, buckets, rng)
-                    observed = Observed.of(counters + setting.noise.simulate(counters.size, rng=rng))
+                    observed = Counters.of(counters + setting.noise.simulate(counters.size, rng=rng))
                     for place, reader in enumerate(readers):
                         start = time.perf_counter()
                         read = reader.decode(observed, setting)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.sketches import HashedSketch
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS
 from anonhist.sketches.domain_sketch import DomainSketch
-from anonhist.sketches.observed import Observed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def reading(counters: int, repeats: int) -> list[str]:
             setting = CounterSetting(sketch.noise_distribution, is_hashed=is_hashed)
 
             def read(sketch: HashedSketch = sketch, make: Any = make, setting: Any = setting) -> None:
-                make().decode(Observed.of(sketch.counters), setting)
+                make().decode(Counters.of(sketch.counters), setting)
 
             mine, theirs = race(read, reference, repeats)
             is_default = method in {"decompounding", "empirical-bayes"}

@@ -19,7 +19,7 @@ import numpy as np
 import anonhist as ah
 from anonhist.graphs import EdgePolicy, Graph
 from graph_accuracy import read
-from ten_shapes import drawn
+from ten_shapes import random_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ class Row(NamedTuple):
 def node_rows(chosen: argparse.Namespace) -> Iterator[Row]:
     """Real graphs, and random ones whose expected degrees are as the drawn shapes."""
     graphs: dict[str, Callable[[], Graph]] = {name: lambda name=name: read(name) for name in REAL}
-    graphs |= {name: lambda shares=shares: chung_lu(shares) for name, shares in drawn(NODES).items()}
+    graphs |= {name: lambda shares=shares: chung_lu(shares) for name, shares in random_shapes(NODES).items()}
     for name, make in graphs.items():
         if chosen.shapes and name not in chosen.shapes:
             continue
@@ -99,13 +99,15 @@ def sketch_rows(chosen: argparse.Namespace) -> Iterator[Row]:
         "1 and 20": lambda: np.where(rng.random(LABELS) < 0.5, 1, 20),
         "1 to 50": lambda: rng.integers(1, 51, LABELS),
     }
-    shapes |= {name: lambda shares=shares: rng.multinomial(ITEMS, shares) for name, shares in drawn(LABELS).items()}
+    shapes |= {
+        name: lambda shares=shares: rng.multinomial(ITEMS, shares) for name, shares in random_shapes(LABELS).items()
+    }
     for name, draw in shapes.items():
         if chosen.shapes and name not in chosen.shapes:
             continue
         for is_hashed in (True, False):
             for epsilon in chosen.epsilon or SKETCH_EPSILONS:
-                run = partial(sketched, draw, epsilon, rng, is_hashed=is_hashed)
+                run = partial(release_of_sketch, draw, epsilon, rng, is_hashed=is_hashed)
                 yield row("hashed sketch" if is_hashed else "domain sketch", name, epsilon, run, chosen.runs)
 
 
@@ -113,7 +115,7 @@ def _beside(truth: ah.Profile, release: Callable[[], ah.Release]) -> tuple[ah.Pr
     return truth, release()
 
 
-def sketched(
+def release_of_sketch(
     draw: Callable[[], NDArray[np.int64]], epsilon: str, rng: np.random.Generator, *, is_hashed: bool
 ) -> tuple[ah.Profile, ah.Release]:
     """Return the profile of counts, and what is read from a sketch of them."""
@@ -141,7 +143,7 @@ def row(what: str, shape: str, epsilon: str, run: Callable[[], tuple[ah.Profile,
             levels = np.unique(np.rint(np.geomspace(1, max(most, 2), LEVELS)).astype(np.int64)).tolist()
         of_run = []
         expected = [*map(truth.k_plus, levels), *map(truth.prevalence, levels)]
-        for (value, low, high), true in zip(shown(release, levels), expected, strict=True):
+        for (value, low, high), true in zip(intervals_of(release, levels), expected, strict=True):
             of_run.append((low <= true <= high, (high - low) / 2, abs(value - true)))
         for kept, column in zip((held, widths, off), zip(*of_run, strict=True), strict=True):
             kept.append(column)
@@ -156,7 +158,7 @@ def row(what: str, shape: str, epsilon: str, run: Callable[[], tuple[ah.Profile,
     return found
 
 
-def shown(release: ah.Release, levels: list[int]) -> list[tuple[float, float, float]]:
+def intervals_of(release: ah.Release, levels: list[int]) -> list[tuple[float, float, float]]:
     """Return φ_{k+}, then φ_r, at all levels, each with both ends of its interval."""
     if release.evidence is None or release.evidence.prevalences is None:
         found = [*map(release.k_plus, levels), *map(release.prevalence, levels)]

@@ -20,7 +20,7 @@ from scipy.optimize import isotonic_regression
 
 from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
 from anonhist.mechanisms.exponential.band import band_of
-from bundled import bundled
+from bundled import read_bundled
 from children import measure
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PEER = "NumPy Laplace on every count + SciPy isotonic regression"
 
 def releases(data: str, rounds: int) -> None:
     """Time one release by each mechanism, preparation included, beside the peer."""
-    profile = bundled(data)
+    profile = read_bundled(data)
     counts = profile.partition().astype(np.float64)[::-1]
     rng = np.random.default_rng()
 

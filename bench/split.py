@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.published import profile_of_fit
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
-from anonhist.numeric.isotonic import decreasing_fit
+from anonhist.numeric.isotonic_regression import decreasing_fit
 from anonhist.profiles import Profile
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class SplitMechanism(AdditiveMechanism):
             items, epsilon = max(1, profile.n + int(noise(spent, 1)[0])), epsilon - spent
         cut = math.isqrt(items - 1) + 1
         levels = np.arange(1, cut + 1)
-        columns = _fitted(add_noise(profile.cumulative_prevalence(levels), noise(epsilon, cut)))
-        rows = _fitted(add_noise(_beyond(profile, cut), noise(epsilon, cut)))
-        reaching = _agreed(columns, rows)
+        columns = _fit(add_noise(profile.cumulative_prevalence(levels), noise(epsilon, cut)))
+        rows = _fit(add_noise(_beyond(profile, cut), noise(epsilon, cut)))
+        reaching = _agree(columns, rows)
         columns, rows = np.maximum(columns, reaching), rows[:reaching]
         # Of the labels that reach the last column, the first have rows beyond it.
         base = profile_of_fit(levels[:-1], columns[:-1].astype(np.float64) - reaching)
@@ -74,7 +74,7 @@ class SplitMechanism(AdditiveMechanism):
         return Profile(np.append(base.counts, tall), np.append(base.prevalences, labels))
 
 
-def _fitted(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+def _fit(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.rint(np.maximum(decreasing_fit(noisy), 0)).astype(np.int64)
 
 
@@ -85,7 +85,7 @@ def _beyond(profile: Profile, cut: int) -> NDArray[np.int64]:
     return np.append(found, np.zeros(cut - found.size, dtype=np.int64))
 
 
-def _agreed(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> int:
+def _agree(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> int:
     """Return how many labels reach the cut: raising columns to k costs cells, and so does leaving rows after k out."""
     least, most = int(columns[-1]), int(np.count_nonzero(rows))
     if most <= least:

@@ -18,7 +18,7 @@ import numpy as np
 from anonhist import local
 from anonhist.local.recommendation import recommend
 from anonhist.testing.sources import SeededSource
-from ten_shapes import REAL, drawn, named
+from ten_shapes import REAL, named_shapes, random_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +55,7 @@ class Held:
     Attributes
     ----------
     each
-        The share of single intervals that held, of values somebody has.
+        The share of single intervals that held, of values that occur.
     together
         Whether all simultaneous intervals did.
     widths
@@ -84,7 +84,7 @@ class Held:
 @cache
 def shapes(labels: int, *, quick: bool) -> dict[str, NDArray[np.float64]]:
     """Return the shapes over so many labels; the real data sets have more, and are left out."""
-    every = {name: p for name, p in named(labels).items() if name not in REAL} | drawn(labels)
+    every = {name: p for name, p in named_shapes(labels).items() if name not in REAL} | random_shapes(labels)
     return dict(list(every.items())[::9]) if quick else every
 
 
@@ -97,7 +97,7 @@ def drawing(
         yield np.random.default_rng((*setting, run)), SeededSource((*setting, run, 1))
 
 
-def closed(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, runs: int) -> Held:
+def survey_known(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, runs: int) -> Held:
     """Survey people about known values, so often."""
     name = mechanism
     if name == RECOMMENDED:
@@ -128,7 +128,7 @@ def cohorts(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, 
     return held
 
 
-def found(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, runs: int) -> Held:
+def survey_unknown(mechanism: str, p: NDArray[np.float64], users: int, epsilon: float, runs: int) -> Held:
     """Find values without a list, and compare those that were found with their shares."""
     del mechanism
     held = Held([], [], [], [])
@@ -186,7 +186,7 @@ class Part:
 PARTS = {
     "closed": Part(
         "Known values",
-        closed,
+        survey_known,
         [RECOMMENDED, *CLOSED],
         ((100, 1000), (1000, 30_000), (1, 5, 10)),
         ((20,), (300,), (8,)),
@@ -200,7 +200,7 @@ PARTS = {
     ),
     "found": Part(
         "Values found without a list",
-        found,
+        survey_unknown,
         ["heavy-hitters"],
         ((40, 200), (20_000, 100_000), (2, 4)),
         ((40,), (4000,), (6,)),
@@ -234,7 +234,7 @@ def main() -> None:
 
 def table(part: Part, runs: int, *, quick: bool) -> None:
     """Print one table: the mean over the shapes, and the worst."""
-    print(f"\n{part.title}, {runs} surveys of every shape; single intervals are of values that somebody has.\n")
+    print(f"\n{part.title}, {runs} surveys of every shape; single intervals are of values that occur.\n")
     print("| mechanism | values | people | ε | single | worst shape | all at once | worst shape | width | by share |")
     print("|---|---:|---:|---:|---:|---|---:|---|---:|---:|")
     below = cells = 0

@@ -25,7 +25,7 @@ REAL = {"trees": "bci_trees.csv", "passwords": "pw_phpbb.csv", "clicks": "kosara
 SEED = 20_261_122
 
 
-def named(labels: int) -> dict[str, Shares]:
+def named_shapes(labels: int) -> dict[str, Shares]:
     """Return seven shapes over about this many labels, and the shares of three real data sets, which have their own."""
     ranks = np.arange(1.0, labels + 1)
     shapes = {
@@ -42,12 +42,12 @@ def named(labels: int) -> dict[str, Shares]:
     return {name: weights / weights.sum() for name, weights in shapes.items()}
 
 
-def drawn(labels: int, *, first: int = 0) -> dict[str, Shares]:
+def random_shapes(labels: int, *, first: int = 0) -> dict[str, Shares]:
     """Return ten shapes over this many labels, each drawn from a seed of its own, from this number on."""
-    return {f"drawn {number}": _drawn(labels, number) for number in range(first, first + 10)}
+    return {f"drawn {number}": _draw_shape(labels, number) for number in range(first, first + 10)}
 
 
-def _drawn(labels: int, number: int) -> Shares:
+def _draw_shape(labels: int, number: int) -> Shares:
     rng = np.random.default_rng([SEED, number])
     families: list[Callable[[], Shares]] = [
         lambda: rng.lognormal(sigma=rng.uniform(0.3, 3), size=labels),

@@ -20,7 +20,7 @@ _REPORT = "import json, sys; sys.stderr.write('\\n' + json.dumps(sorted({name.sp
 _RUN = "from anonhist.cli.entry import run; code = run(sys.argv[1:]); assert code == 0, code"
 
 
-def _loaded(program: str, *arguments: str, folder: Path) -> set[str]:
+def _loaded_modules(program: str, *arguments: str, folder: Path) -> set[str]:
     """Return the top-level modules that are loaded when a program ends, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {program}\n{_REPORT}", *arguments],
@@ -36,7 +36,7 @@ def _loaded(program: str, *arguments: str, folder: Path) -> set[str]:
 @cache
 def _bare() -> set[str]:
     """Return what is loaded before anything was asked for."""
-    return _loaded("", folder=Path())
+    return _loaded_modules("", folder=Path())
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_every_name_is_there_and_explained() -> None:
                 assert value.__name__ == f"anonhist.{name}"
             elif callable(value) and isinstance(value, type | type(rooms)):
                 assert value.__module__.startswith("anonhist."), name
-                assert value.__name__ == ("private_" if room is anonhist.private else "") + name
+                assert (value.__name__, value.__qualname__) == (name, name)
                 assert inspect.getdoc(value), name
 
 
@@ -135,7 +135,7 @@ def test_errors_form_the_tree_that_is_drawn() -> None:
 
 
 def test_importing_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
-    loaded = _loaded("import anonhist; dir(anonhist)", folder=tmp_path) - _bare()
+    loaded = _loaded_modules("import anonhist; dir(anonhist)", folder=tmp_path) - _bare()
     assert loaded - set(sys.stdlib_module_names) == {"anonhist"}
 
 
@@ -152,7 +152,7 @@ _HELP = [
 def test_help_loads_the_parser_alone(tmp_path: Path) -> None:
     # All in one process: what any of them loads is loaded at the end.
     asked = f"from anonhist.cli.entry import run; assert not any([run(words) for words in {_HELP}])"
-    loaded = _loaded(asked, folder=tmp_path) - _bare()
+    loaded = _loaded_modules(asked, folder=tmp_path) - _bare()
     assert loaded - set(sys.stdlib_module_names) == {"anonhist", "click"}
 
 
@@ -164,7 +164,7 @@ def test_a_plain_release_starts_the_engine_and_numpy_alone(events: Path) -> None
         for epsilon, output in (("1", "-"), ("1", "out.json"), ("2", "-"), ("2", "out.csv"))
     ]
     program = f"from anonhist.cli.entry import run; assert not any([run(words) for words in {given}])"
-    loaded = {name for name in _loaded(program, folder=events) - _bare() if not name.startswith("_")}
+    loaded = {name for name in _loaded_modules(program, folder=events) - _bare() if not name.startswith("_")}
     heavy = {"scipy", "pandas", "pyarrow", "polars", "matplotlib", "numba", "ibis", "rich", "hypothesis", "pytest"}
     assert not loaded & heavy
     # NumPy's compiled modules bring the run-time of what they were written in.
@@ -177,8 +177,8 @@ def test_a_plain_release_starts_the_engine_and_numpy_alone(events: Path) -> None
 def test_what_is_heavy_is_loaded_where_it_is_used(events: Path) -> None:
     # The other side of the tests above: that they would see it.
     given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
-    assert "pyarrow" in _loaded(_RUN, *given, "-o", "out.parquet", folder=events)
-    assert "matplotlib" in _loaded(_RUN, *given, "-o", "-", "--report", "out.html", folder=events)
+    assert "pyarrow" in _loaded_modules(_RUN, *given, "-o", "out.parquet", folder=events)
+    assert "matplotlib" in _loaded_modules(_RUN, *given, "-o", "-", "--report", "out.html", folder=events)
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_a_seedable_source_is_out_of_reach(events: Path) -> None:
     given = ("release", "events.csv", "--epsilon", "1", "--simulations", "2")
     every = "import anonhist; [getattr(anonhist, name) for name in anonhist.__all__]; " + _RUN
     asks = "\nassert not [name for name in sys.modules if name.startswith('anonhist.testing')]"
-    assert "anonhist" in _loaded(every + asks, *given, folder=events)
+    assert "anonhist" in _loaded_modules(every + asks, *given, folder=events)
     params = [param for command in command_line.commands.values() for param in command.params]
     options = [option for param in params if isinstance(param, click.Option) for option in param.opts]
     assert len(options) > 30

@@ -25,8 +25,9 @@ from anonhist.mechanisms import (
     plan,
     release,
 )
-from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism, private_entropy
+from anonhist.mechanisms.estimators import EntropyMechanism, SupportCoverageMechanism
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
+from anonhist.private import entropy as private_entropy
 from anonhist.properties import guessing_success, guesswork, work_factor
 from anonhist.releases import Release
 from anonhist.sketches import DomainSketch, HashedSketch, NoiseShare

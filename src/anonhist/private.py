@@ -3,13 +3,12 @@
 From a release the same numbers are free: ``ah.entropy(release)``.
 """
 
-from anonhist.mechanisms.estimators import private_distance_to_uniformity as distance_to_uniformity
-from anonhist.mechanisms.estimators import private_entropy as entropy
-from anonhist.mechanisms.estimators import private_power_sum as power_sum
-from anonhist.mechanisms.estimators import private_renyi_entropy as renyi_entropy
-from anonhist.mechanisms.estimators import private_sample_coverage as sample_coverage
-from anonhist.mechanisms.estimators import private_support_coverage as support_coverage
-from anonhist.mechanisms.estimators import private_support_size as support_size
+from anonhist.mechanisms.estimators.entropy import entropy
+from anonhist.mechanisms.estimators.power_sum import power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.sample_coverage import sample_coverage
+from anonhist.mechanisms.estimators.support_coverage import support_coverage
+from anonhist.mechanisms.estimators.support_size import support_size
+from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 
 __all__ = [
     "distance_to_uniformity",

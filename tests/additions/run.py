@@ -24,7 +24,7 @@ def add() -> None:
     )
 
 
-def printed(words: list[str]) -> tuple[int, str, str]:
+def run_command(words: list[str]) -> tuple[int, str, str]:
     """Run one command."""
     from anonhist.cli.entry import run
 
@@ -36,4 +36,4 @@ def printed(words: list[str]) -> tuple[int, str, str]:
 
 if __name__ == "__main__":
     add()
-    json.dump([printed(line.split()) for line in sys.argv[1:]], sys.stdout)
+    json.dump([run_command(line.split()) for line in sys.argv[1:]], sys.stdout)

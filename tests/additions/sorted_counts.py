@@ -10,7 +10,7 @@ import numpy as np
 
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import add_noise
-from anonhist.mechanisms.basis.published import profile_of_sorted
+from anonhist.mechanisms.basis.published import round_sorted
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 
@@ -51,4 +51,4 @@ class SortedCountsMechanism(AdditiveMechanism):
         counts = np.zeros(self.public_labels, dtype=np.int64)
         counts[: profile.num_labels] = profile.partition()
         noisy = add_noise(counts, noise(self.epsilon_per_cell, counts.size))
-        return profile_of_sorted(np.sort(noisy)[::-1].astype(np.float64))
+        return round_sorted(np.sort(noisy)[::-1].astype(np.float64))

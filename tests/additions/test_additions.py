@@ -48,52 +48,52 @@ COMMANDS = {
 
 
 @cache
-def _printed(folder: Path) -> dict[str, tuple[int, str, str]]:
+def _run_all(folder: Path) -> dict[str, tuple[int, str, str]]:
     # All in one process of their own: it takes long to load, and catalogues are not to be changed here.
     command = [sys.executable, str(HERE / "run.py"), *COMMANDS.values()]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return {name: tuple(printed) for name, printed in zip(COMMANDS, json.loads(done.stdout), strict=True)}
 
 
-def said(name: str, folder: Path) -> str:
+def output_of(name: str, folder: Path) -> str:
     """Return what a command printed that worked."""
-    code, text, errors = _printed(folder)[name]
+    code, text, errors = _run_all(folder)[name]
     assert code == 0, (name, errors)
     return text
 
 
 def table(name: str, folder: Path) -> list[dict[str, str]]:
     """Return the rows that a command printed."""
-    return list(csv.DictReader(io.StringIO(said(name, folder))))
+    return list(csv.DictReader(io.StringIO(output_of(name, folder))))
 
 
 @pytest.mark.slow
 def test_a_mechanism_is_released_by_planned_with_and_compared(folder: Path) -> None:
-    assert said("again", folder) == said("release", folder).replace("Wrote a.json.\n", "")
+    assert output_of("again", folder) == output_of("release", folder).replace("Wrote a.json.\n", "")
     made_by = json.loads((folder / "a.json").read_text())["mechanism"]
     assert (made_by["name"], made_by["parameters"]["public_labels"]) == ("sorted-counts", 9)
-    code, _, errors = _printed(folder)["missing"]
+    code, _, errors = _run_all(folder)["missing"]
     assert (code, "needs --public-labels" in errors) == (2, True)
-    assert "Wrote b.json." in said("degrees", folder)
+    assert "Wrote b.json." in output_of("degrees", folder)
     assert json.loads((folder / "b.json").read_text())["mechanism"]["name"] == "edge-sorted-counts"
     assert [row["items"] for row in table("plan", folder)] != []
     rows = [row for row in table("compare", folder) if row["mechanism"] == "sorted-counts"]
     assert {row["epsilon"] for row in rows} == {"20"}
     assert {row["metric"] for row in rows} >= {"sorted_l1", "seconds"}
-    text = " ".join(said("help", folder).split())
+    text = " ".join(output_of("help", folder).split())
     assert "relaxed-partition, sorted-counts." in text
     assert "For isotonic and sorted-counts: a number" in text
 
 
 @pytest.mark.slow
 def test_a_randomizer_is_asked_with_tallied_estimated_from_and_recommended(folder: Path) -> None:
-    assert "Wrote survey.json." in said("new", folder)
+    assert "Wrote survey.json." in output_of("new", folder)
     survey = json.loads((folder / "survey.json").read_text())
     assert (survey["mechanism"], survey["parameters"]["weight"]) == ("sparse-unary", 3)
-    code, _, errors = _printed(folder)["foreign"]
+    code, _, errors = _run_all(folder)["foreign"]
     assert (code, "--weight is no parameter of k-rr" in errors) == (2, True)
-    assert said("randomize", folder).startswith("Reports: 50, of 1 byte each.")
-    assert said("tally", folder).startswith("Counted: the reports of 50 people.")
+    assert output_of("randomize", folder).startswith("Reports: 50, of 1 byte each.")
+    assert output_of("tally", folder).startswith("Counted: the reports of 50 people.")
     assert [row["label"] for row in table("estimate", folder)] == sorted(set(LABELS))
     assert "sparse-unary" in {row["mechanism"] for row in table("recommend", folder)}
 
@@ -105,6 +105,6 @@ def test_a_property_is_estimated_alone_with_all_others_and_from_a_release(folder
     (released,) = table("of a release", folder)
     assert released["guarantee"]
     assert row in table("all", folder)
-    code, _, errors = _printed(folder)["private"]
+    code, _, errors = _run_all(folder)["private"]
     assert (code, "There is no private estimator of berger-parker" in errors) == (2, True)
-    assert "berger-parker           the share of the most frequent label" in said("properties", folder)
+    assert "berger-parker           the share of the most frequent label" in output_of("properties", folder)

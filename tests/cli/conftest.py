@@ -71,12 +71,12 @@ def cli(folder: Path, capfd: pytest.CaptureFixture[str], _lent: None) -> Cli:
         words = [str(argument) for argument in arguments]
         code = run(words)
         out, err = capfd.readouterr()
-        return CompletedProcess(words, code, out, _told(err))
+        return CompletedProcess(words, code, out, _strip_notice(err))
 
     return call
 
 
-def _told(stderr: str) -> str:
+def _strip_notice(stderr: str) -> str:
     """Leave out the sentence that is said whatever the data are; test_remarks.py has it."""
     return stderr.replace(f"{WHERE_REMARKS_ARE}\n", "")
 
@@ -130,7 +130,7 @@ def process(folder: Path) -> Cli:
             check=False,
             env={**os.environ, **environment},
         )
-        return CompletedProcess(done.args, done.returncode, done.stdout.decode(), _told(done.stderr.decode()))
+        return CompletedProcess(done.args, done.returncode, done.stdout.decode(), _strip_notice(done.stderr.decode()))
 
     return call
 
@@ -213,7 +213,7 @@ def terminal_process(folder: Path) -> Cli:
 
 
 @pytest.fixture
-def interrupted(folder: Path) -> Cli:
+def interrupt(folder: Path) -> Cli:
     """Run the command line in a process that gets Ctrl-C where a Python statement, run first, arranges it."""
     del folder
 
@@ -228,6 +228,6 @@ def interrupted(folder: Path) -> Cli:
             # Started in the background, a shell's children ignore the signal; these must not.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # no threads
         )
-        return CompletedProcess(done.args, done.returncode, done.stdout.decode(), _told(done.stderr.decode()))
+        return CompletedProcess(done.args, done.returncode, done.stdout.decode(), _strip_notice(done.stderr.decode()))
 
     return call

@@ -22,7 +22,7 @@ _METRICS = [metric.name for metric in METRICS]
 
 
 @pytest.fixture(autouse=True)
-def counted(folder: Path) -> Path:
+def counts_file(folder: Path) -> Path:
     (folder / "x.csv").write_text("count,prevalence\n1,900\n2,300\n9,5\n77,1\n")
     return folder
 
@@ -200,7 +200,7 @@ def test_public_numbers_are_spoken_of_as_they_are_typed(cli: Cli) -> None:
     [
         (("--label", "label", "--user", "user", "--max-per-user", "2"), "one user with at most 2 items", 6),
         (("--label", "label"), "one item, added or removed", 9),
-        (("--label", "label", "--relation", "substitute"), "one item, exchanged for another", 9),
+        (("--label", "label", "--relation", "substitute"), "one item, replaced by another", 9),
         (("--label", "label", "--unit", "label", "--max-count", "3"), "one label with all its items", 6),
     ],
 )

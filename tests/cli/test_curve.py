@@ -31,7 +31,7 @@ _KINDS = pytest.mark.parametrize("kind", _CURVES)
 
 
 @pytest.fixture(autouse=True)
-def counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def counts_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Bands are drawn by chance, the same one here.
     generator = np.random.default_rng
     monkeypatch.setattr(np.random, "default_rng", lambda seed=5: generator(seed))

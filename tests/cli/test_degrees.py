@@ -64,14 +64,12 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     assert _pairs(released.profile) == TRUTH
     assert released.zeros is None
     told = done.stdout.splitlines()
-    assert re.fullmatch(r"Released: 80 ends of edges of 31 nodes \(95 % interval \d+ to \d+\)\.", told[0])
+    assert re.fullmatch(r"Released: degree sum 80 of 31 nodes \(95 % interval \d+ to \d+\)\.", told[0])
     assert told[1] == "Edges: Edges have no direction; self-loops are left out; equal edges count once."
     assert told[2] == f"Promise: {released.guarantee.sentence}"
     assert [line.partition(":")[0] for line in told[3:5]] == ["Protection", "Warning"]
     assert "when one edge is added or removed" in told[2]
-    assert re.match(
-        r"Error: .+ ends of edges expected, .+ of the ends of edges \(sorted ℓ1, 2 simulations\)\.$", told[6]
-    )
+    assert re.match(r"Error: about [\d,]+ expected, .+ of the degree sum \(sorted ℓ1, 2 simulations\)\.$", told[6])
     assert told[7:] == ["Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
     assert cli("show", "release.json").stdout.splitlines() == told[:7]
@@ -114,7 +112,7 @@ def test_listed_nodes_without_an_edge_are_told(cli: Cli, graph: Path) -> None:
     done = cli(*_NODE, "--nodes", "nodes.txt", "--max-degree", "16", "--mechanism", "histogram", "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert (_pairs(_release(graph).profile), _release(graph).zeros) == (TRUTH, 5)
-    assert re.match(r"Released: 80 ends of edges of 31 nodes \(95 % .*\), and 5 nodes without any\.\n", done.stdout)
+    assert re.match(r"Released: degree sum 80 of 31 nodes \(95 % .*\), and 5 nodes without any\.\n", done.stdout)
 
 
 _OPTIONS: list[tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = [
@@ -226,9 +224,7 @@ def test_the_truth_is_drawn_only_on_demand_and_loudly(
     assert (done.returncode, done.stdout, done.stderr, drawn) == (0, "", "", [None])
     done = cli(*quiet, "-o", "out2.json", "--not-private-truth")
     assert (done.returncode, done.stdout, drawn) == (0, "", [None, TRUTH])
-    assert re.fullmatch(
-        r"Warning: --not-private-truth draws the true degrees .+ must not leave the house\.\n", done.stderr
-    )
+    assert re.fullmatch(r"Warning: --not-private-truth draws the true degrees .+ must not be shared\.\n", done.stderr)
     assert set(json.loads((graph / "out.json").read_text())) == set(json.loads((graph / "out2.json").read_text()))
 
 
@@ -243,7 +239,7 @@ def test_a_terminal_speaks_of_nodes_and_degrees(terminal: Cli, graph: Path) -> N
     assert re.search(r"^nodes of degree 1 or more +31 +", screen, re.MULTILINE)
     assert re.search(r"^nodes of degree 3 or more +11 +", screen, re.MULTILINE)
     assert re.search(r"\nnodes\n", screen)
-    assert "ends of edges of a node (both scales logarithmic)" in screen
+    assert "degree of a node (both scales logarithmic)" in screen
     assert (
         "Shown only on your terminal: Of 42 rows these were left out: 1 without both ends, 1 from a node to itself."
         in screen

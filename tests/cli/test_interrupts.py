@@ -59,38 +59,38 @@ _MOVING = f"os.link = os.replace = os.rename = lambda *_, **__: {_SIGNAL}"
     ],
     ids=["click", "numpy", "duckdb", "narwhals", "simulating", "turned", "writing", "moving"],
 )
-def test_an_interrupt_leaves_nothing(where: str, interrupted: Cli, folder: Path) -> None:
-    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "out.json", where=where)
+def test_an_interrupt_leaves_nothing(where: str, interrupt: Cli, folder: Path) -> None:
+    done = interrupt("release", "events.csv", "--epsilon", "1", "-o", "out.json", where=where)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", _SENTENCE)
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [_WRITING, _SIMULATING], ids=["writing", "simulating"])
-def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupted: Cli, folder: Path) -> None:
+def test_an_interrupt_keeps_what_was_to_be_replaced(where: str, interrupt: Cli, folder: Path) -> None:
     (folder / "out.csv").write_text("precious")
-    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "out.csv", "--force", where=where)
+    done = interrupt("release", "events.csv", "--epsilon", "1", "-o", "out.csv", "--force", where=where)
     assert (done.returncode, done.stderr) == (130, _SENTENCE)
     assert (folder / "out.csv").read_text() == "precious"
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "out.csv"]
 
 
 @pytest.mark.slow
-def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupted: Cli, folder: Path) -> None:
+def test_an_interrupt_while_modules_are_loaded_to_write_leaves_nothing(interrupt: Cli, folder: Path) -> None:
     # Arrow looks for pandas when it is given its first array.
     where = _LOADING.format(name="late") + (
         "import anonhist.formats.sketches as module, importlib\n"
         "module._head = lambda *_: importlib.import_module('late')\n"
     )
-    done = interrupted("sketch", "new", "--buckets", "10", "--epsilon", "1", "-o", "a.sketch", where=where)
+    done = interrupt("sketch", "new", "--buckets", "10", "--epsilon", "1", "-o", "a.sketch", where=where)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", _SENTENCE)
     assert [path.name for path in folder.iterdir()] == ["events.csv"]
 
 
 @pytest.mark.slow
-def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupted: Cli, folder: Path) -> None:
+def test_an_interrupt_of_the_report_keeps_the_whole_release(interrupt: Cli, folder: Path) -> None:
     where = _LOADING.format(name="matplotlib")
-    done = interrupted("release", "events.csv", "--epsilon", "1", "-o", "o.json", "--report", "o.html", where=where)
+    done = interrupt("release", "events.csv", "--epsilon", "1", "-o", "o.json", "--report", "o.html", where=where)
     assert (done.returncode, done.stderr) == (130, _SENTENCE)
     assert sorted(path.name for path in folder.iterdir()) == ["events.csv", "o.json"]
     assert "Wrote o.json." in done.stdout
@@ -149,7 +149,7 @@ threading.Thread(target=watch, daemon=True).start()
 
 @pytest.mark.slow
 def test_an_update_has_no_label_on_disk_at_any_moment(
-    interrupted: Cli, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+    interrupt: Cli, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (
         "SELECT range AS who, 'a label that identifies somebody ' || repeat(range::VARCHAR, 16) AS what"
@@ -162,7 +162,7 @@ def test_an_update_has_no_label_on_disk_at_any_moment(
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     update = ("sketch", "update", "a.sketch", "log.parquet", "--label", "what", "--user", "who")
-    done = interrupted(*update, where=_WATCHING)
+    done = interrupt(*update, where=_WATCHING)
     assert [path.name for path in temporary.rglob("*")] == []
     assert done.returncode == 3
     assert done.stderr.startswith("anonhist: There is too little memory, and these data are never spilled to disk")

@@ -42,7 +42,7 @@ def survey(files: Path, cli: Cli) -> Path:
 
 
 @pytest.fixture
-def tallied(survey: Path, cli: Cli) -> Path:
+def tally_file(survey: Path, cli: Cli) -> Path:
     """Make a tally, too."""
     for step in (
         ("randomize", "survey.json", "values.csv", "--label", "word", "-o", "reports.parquet"),
@@ -150,22 +150,22 @@ def test_everything_works_in_a_pipe(survey: Path, process: Cli, cli: Cli) -> Non
 
 
 @pytest.mark.slow
-def test_tallies_and_reports_are_added(tallied: Path, cli: Cli) -> None:
-    made_by = read_survey(tallied / "survey.json")
+def test_tallies_and_reports_are_added(tally_file: Path, cli: Cli) -> None:
+    made_by = read_survey(tally_file / "survey.json")
     assert cli("local", "tally", "survey.json", "tally.json", "-o", "copy.parquet").returncode == 0
-    (tallied / "reports.csv").write_text(f"survey,report\n{made_by.digest},3\n")
+    (tally_file / "reports.csv").write_text(f"survey,report\n{made_by.digest},3\n")
     done = cli(
         "local", "tally", "survey.json", "tally.json", "*.csv*", "copy.parquet", "reports.parquet", "-o", "all.json"
     )
     assert done.returncode == 3  # values.csv and events.csv are no reports
     done = cli("local", "tally", "survey.json", "tally.json", "rep*", "copy.parquet", "-o", "all.json")
     assert (done.returncode, done.stdout) == (0, "Counted: the reports of 12,001 people.\nWrote all.json.\n")
-    first = read_tally(tallied / "tally.json").dense(4)
-    assert (read_tally(tallied / "all.json").dense(4) == 3 * first + [0, 0, 0, 1]).all()
+    first = read_tally(tally_file / "tally.json").dense(4)
+    assert (read_tally(tally_file / "all.json").dense(4) == 3 * first + [0, 0, 0, 1]).all()
 
 
 @pytest.mark.slow
-def test_an_estimate_is_written_and_told(tallied: Path, cli: Cli) -> None:
+def test_an_estimate_is_written_and_told(tally_file: Path, cli: Cli) -> None:
     done = cli(
         "local", "estimate", "survey.json", "tally.json", "-o", "a.csv", "--report", "out.html", "--delta", "1e-6"
     )
@@ -174,21 +174,21 @@ def test_an_estimate_is_written_and_told(tallied: Path, cli: Cli) -> None:
     assert "Promise to everybody who sent one report: 2-differentially private" in done.stdout
     assert "Promise where reports are shuffled: " in done.stdout
     assert done.stdout.endswith("Wrote a.csv.\nWrote out.html.\n")
-    with (tallied / "a.csv").open(newline="") as file:
+    with (tally_file / "a.csv").open(newline="") as file:
         rows = {row["label"]: row for row in csv.DictReader(file)}
     # Standard errors are near 0.012; six of them happen in less than 1 of 10^8 runs.
     assert abs(float(rows["cat"]["raw"]) - 0.6) < 0.08
     assert rows["cat"]["significant"] == "true"
-    page = (tallied / "out.html").read_text(encoding="utf-8")
+    page = (tally_file / "out.html").read_text(encoding="utf-8")
     assert "anonhist local estimate survey.json tally.json" in page
     assert "Where reports are shuffled" in page
 
 
-def test_candidates_are_estimated_alone(tallied: Path, cli: Cli) -> None:
-    (tallied / "some.txt").write_text("newt\ncat\n")
+def test_candidates_are_estimated_alone(tally_file: Path, cli: Cli) -> None:
+    (tally_file / "some.txt").write_text("newt\ncat\n")
     done = cli("local", "estimate", "survey.json", "tally.json", "--candidates", "some.txt", "-o", "a.json")
     assert done.returncode == 0
-    document = json.loads((tallied / "a.json").read_text())
+    document = json.loads((tally_file / "a.json").read_text())
     assert document["labels"] == ["newt", "cat"]
     assert document["other"] > 0.3
     assert "Other values together: " in done.stdout
@@ -206,10 +206,10 @@ def test_the_best_is_recommended(folder: Path, cli: Cli) -> None:
     assert "its report is larger than 4 bytes" in rows["subset-selection"]["note"]
 
 
-def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
+def test_choices_reach_the_estimate(tally_file: Path, cli: Cli) -> None:
     done = cli("local", "estimate", "survey.json", "tally.json", "--level", "0.5", "-o", "a.json", "--top", "1")
     assert done.returncode == 0
-    assert json.loads((tallied / "a.json").read_text())["level"] == 0.5
+    assert json.loads((tally_file / "a.json").read_text())["level"] == 0.5
     assert "newt" not in done.stdout
     assert "cat" in done.stdout
     bad = cli("local", "estimate", "survey.json", "tally.json", "--level", "1.5")
@@ -217,7 +217,7 @@ def test_choices_reach_the_estimate(tallied: Path, cli: Cli) -> None:
     assert "--level must be a number between 0 and 1" in bad.stderr
 
 
-def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli) -> None:
+def test_a_terminal_shows_the_most_frequent_values(tally_file: Path, terminal: Cli) -> None:
     done = terminal("local", "estimate", "survey.json", "tally.json", "--top", "3", width=90)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
@@ -226,7 +226,7 @@ def test_a_terminal_shows_the_most_frequent_values(tallied: Path, terminal: Cli)
     assert [line.split()[0] for line in lines[3:5]] == ["cat", "dog"]
     assert lines[3].rstrip().endswith("yes")
     assert max(map(len, lines)) <= 90
-    assert tallied.exists()
+    assert tally_file.exists()
 
 
 def test_labels_cannot_take_over_a_terminal(folder: Path, cli: Cli, terminal: Cli) -> None:

@@ -146,13 +146,13 @@ def test_force_replaces_what_is_there(files: Path, cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_interrupts_leave_nothing_behind(files: Path, interrupted: Cli) -> None:
+def test_interrupts_leave_nothing_behind(files: Path, interrupt: Cli) -> None:
     (files / "values.txt").write_text("word\n" + "cat\n" * 1000)
     where = (
         "from anonhist.local.randomizers.krr import KRR\n"
         "KRR._draw = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)"
     )
-    done = interrupted("local", "randomize", "survey.json", "values.txt", "-o", "out.parquet", where=where)
+    done = interrupt("local", "randomize", "survey.json", "values.txt", "-o", "out.parquet", where=where)
     assert (done.returncode, done.stdout) == (130, "")
     assert not [path for path in files.iterdir() if path.name.startswith((".anonhist", "out"))]
 

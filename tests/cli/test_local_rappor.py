@@ -11,7 +11,7 @@ from anonhist.cli.entry import run
 
 
 @pytest.fixture
-def collected(tmp_path: Path) -> Path:
+def rappor_files(tmp_path: Path) -> Path:
     """Two cohorts of 40,000 reports on 16 bits, p = 1/4, q = 3/4, f = 1/2: half of the people say cat, none emu."""
     rng = np.random.default_rng(7)
     bits = {"cat": (3, 9), "dog": (5, 1), "emu": (7, 12)}
@@ -31,21 +31,21 @@ def collected(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_shares_are_found(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(collected / name) for name in ("params.csv", "counts.csv", "map.csv")]
-    assert run(["local", "rappor", *files, "--report", str(collected / "out.html")]) == 0
+def test_shares_are_found(rappor_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(rappor_files / name) for name in ("params.csv", "counts.csv", "map.csv")]
+    assert run(["local", "rappor", *files, "--report", str(rappor_files / "out.html")]) == 0
     told = capsys.readouterr()
     rows = {row["label"]: row for row in csv.DictReader(io.StringIO(told.out))}
     for label, share in (("cat", 0.5), ("dog", 0.5), ("emu", 0)):
         assert abs(float(rows[label]["raw"]) - share) < 5 * float(rows[label]["standard_error"])
         assert (rows[label]["significant"] == "true") is (share > 0)
     assert told.err == ""
-    assert "cat" in (collected / "out.html").read_text(encoding="utf-8")
+    assert "cat" in (rappor_files / "out.html").read_text(encoding="utf-8")
 
 
-def test_bad_files_are_refused_in_a_sentence(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (collected / "map.csv").write_text("cat,99,3\n")
-    files = [str(collected / name) for name in ("params.csv", "counts.csv", "map.csv")]
-    assert run(["local", "rappor", *files, "-o", str(collected / "out.csv")]) == 3
+def test_bad_files_are_refused_in_a_sentence(rappor_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (rappor_files / "map.csv").write_text("cat,99,3\n")
+    files = [str(rappor_files / name) for name in ("params.csv", "counts.csv", "map.csv")]
+    assert run(["local", "rappor", *files, "-o", str(rappor_files / "out.csv")]) == 3
     assert "map.csv" in capsys.readouterr().err
-    assert not (collected / "out.csv").exists()
+    assert not (rappor_files / "out.csv").exists()

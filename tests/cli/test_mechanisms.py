@@ -37,14 +37,14 @@ _WORKING: dict[str, tuple[tuple[str, ...], dict[str, object]]] = {
 }
 
 
-def asked_for(row: str) -> tuple[str, ...]:
+def options_of_row(row: str) -> tuple[str, ...]:
     return ("--mechanism", row.split(",", maxsplit=1)[0])
 
 
 @pytest.mark.parametrize("row", _WORKING)
 def test_every_mechanism_is_asked_for_by_name(row: str, cli: Cli, folder: Path) -> None:
     given, expected = _WORKING[row]
-    done = cli(*_GOOD, *asked_for(row), *given, "-o", "out.json")
+    done = cli(*_GOOD, *options_of_row(row), *given, "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     release = ah.read(folder / "out.json")
     assert release.mechanism.name == row.split(",", maxsplit=1)[0]
@@ -94,7 +94,7 @@ def test_thirds_above_one_spend_two_of_them_and_say_so(cli: Cli, folder: Path) -
 
 def test_the_number_of_items_is_shown_where_it_was_released_on_its_own(cli: Cli, folder: Path) -> None:
     shown = cli(*_GOOD, "--mechanism", "privhist", "-o", "out.json").stdout
-    assert f"The number of items, released on its own: {ah.read(folder / 'out.json').n}." in shown
+    assert f"Released on its own: {ah.read(folder / 'out.json').n:,} items." in shown
     assert "on its own" not in cli(*_GOOD, "--mechanism", "frobenius", "-o", "other.json").stdout
 
 

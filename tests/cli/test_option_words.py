@@ -115,7 +115,7 @@ REVIEWED = {
 COMMANDS = dict(commands_of(anonhist))
 
 
-def _named() -> dict[str, list[tuple[str, click.Option]]]:
+def _options_by_name() -> dict[str, list[tuple[str, click.Option]]]:
     """Return the options of all commands by their long names, each with the command that has it."""
     named = defaultdict(list)
     for path, command in COMMANDS.items():
@@ -131,7 +131,7 @@ def _takes(option: click.Option) -> str:
 
 
 def test_each_option_of_each_command_is_in_the_table() -> None:
-    taken = {word: " or ".join(sorted({_takes(one) for _, one in uses})) for word, uses in _named().items()}
+    taken = {word: " or ".join(sorted({_takes(one) for _, one in uses})) for word, uses in _options_by_name().items()}
     assert taken == {word: takes for word, (_, takes) in WORDS.items()}
 
 
@@ -148,8 +148,8 @@ def _are_alike(explained: str, otherwise: str) -> bool:
 
 
 def test_options_that_are_explained_alike_are_one_or_stand_side_by_side() -> None:
-    texts = {word: {str(option.help) for _, option in uses} for word, uses in _named().items()}
-    owners = {word: {path for path, _ in uses} for word, uses in _named().items()}
+    texts = {word: {str(option.help) for _, option in uses} for word, uses in _options_by_name().items()}
+    owners = {word: {path for path, _ in uses} for word, uses in _options_by_name().items()}
     apart = [pair for pair in combinations(sorted(texts), 2) if not owners[pair[0]] & owners[pair[1]]]
     alike = {
         (word, other)

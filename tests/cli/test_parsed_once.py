@@ -32,7 +32,7 @@ COMMANDS = {
 def test_epsilon_is_parsed_once_and_one_mechanism_made(
     command: tuple[str, ...], made: str | None, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, mechanisms = _parsed(monkeypatch), _made(monkeypatch, Setting, Survey)
+    texts, mechanisms = _record_parsing(monkeypatch), _record_mechanisms(monkeypatch, Setting, Survey)
     assert cli(*command).returncode == 0
     assert texts == [command[command.index("--epsilon") + 1]]
     assert _kinds(mechanisms) == ([] if made is None else [made])
@@ -58,7 +58,7 @@ DEGREES = {
 def test_epsilon_of_degrees_is_parsed_once_and_no_mechanism_made_twice(
     options: tuple[str, ...], made: list[str], folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, mechanisms = _parsed(monkeypatch), _made(monkeypatch, Setting, EdgeMechanism)
+    texts, mechanisms = _record_parsing(monkeypatch), _record_mechanisms(monkeypatch, Setting, EdgeMechanism)
     (folder / "edges.txt").write_text("1 2\n2 3\n3 1\n")
     command = ("degrees", "edges.txt", *options, "--epsilon", "0.7", "--simulations", "0")
     assert cli(*command, "-o", "out.json").returncode == 0
@@ -67,20 +67,20 @@ def test_epsilon_of_degrees_is_parsed_once_and_no_mechanism_made_twice(
     assert _kinds(mechanisms) == made
 
 
-def _parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _record_parsing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list to which every text is added that is parsed from now on."""
     texts: list[str] = []
     parse = parse_epsilon.__globals__["_from_text"]
 
-    def noted(text: str) -> Any:
+    def note(text: str) -> Any:
         texts.append(text)
         return parse(text)
 
-    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", noted)
+    monkeypatch.setitem(parse_epsilon.__globals__, "_from_text", note)
     return texts
 
 
-def _made(monkeypatch: pytest.MonkeyPatch, *kinds: type[Any]) -> list[str]:
+def _record_mechanisms(monkeypatch: pytest.MonkeyPatch, *kinds: type[Any]) -> list[str]:
     """Return a list to which every mechanism is added, as text, that is made from now on."""
     mechanisms: list[str] = []
     for kind in kinds:

@@ -16,7 +16,7 @@ MakeRelease = Callable[[Sequence[int], Sequence[int]], Release]
 
 
 @pytest.fixture
-def made() -> MakeRelease:
+def make_release() -> MakeRelease:
     def make(counts: Sequence[int], prevalences: Sequence[int]) -> Release:
         guarantee = Guarantee(PrivacyUnit.item(), NeighboringRelation.ADD_OR_REMOVE, Fraction(1))
         return Release(Profile(counts, prevalences), guarantee, FrobeniusMechanism(Fraction(1)), "", "0")
@@ -24,10 +24,10 @@ def made() -> MakeRelease:
     return make
 
 
-def test_points_lie_on_a_line_where_the_law_is_a_power(made: MakeRelease) -> None:
+def test_points_lie_on_a_line_where_the_law_is_a_power(make_release: MakeRelease) -> None:
     # φ_r = 10^6 / r at powers of ten: equal steps down and to the right.
     counts = [10**power for power in range(7)]
-    lines = terminal_plot(made(counts, counts[::-1]), width=80).splitlines()
+    lines = terminal_plot(make_release(counts, counts[::-1]), width=80).splitlines()
     cells = [line[line.index("┤" if "┤" in line else "│") + 1 :] for line in lines if "┤" in line or "│" in line]
     points = [(row, column) for row, line in enumerate(cells) for column, sign in enumerate(line) if sign == "•"]
     assert [row for row, _ in points] == [2 * power for power in range(7)]
@@ -36,10 +36,10 @@ def test_points_lie_on_a_line_where_the_law_is_a_power(made: MakeRelease) -> Non
     assert max(steps) - min(steps) <= 1
 
 
-def test_axes_are_named_and_marked(made: MakeRelease) -> None:
-    lines = terminal_plot(made([1, 250_000], [3_000_000, 1]), width=80).splitlines()
+def test_axes_are_named_and_marked(make_release: MakeRelease) -> None:
+    lines = terminal_plot(make_release([1, 250_000], [3_000_000, 1]), width=80).splitlines()
     assert lines[0] == "labels"
-    assert lines[-1].endswith("items of a label (both scales logarithmic)")
+    assert lines[-1].endswith("count of a label (both scales logarithmic)")
     assert lines[-2].split("  ")[0].strip() in ("", "1")
     assert [mark.strip() for mark in lines[-2].split("  ") if mark.strip()] == [
         "1",
@@ -57,8 +57,10 @@ def test_axes_are_named_and_marked(made: MakeRelease) -> None:
     ("counts", "prevalences"),
     [([1], [1]), ([2**62], [1]), ([1, 2, 3], [5, 5, 9]), ([1, 10**18], [8, 1]), (range(1, 999), range(1, 999))],
 )
-def test_it_is_never_wider_than_told(counts: Sequence[int], prevalences: Sequence[int], made: MakeRelease) -> None:
-    release = made(list(counts), list(prevalences))
+def test_it_is_never_wider_than_told(
+    counts: Sequence[int], prevalences: Sequence[int], make_release: MakeRelease
+) -> None:
+    release = make_release(list(counts), list(prevalences))
     for width in (10, 40, 80, 120, 300):
         lines = terminal_plot(release, width=width).splitlines()
         body = [line for line in lines if "┤" in line or "│" in line or "└" in line]
@@ -67,13 +69,13 @@ def test_it_is_never_wider_than_told(counts: Sequence[int], prevalences: Sequenc
         assert max(map(len, body)) <= MOST_COLUMNS + 8, width
 
 
-def test_a_small_profile_takes_few_lines(made: MakeRelease) -> None:
-    assert len(terminal_plot(made([1], [1]), width=80).splitlines()) == 9
-    assert len(terminal_plot(made([1], [10**6]), width=80).splitlines()) == 17
+def test_a_small_profile_takes_few_lines(make_release: MakeRelease) -> None:
+    assert len(terminal_plot(make_release([1], [1]), width=80).splitlines()) == 9
+    assert len(terminal_plot(make_release([1], [10**6]), width=80).splitlines()) == 17
 
 
-def test_an_empty_profile_has_nothing_to_draw(made: MakeRelease) -> None:
-    assert terminal_plot(made([], []), width=80) == "The released profile is empty."
+def test_an_empty_profile_has_nothing_to_draw(make_release: MakeRelease) -> None:
+    assert terminal_plot(make_release([], []), width=80) == "The released profile is empty."
 
 
 def test_marks_are_round_few_and_within() -> None:

@@ -20,7 +20,7 @@ _READ = {
 _OF = {"estimate": ("support-size",), "curve": ("hill",)}
 
 
-def _said(arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> str:
+def _run_quoted(arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> str:
     assert run(list(arguments)) == 0
     return capfd.readouterr().err
 
@@ -33,11 +33,11 @@ def test_a_log_says_the_same_of_all_data(command: str, folder: Path, capfd: pyte
     said = set()
     for rows in ("a,1\nb,2\n" * 9, "a,1\n" * 9 + ",2\n" * 500):
         (folder / "log.csv").write_text(f"label,user\n{rows}")
-        said.add(_said((command, *given), capfd))
+        said.add(_run_quoted((command, *given), capfd))
     # What compare finds goes to standard error, too, and is no secret: all else is.
     assert len(said) == 1 or command == "compare"
     assert all(each.count(f"{WHERE_REMARKS_ARE}\n") == 1 for each in said)
-    assert WHERE_REMARKS_ARE not in _said((command, *given, "--quiet"), capfd)
+    assert WHERE_REMARKS_ARE not in _run_quoted((command, *given, "--quiet"), capfd)
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_sketches_and_degrees_say_it_too(folder: Path, cli: Cli, capfd: pytest.C
         ("sketch", "update", "a.sketch", "events.csv", "--label", "label"),
         ("degrees", "edges.txt", "--unit", "edge", "--epsilon", "1", "--simulations", "2"),
     ):
-        assert _said(arguments, capfd) == f"{WHERE_REMARKS_ARE}\n"
+        assert _run_quoted(arguments, capfd) == f"{WHERE_REMARKS_ARE}\n"
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_of_a_release_there_is_nothing_to_remark(folder: Path, cli: Cli, capfd: 
     cli("release", "events.csv", "--epsilon", "20", "--simulations", "2", "-o", "out.json")
     assert (folder / "out.json").exists()
     for arguments in (("estimate", "entropy", "out.json"), ("curve", "hill", "out.json", "--bootstraps", "3")):
-        assert WHERE_REMARKS_ARE not in _said(arguments, capfd)
+        assert WHERE_REMARKS_ARE not in _run_quoted(arguments, capfd)
 
 
 @pytest.mark.slow

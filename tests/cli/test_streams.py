@@ -227,10 +227,10 @@ def test_noise_cannot_be_repeated_from_outside(process: Cli, folder: Path) -> No
 @pytest.mark.slow
 def test_a_number_of_items_released_on_its_own_is_told(cli: Cli) -> None:
     done = cli("release", "events.csv", "--epsilon", "20", "--mechanism", "privhist", "-o", "out.json")
-    (told,) = re.findall(r"The number of items, released on its own: ([\d,]+)\.", done.stdout)
+    (told,) = re.findall(r"Released on its own: ([\d,]+) items?\.", done.stdout)
     assert int(told.replace(",", "")) > 0
     shown = cli("show", "out.json")
-    assert f"released on its own: {told}." in shown.stdout
+    assert f"Released on its own: {told} item" in shown.stdout
     assert "on its own" not in cli("release", "events.csv", "--epsilon", "20", "-o", "other.json").stdout
 
 

@@ -18,7 +18,7 @@ _LOG = "label,user\n" + "zebra,1\n" * 641 + ",2\n" * 59 + "heron,\n" * 83
 _EXCESS = Path(__file__).parent.parent / "formats" / "golden" / "release-4-excess.json"
 
 
-def _shown(text: str) -> str:
+def _screen(text: str) -> str:
     """Return what stays on the screen: bars are taken away again."""
     return "\n".join(line for line in text.replace("\r", "\n").split("\n") if "━" not in line)
 
@@ -30,7 +30,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     done = terminal("release", "x.csv", "--epsilon", "1", width=width)
     assert done.returncode == 0
     release = ah.read(folder / "release.json")
-    screen = _shown(done.stdout)
+    screen = _screen(done.stdout)
     flat = " ".join(screen.split())
     assert str(release.guarantee) in flat
     low, high = release.k_plus(1).interval
@@ -40,7 +40,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
     for level, labels in shown:
         assert labels == f"{release.profile.k_plus(int(level or 1)):,}"
     assert {"", "2", "10", "100"} <= {level for level, _ in shown}
-    assert "items of a label (both scales logarithmic)" in screen
+    assert "count of a label (both scales logarithmic)" in screen
     assert screen.count("•") > 20
     assert screen.rstrip().endswith("Wrote release.json.")
     assert max(map(len, screen.splitlines())) <= width
@@ -48,7 +48,7 @@ def test_a_terminal_gets_a_file_a_table_and_a_plot(width: int, terminal: Cli, fo
 
 def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> None:
     (folder / "r.json").write_text(_EXCESS.read_text(encoding="utf-8"), encoding="utf-8")
-    screen = " ".join(_shown(terminal("show", "r.json").stdout).split())
+    screen = " ".join(_screen(terminal("show", "r.json").stdout).split())
     assert "users with more than 3 items 2,000 1,521 to 2,479" in screen
     assert "items left out of them, up to 30 each 0 0 to 4,789" in screen
     assert "left out at least 1,521 items (95 % confidence), of 1,521 to 2,479 users" in screen
@@ -57,7 +57,7 @@ def test_the_table_shows_what_a_bound_left_out(terminal: Cli, folder: Path) -> N
 def test_the_table_ends_at_the_cap_of_labels(terminal: Cli, folder: Path) -> None:
     profile = ah.Profile.from_prevalences({1: 40, 4: 20}, unit=ah.PrivacyUnit.label(max_count=4))
     ah.write(ah.release(profile, epsilon=1, simulations=2), folder / "r.json")
-    screen = _shown(terminal("show", "r.json").stdout)
+    screen = _screen(terminal("show", "r.json").stdout)
     assert re.findall(r"^labels with (\d+) items or more", screen, re.MULTILINE)[-1] == "4"
 
 
@@ -98,7 +98,7 @@ def test_a_pipe_is_clean_while_the_terminal_is_told_the_promise(terminal_process
     assert done.returncode == 0
     assert done.stderr.startswith("count,prevalence,")
     assert all(line.count(",") == 8 for line in done.stderr.splitlines())
-    screen = _shown(done.stdout)
+    screen = _screen(done.stdout)
     assert "1-differentially private (δ = 0) when one item is added or removed" in screen
     assert "Wrote out.html." in screen
     assert "•" not in screen
@@ -118,7 +118,7 @@ def test_numbers_of_dropped_rows_are_for_the_operator_alone(
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--label", "label", "--epsilon", "1", "--simulations", "2", *options)
     done = terminal(*given, piped=True)
-    assert f"Shown only on your terminal: {number} " in _shown(done.stdout)
+    assert f"Shown only on your terminal: {number} " in _screen(done.stdout)
     elsewhere = cli(*given, "-o", "out.json", "--report", "out.html")
     assert elsewhere.returncode == 0
     assert elsewhere.stderr == ""
@@ -138,7 +138,7 @@ def test_the_columns_of_a_text_are_named_for_the_operator_alone(
 ) -> None:
     (folder / "log.csv").write_text(_LOG)
     given = ("release", "log.csv", "--epsilon", "1", *options)
-    shown = _shown(terminal(*given).stdout)
+    shown = _screen(terminal(*given).stdout)
     assert told in shown
     assert "the columns are 'label', 'user'." in shown
     logged = cli(*given)

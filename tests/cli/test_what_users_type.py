@@ -16,7 +16,7 @@ import pytest
 
 import anonhist as ah
 from anonhist.cli.reading import WHERE_REMARKS_ARE
-from anonhist.report.bound_wording import left_out
+from anonhist.report.bound_wording import describe_excess
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -29,7 +29,7 @@ def _near(counts: list[int]) -> list[int]:
     return [round(count, -2) for count in counts if count > 50]
 
 
-def _released(folder: Path, name: str = "out.json") -> list[int]:
+def _counts_of_release(folder: Path, name: str = "out.json") -> list[int]:
     return ah.read(folder / name).profile.counts.tolist()
 
 
@@ -90,7 +90,7 @@ def sources(folder: Path) -> Path:
 def test_sources_are_read_as_typed(typed: str, cli: Cli, sources: Path) -> None:
     done = cli(*shlex.split(typed), "-o", "out.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert _near(_released(sources)) == [100, 500, 900]
+    assert _near(_counts_of_release(sources)) == [100, 500, 900]
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_users_are_protected_where_they_are_bounded(cli: Cli, sources: Path) -> 
     assert found.excess is not None
     assert (found.excess.bound, found.excess.cap, found.excess.epsilon) == (1, 5, Fraction(1, 10))
     assert found.guarantee.epsilon == Fraction(1, 2)
-    assert f"Bound: {told}{left_out(found.excess)}\n" in again.stdout
-    assert told + left_out(found.excess) in (sources / "out.html").read_text(encoding="utf-8")
+    assert f"Bound: {told}{describe_excess(found.excess)}\n" in again.stdout
+    assert told + describe_excess(found.excess) in (sources / "out.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_what_is_counted_already_is_recognised(cli: Cli, folder: Path) -> None:
     [
         ((), "when one item is added or removed", "partition"),
         (("--unit", "item"), "when one item is added or removed", "partition"),
-        (("--relation", "substitute"), "when one item is exchanged for another", "partition"),
+        (("--relation", "substitute"), "when one item is replaced by another", "partition"),
         (("--unit", "label", "--max-count", "400"), "when one label with all its items", "prevalence"),
         (("--mechanism", "frobenius"), "when one item is added or removed", "frobenius"),
         (("--expected-items", "1e15"), "when one item is added or removed", "frobenius"),
@@ -168,9 +168,9 @@ def test_rows_without_a_label_count_if_asked(cli: Cli, folder: Path) -> None:
     (folder / "x.csv").write_text("label,n\n" + "zebra,1\n" * 500 + ",1\n" * 900)
     given = ("release", "x.csv", "--label", "label", "--epsilon", "18", "-o", "out.json", "--force")
     cli(*given)
-    assert _near(_released(folder)) == [500]
+    assert _near(_counts_of_release(folder)) == [500]
     cli(*given, "--keep-null")
-    assert _near(_released(folder)) == [500, 900]
+    assert _near(_counts_of_release(folder)) == [500, 900]
 
 
 @pytest.mark.slow

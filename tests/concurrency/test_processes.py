@@ -103,7 +103,7 @@ print(*[name for name in anonhist.__all__ if any(each[name] is not getattr(anonh
 """
 
 
-def printed(program: str) -> str:
+def run_program(program: str) -> str:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -112,9 +112,9 @@ def printed(program: str) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_parent_and_child_draw_different_noise() -> None:
-    assert printed(FORKS) == ""
+    assert run_program(FORKS) == ""
 
 
 @pytest.mark.slow
 def test_threads_that_load_the_package_together_get_the_same_names() -> None:
-    assert printed(LOADS) == ""
+    assert run_program(LOADS) == ""

@@ -28,7 +28,7 @@ THREADS = 8
 
 
 @pytest.fixture(autouse=True)
-def _often_switched() -> Iterator[None]:
+def _switch_threads_often() -> Iterator[None]:
     """Let threads take turns as often as the interpreter can."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -131,11 +131,11 @@ def test_nothing_is_counted_into_a_sketch_while_it_is_clipped(monkeypatch: pytes
     # An item in a counter that was clipped at 0 before would show: the noise that hid it is cut off.
     sketch, whole_counts, begun = new_sketch(2), sketch_module.whole_counts, []
 
-    def interrupted(counts: Any) -> Any:
+    def clip_meanwhile(counts: Any) -> Any:
         begun.append(in_another_thread(sketch.clip, 255))
         return whole_counts(counts)
 
-    monkeypatch.setattr(sketch_module, "whole_counts", interrupted)
+    monkeypatch.setattr(sketch_module, "whole_counts", clip_meanwhile)
     sketch.add(np.zeros(3, dtype=np.int64), np.full(3, 300))
     begun[0].join()
     assert sketch.clipped == 255
@@ -146,7 +146,7 @@ def test_what_is_counted_while_sketches_are_merged_is_kept(monkeypatch: pytest.M
     sketch, other, begun = new_sketch(3), new_sketch(4), []
     before, check = int(sketch.counters.sum() + other.counters.sum()), sketch_module.check_mergeable
 
-    def interrupted(one: Sketch, two: Sketch) -> None:
+    def check_meanwhile(one: Sketch, two: Sketch) -> None:
         check(one, two)
         begun.append(in_another_thread(sketch.add, np.arange(64)))
 
@@ -157,7 +157,7 @@ def test_what_is_counted_while_sketches_are_merged_is_kept(monkeypatch: pytest.M
         begun.append(in_another_thread(sketch.add, np.arange(64)))
         return total
 
-    monkeypatch.setattr(sketch_module, "check_mergeable", interrupted)
+    monkeypatch.setattr(sketch_module, "check_mergeable", check_meanwhile)
     monkeypatch.setattr(Sketch, "from_parts", classmethod(late))
     sketch.merge(other)
     for thread in begun:

@@ -80,7 +80,7 @@ REVIEWED_OUTSIDE = {
     "cli.entry._prepare_streams: os": "the command line, before it does anything",
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
-    "formats.atomic.written_whole: _parts": "each name is put in once; a set does so in one step",
+    "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
     "testing.cases.each_of: check_all": "the function it has just made",
 }
@@ -135,7 +135,7 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def changed(nodes: list[ast.AST]) -> Iterator[ast.expr]:
+def changes_in(nodes: list[ast.AST]) -> Iterator[ast.expr]:
     """Yield what is assigned to, and what a method is called of that changes things."""
     for node in nodes:
         if isinstance(node, ast.Assign | ast.Delete):
@@ -174,14 +174,14 @@ def own_names(nodes: list[ast.AST]) -> set[str]:
     return names - outer - {"cls"}
 
 
-def found_in(text: str, room: str) -> tuple[set[str], set[str], set[str]]:
+def find_in(text: str, room: str) -> tuple[set[str], set[str], set[str]]:
     """Return the names of caches, of what functions change beyond themselves, and of classes whose objects change."""
     caches, outside, objects = set(), set(), set()
     for name, function in functions(ast.parse(text)):
         if any(last_name(each) in CACHES for each in function.decorator_list):
             caches.add(f"{room}.{name}")
         nodes = list(ast.walk(function))
-        variables = [(target, root(target)) for target in flat(changed(nodes))]
+        variables = [(target, root(target)) for target in flat(changes_in(nodes))]
         names = {variable.id for _, variable in variables if isinstance(variable, ast.Name)} - {"self"}
         outside |= {f"{room}.{name}: {each}" for each in (names - own_names(nodes) if names else ())}
         parts = [part for part, of in variables if part is not of and isinstance(of, ast.Name) and of.id == "self"]
@@ -190,18 +190,18 @@ def found_in(text: str, room: str) -> tuple[set[str], set[str], set[str]]:
     return caches, outside, objects
 
 
-def found() -> tuple[set[str], set[str], set[str]]:
+def find_all() -> tuple[set[str], set[str], set[str]]:
     kinds: tuple[set[str], set[str], set[str]] = (set(), set(), set())
     for path in PACKAGE.rglob("*.py"):
         room = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        for kind, names in zip(kinds, found_in(path.read_text(encoding="utf-8"), room), strict=True):
+        for kind, names in zip(kinds, find_in(path.read_text(encoding="utf-8"), room), strict=True):
             kind.update(names)
     return kinds
 
 
 @pytest.mark.slow
 def test_all_that_lasts_and_changes_is_reviewed() -> None:
-    caches, outside, objects = found()
+    caches, outside, objects = find_all()
     assert caches == {f"{room}.{name}" for room, (_, names) in REVIEWED_CACHES.items() for name in names.split()}
     assert outside == set(REVIEWED_OUTSIDE)
     assert objects == set(REVIEWED_OBJECTS)
@@ -257,7 +257,7 @@ class Made:
 class Changed:
     def change(self): vars(self).update(x=1)
 """
-    caches, outside, objects = found_in(text, "m")
+    caches, outside, objects = find_in(text, "m")
     assert caches == {"m.square", "m.cube", "m.Thing.lazy"}
     assert outside == {"m.remember: KNOWN", "m.note: KNOWN", "m.counted: count", "m.Thing.known: cls"}
     assert objects == {"m.Lazy", "m.Filled", "m.Put", "m.Changed"}

@@ -30,7 +30,7 @@ MakeRelease = Callable[..., Release]
 METHOD_OF_OLD_FILES = "normal interval from re-simulating the mechanism on the released profile"
 
 
-def _made(
+def _make_release(
     profile: Profile,
     mechanism: CentralMechanism,
     *,
@@ -62,38 +62,38 @@ def _made(
 
 @pytest.fixture(scope="session")
 def make_release() -> MakeRelease:
-    return _made
+    return _make_release
 
 
 @pytest.fixture(scope="session")
 def releases() -> dict[str, Release]:
     third = Fraction(1, 3)
     return {
-        "frobenius": _made(
+        "frobenius": _make_release(
             Profile([1, 2, 7, 2**62 + 1], [4, 3, 2, 1]),
             FrobeniusMechanism(third, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE),
             epsilon=third + Fraction(1, 100),
             spending=(("the noisy size", Fraction(1, 100)), ("the profile", third)),
         ),
-        "partition": _made(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2))),
-        "prevalence": _made(
+        "partition": _make_release(Profile([3, 8], [1, 2]), PartitionMechanism(Fraction(2))),
+        "prevalence": _make_release(
             Profile([1, 5], [40, 2]), PrevalenceMechanism(Fraction(1, 2), PrivacyUnit.label(max_count=5))
         ),
-        "empty": _made(Profile([], []), FrobeniusMechanism(Fraction(1, 1000))),
-        "privhist": _made(Profile([1, 2, 900], [40, 7, 1]), PrivHistMechanism(Fraction(1, 2)), items=2**62 + 1),
-        "privhist-thirds": _made(
+        "empty": _make_release(Profile([], []), FrobeniusMechanism(Fraction(1, 1000))),
+        "privhist": _make_release(Profile([1, 2, 900], [40, 7, 1]), PrivHistMechanism(Fraction(1, 2)), items=2**62 + 1),
+        "privhist-thirds": _make_release(
             Profile([], []),
             PrivHistMechanism(6, PrivacyUnit.user(max_items=2), shares=BudgetShares.thirds()),
             items=0,
         ),
-        "isotonic": _made(Profile([1, 9], [3, 2]), IsotonicMechanism(Fraction(1, 2), public_labels=5)),
-        "cumulative": _made(
+        "isotonic": _make_release(Profile([1, 9], [3, 2]), IsotonicMechanism(Fraction(1, 2), public_labels=5)),
+        "cumulative": _make_release(
             Profile([1, 9], [3, 2]),
             CumulativeMechanism(third, relation=NeighboringRelation.SUBSTITUTE, public_cap=9),
         ),
-        "prevalence-items": _made(Profile([1, 9], [3, 2]), PrevalenceMechanism(1, public_cap=9)),
-        "bounded-partition": _made(Profile([1, 9], [3, 2]), BoundedPartitionMechanism(2, public_items=21)),
-        "relaxed-partition": _made(
+        "prevalence-items": _make_release(Profile([1, 9], [3, 2]), PrevalenceMechanism(1, public_cap=9)),
+        "bounded-partition": _make_release(Profile([1, 9], [3, 2]), BoundedPartitionMechanism(2, public_items=21)),
+        "relaxed-partition": _make_release(
             Profile([1, 9], [3, 2]), RelaxedPartitionMechanism(2, public_items=21, delta=Fraction(1, 10**6))
         ),
     }

@@ -84,7 +84,7 @@ Reader = Callable[[Path], object]
 def valid_files() -> Iterator[tuple[str, bytes, Reader]]:
     """Yield a name, the content and the reader of valid files of every format."""
     with TemporaryDirectory() as folder:
-        for name, written, reader in _written():
+        for name, written, reader in _write_files():
             path = Path(folder) / name
             ah.write(written, path)
             yield name, path.read_bytes(), reader
@@ -102,7 +102,7 @@ def _read_rappor(path: Path) -> object:
     return counts.estimate(candidates).raw
 
 
-def _written() -> Iterator[tuple[str, Any, Reader]]:
+def _write_files() -> Iterator[tuple[str, Any, Reader]]:
     profile, source = Profile([1, 3, 40], [20, 5, 1]), SeededSource(3)
     options: dict[str, dict[str, Any]] = {
         "frobenius": {},
@@ -154,21 +154,21 @@ def _surveys() -> Iterator[Any]:
     yield SubsetSelection(alphabet=3, epsilon=1)
 
 
-def damaged(content: bytes, name: str, draw: random.Random) -> bytes:
+def damage(content: bytes, name: str, draw: random.Random) -> bytes:
     """Return a file that differs in something: bytes, length, a number, or a field of its document."""
-    ways = [_flipped, _cut, _spliced, _repeated]
+    ways = [_flip, _cut, _splice, _repeat]
     if name.endswith(".json"):
-        ways += [_with_worse_values] * 6 + [_with_keys_twice, _nested]
+        ways += [_with_worse_values] * 6 + [_with_keys_twice, _nest]
     elif name.endswith(".parquet") and not name.startswith("reports"):
         ways += [_with_worse_metadata] * 4
     elif name.endswith(".sketch"):
         ways += [_with_worse_head] * 4
     found = draw.choice(ways)(content, draw)
     # Most damage to a sketch is seen by its digest: half the time it is made right again.
-    return _sealed(found) if name.endswith(".sketch") and draw.random() < 0.8 else found
+    return _seal(found) if name.endswith(".sketch") and draw.random() < 0.8 else found
 
 
-def _flipped(content: bytes, draw: random.Random) -> bytes:
+def _flip(content: bytes, draw: random.Random) -> bytes:
     changed = bytearray(content)
     for _ in range(draw.choice([1, 1, 2, 4, 16])):
         place = draw.randrange(len(changed))
@@ -183,7 +183,7 @@ def _cut(content: bytes, draw: random.Random) -> bytes:
     return draw.choice([content[:start], content[start:], content[:start] + content[end:]])
 
 
-def _spliced(content: bytes, draw: random.Random) -> bytes:
+def _splice(content: bytes, draw: random.Random) -> bytes:
     numbers = list(re.finditer(rb"-?[0-9]+(?:\.[0-9]+)?", content))
     if not numbers:
         return content + b"\0"
@@ -191,12 +191,12 @@ def _spliced(content: bytes, draw: random.Random) -> bytes:
     return content[: place.start()] + draw.choice(SPLICED) + content[place.end() :]
 
 
-def _repeated(content: bytes, draw: random.Random) -> bytes:
+def _repeat(content: bytes, draw: random.Random) -> bytes:
     start, end = sorted(draw.randrange(len(content) + 1) for _ in "ab")
     return content[:start] + content[start:end] * draw.choice([2, 3, 50]) + content[end:]
 
 
-def _nested(content: bytes, draw: random.Random) -> bytes:
+def _nest(content: bytes, draw: random.Random) -> bytes:
     place = draw.choice([each.start() for each in re.finditer(rb"[0-9\[{\"]", content)])
     return content[:place] + draw.choice([b"[", b'{"a":']) * draw.choice([10, 1000, 100_000]) + content[place:]
 
@@ -255,7 +255,7 @@ def _worse(document: Any, draw: random.Random) -> Any:
     return document
 
 
-def _sealed(content: bytes) -> bytes:
+def _seal(content: bytes) -> bytes:
     """Make the digest of a sketch right again, where it still has two places for it."""
     places = [found.start(1) for found in re.finditer(rb'"sha256": "([0-9a-f]{64})"', content)]
     if len(places) != 2:
@@ -321,7 +321,7 @@ def run(rounds: int, seed: int, folder: Path, kept: Path | None) -> list[str]:
             for name, content, reader in files:
                 draw = random.Random(f"{seed} {turn} {name}")  # noqa: S311  # nothing secret, and the same each time
                 path = folder / name
-                path.write_bytes(damaged(content, name, draw))
+                path.write_bytes(damage(content, name, draw))
                 if found := complaint(path, reader):
                     complaints.append(f"{name}, turn {turn}: {found}")
                     sys.stderr.write(complaints[-1] + "\n")  # should the next file end the process

@@ -145,7 +145,7 @@ BAD = [
 ]
 
 
-def changed(document: dict[str, Any], where: str, value: object) -> dict[str, Any]:
+def change_field(document: dict[str, Any], where: str, value: object) -> dict[str, Any]:
     whole = deepcopy(document)
     *path, last = where.split(".")
     inside = whole
@@ -175,7 +175,7 @@ def test_bad_documents_are_refused_through_every_way_in(
     tmp_path: Path, releases: dict[str, Release], where: str, value: object, reason: str
 ) -> None:
     release = releases["frobenius"]
-    document = changed(to_document(release), where, value)
+    document = change_field(to_document(release), where, value)
     for path in (as_json(tmp_path, document), as_parquet(tmp_path, release, document)):
         with pytest.raises(DataError, match=reason) as caught:
             read_release(path)
@@ -314,14 +314,14 @@ def test_other_endings_are_wrong(tmp_path: Path, name: str) -> None:
 def test_promises_of_other_mechanisms_are_refused(releases: dict[str, Release]) -> None:
     partition = to_document(releases["partition"])
     with pytest.raises(DataError, match="not that of the mechanism"):
-        from_document(changed(partition, "guarantee.delta", "0"))
+        from_document(change_field(partition, "guarantee.delta", "0"))
     with pytest.raises(DataError, match="not that of the mechanism"):
-        from_document(changed(partition, "mechanism.name", "frobenius"))
+        from_document(change_field(partition, "mechanism.name", "frobenius"))
 
 
 def test_counts_beyond_what_a_unit_of_labels_allows_are_refused(releases: dict[str, Release]) -> None:
-    document = changed(to_document(releases["prevalence"]), "profile.counts", [1, 6])
-    document = changed(document, "error.levels", [1, 2, 5, 6])
+    document = change_field(to_document(releases["prevalence"]), "profile.counts", [1, 6])
+    document = change_field(document, "error.levels", [1, 2, 5, 6])
     with pytest.raises(DataError, match="beyond the largest"):
         from_document(document)
 
@@ -342,7 +342,7 @@ def test_a_table_of_errors_begins_at_one(releases: dict[str, Release]) -> None:
     document = to_document(releases["partition"])
     assert document["error"]["levels"] == [1, 3, 4, 8, 9]
     with pytest.raises(DataError, match="must be 1 and every released count"):
-        from_document(changed(document, "error.levels", [2, 3, 4, 8, 9]))
+        from_document(change_field(document, "error.levels", [2, 3, 4, 8, 9]))
 
 
 def test_only_releases_are_written(tmp_path: Path, releases: dict[str, Release]) -> None:
@@ -445,7 +445,7 @@ def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
     tmp_path: Path, releases: dict[str, Release], name: str, where: str, value: object, reason: str
 ) -> None:
     release = releases[name]
-    document = changed(to_document(release), where, value)
+    document = change_field(to_document(release), where, value)
     path = as_json(tmp_path, document)
     with pytest.raises(DataError, match=reason) as caught:
         read_release(path)
@@ -470,9 +470,9 @@ def test_a_member_that_its_budget_does_not_cover_is_refused(
     releases: dict[str, Release], c: str, z: str, reason: str
 ) -> None:
     document = to_document(releases["partition"])
-    assert from_document(changed(document, "mechanism.parameters", parameters_with(document, "0.5", "0.0")))
+    assert from_document(change_field(document, "mechanism.parameters", parameters_with(document, "0.5", "0.0")))
     with pytest.raises(DataError, match=reason):
-        from_document(changed(document, "mechanism.parameters", parameters_with(document, c, z)))
+        from_document(change_field(document, "mechanism.parameters", parameters_with(document, c, z)))
 
 
 def parameters_with(document: dict[str, Any], c: str, z: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ print(json.dumps(told))
 
 
 @pytest.fixture
-def written(
+def written_files(
     tmp_path: Path, make_release: Callable[..., Release]
 ) -> Callable[[Profile, CentralMechanism, int | None], Path]:
     def write(profile: Profile, mechanism: CentralMechanism, items: int | None = None) -> Path:
@@ -67,25 +67,25 @@ def written(
 
 
 @pytest.mark.slow
-def test_profiles_that_fill_any_memory_are_refused_before_they_do(written: Callable[..., Path]) -> None:
+def test_profiles_that_fill_any_memory_are_refused_before_they_do(written_files: Callable[..., Path]) -> None:
     few = Profile([3], [2])
     refused = [
-        written(SQUARE, FrobeniusMechanism(Fraction(1))),
-        written(SQUARE, PartitionMechanism(Fraction(2))),
-        written(SQUARE, PrivHistMechanism(4), SQUARE.n),
-        written(SQUARE, PrivHistMechanism(Fraction(1, 2)), SQUARE.n),
+        written_files(SQUARE, FrobeniusMechanism(Fraction(1))),
+        written_files(SQUARE, PartitionMechanism(Fraction(2))),
+        written_files(SQUARE, PrivHistMechanism(4), SQUARE.n),
+        written_files(SQUARE, PrivHistMechanism(Fraction(1, 2)), SQUARE.n),
         # A Durfee size of 2^22 and 2^40 labels beyond the threshold.
-        written(Profile([2**22 + 1], [2**40]), PrivHistMechanism(4), 2**63 - 1),
-        _of_sketch(written(few, FrobeniusMechanism(1)), few, counters=2**31),
-        _of_sketch(written(few, FrobeniusMechanism(1)), Profile([3], [2**61]), counters=1000),
+        written_files(Profile([2**22 + 1], [2**40]), PrivHistMechanism(4), 2**63 - 1),
+        _of_sketch(written_files(few, FrobeniusMechanism(1)), few, counters=2**31),
+        _of_sketch(written_files(few, FrobeniusMechanism(1)), Profile([3], [2**61]), counters=1000),
     ]
     # Large numbers alone are no reason to refuse: these have small diagrams, one of them wide and one tall.
     read = [
-        written(Profile([1], [2**62]), FrobeniusMechanism(9)),
-        written(Profile([2**62], [1]), FrobeniusMechanism(9)),
+        written_files(Profile([1], [2**62]), FrobeniusMechanism(9)),
+        written_files(Profile([2**62], [1]), FrobeniusMechanism(9)),
     ]
     assert max(path.stat().st_size for path in refused + read) < 3000
-    told = _asked(refused + read)
+    told = _answers(refused + read)
     for path in refused:
         *estimates, page = told[path]
         assert all("not simulated again" in sentence for sentence in estimates), (path, told[path])
@@ -95,7 +95,7 @@ def test_profiles_that_fill_any_memory_are_refused_before_they_do(written: Calla
     assert {sentence for path in read for sentence in told[path]} == {"done"}
 
 
-def _asked(paths: list[Path]) -> dict[Path, list[str]]:
+def _answers(paths: list[Path]) -> dict[Path, list[str]]:
     """Return what the questions were answered with, by file."""
     done = subprocess.run(
         [sys.executable, "-c", ASK, str(ROOM), *map(str, paths)], check=True, capture_output=True, text=True

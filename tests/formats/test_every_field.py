@@ -59,19 +59,19 @@ def every_kind(releases: dict[str, Release]) -> list[Release]:
     made.append(replace(releases["frobenius"], order_key="0123456789abcdef" * 2))
     excess = Excess(3, 20, SUBSTITUTE, Fraction(1, 7), Fraction(2, 7), 900, -4, 2**62)
     whole = FrobeniusMechanism("0.5", USER, SUBSTITUTE).release(Profile.from_counts([9, 4, 4, 1]))
-    made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.added_to(whole.guarantee)))
+    made.append(replace(whole, simulations=2, excess=excess, guarantee=excess.add_to(whole.guarantee)))
     return [replace(release.with_error(), evidence=None) for release in made]
 
 
-def _said(value: object) -> Any:
+def _fields_of(value: object) -> Any:
     """Return all that a value says in its public fields, of any depth, to be compared."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {"": type(value).__name__, **{name: _said(getattr(value, name)) for name in _public(value)}}
+        return {"": type(value).__name__, **{name: _fields_of(getattr(value, name)) for name in _public(value)}}
     if isinstance(value, Profile):
-        return {name: _said(getattr(value, name)) for name in Profile.__annotations__ if not name.startswith("_")}
+        return {name: _fields_of(getattr(value, name)) for name in Profile.__annotations__ if not name.startswith("_")}
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return [_said(each) for each in value] if isinstance(value, tuple) else value
+    return [_fields_of(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _public(value: Any) -> list[str]:
@@ -95,7 +95,7 @@ def _parts(value: object) -> list[Any]:
 def test_every_field_of_every_kind_of_release_survives(every_kind: list[Release]) -> None:
     for release in every_kind:
         read = from_document(json.loads(json.dumps(to_document(release))))
-        assert _said(read) == _said(release)
+        assert _fields_of(read) == _fields_of(release)
 
 
 def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Release]) -> None:
@@ -105,7 +105,7 @@ def test_every_field_has_a_value_of_its_own_in_some_release(every_kind: list[Rel
         for each in fields(part):
             if each.name in _public(part) and each.default is not MISSING:
                 name = f"{_owner(type(part), each.name).__name__}.{each.name}"
-                seen[name] = seen.get(name, False) or _said(getattr(part, each.name)) != _said(each.default)
+                seen[name] = seen.get(name, False) or _fields_of(getattr(part, each.name)) != _fields_of(each.default)
     assert {name for name, has_own in seen.items() if not has_own} == BY_DEFAULT
     assert {
         "Release.zeros",

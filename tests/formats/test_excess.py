@@ -25,22 +25,26 @@ FOUND = Excess(3, 30, SUBSTITUTE, Fraction(1, 80), Fraction(3, 80), 8_000, 2_000
 
 
 @pytest.fixture
-def made(make_release: Callable[..., Release]) -> Release:
+def release_with_excess(make_release: Callable[..., Release]) -> Release:
     return _with_excess(make_release, FrobeniusMechanism("0.95", UNIT, SUBSTITUTE))
 
 
 def _with_excess(make_release: Callable[..., Release], mechanism: CentralMechanism, **items: int) -> Release:
     plain = make_release(Profile([1, 2, 7], [4, 3, 2]), mechanism, **items)
-    return replace(plain, excess=FOUND, guarantee=FOUND.added_to(plain.guarantee))
+    return replace(plain, excess=FOUND, guarantee=FOUND.add_to(plain.guarantee))
 
 
-def test_a_file_of_version_4_is_read_and_written_for_ever(tmp_path: Path, made: Release) -> None:
+def test_a_file_of_version_4_is_read_and_written_for_ever(tmp_path: Path, release_with_excess: Release) -> None:
     read = read_release(GOLDEN)
-    assert (read.excess, read.guarantee, read.mechanism) == (FOUND, made.guarantee, made.mechanism)
-    for release in (read, made):
+    assert (read.excess, read.guarantee, read.mechanism) == (
+        FOUND,
+        release_with_excess.guarantee,
+        release_with_excess.mechanism,
+    )
+    for release in (read, release_with_excess):
         write(release, tmp_path / "a.json", overwrite=True)
         assert (tmp_path / "a.json").read_text(encoding="utf-8") == GOLDEN.read_text(encoding="utf-8")
-    write(made, tmp_path / "a.parquet")
+    write(release_with_excess, tmp_path / "a.parquet")
     assert read_release(tmp_path / "a.parquet").excess == FOUND
 
 
@@ -73,8 +77,8 @@ def test_mechanisms_with_steps_of_their_own_keep_them(make_release: Callable[...
         ("mechanism.name", "hashed-sketch", "an excess belongs to a release of a profile of users"),
     ],
 )
-def test_what_no_release_says_is_refused(made: Release, where: str, value: Any, says: str) -> None:
-    document = json.loads(json.dumps(to_document(made)))
+def test_what_no_release_says_is_refused(release_with_excess: Release, where: str, value: Any, says: str) -> None:
+    document = json.loads(json.dumps(to_document(release_with_excess)))
     *path, last = where.split(".")
     inside = document
     for name in path:
@@ -84,9 +88,9 @@ def test_what_no_release_says_is_refused(made: Release, where: str, value: Any, 
         from_document(document)
 
 
-def test_a_guarantee_without_the_excess_is_refused(made: Release) -> None:
-    document = to_document(made)
-    plain = to_document(replace(made, excess=None, guarantee=made.mechanism.guarantee))
+def test_a_guarantee_without_the_excess_is_refused(release_with_excess: Release) -> None:
+    document = to_document(release_with_excess)
+    plain = to_document(replace(release_with_excess, excess=None, guarantee=release_with_excess.mechanism.guarantee))
     with pytest.raises(DataError, match="not that of the mechanism and the excess together"):
         from_document({**document, "guarantee": {**document["guarantee"], **plain["guarantee"]}})
     with pytest.raises(DataError):

@@ -78,7 +78,7 @@ def _bomb_of_counters(path: Path, compression: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory, releases: dict[str, Release]) -> Callable[[str], str]:
+def tell_bombs(tmp_path_factory: pytest.TempPathFactory, releases: dict[str, Release]) -> Callable[[str], str]:
     folder = tmp_path_factory.mktemp("bombs")
     release = releases["partition"]
     paths = [
@@ -96,18 +96,18 @@ def told(tmp_path_factory: pytest.TempPathFactory, releases: dict[str, Release])
 
 
 @pytest.mark.slow
-def test_rows_that_were_not_released_are_not_unpacked(told: Callable[[str], str]) -> None:
-    assert "its rows are not those that were released" in told("rows.parquet")
+def test_rows_that_were_not_released_are_not_unpacked(tell_bombs: Callable[[str], str]) -> None:
+    assert "its rows are not those that were released" in tell_bombs("rows.parquet")
 
 
-def test_columns_that_may_unpack_to_any_size_are_refused(told: Callable[[str], str]) -> None:
-    assert "compressed otherwise" in told("tight.parquet")
+def test_columns_that_may_unpack_to_any_size_are_refused(tell_bombs: Callable[[str], str]) -> None:
+    assert "compressed otherwise" in tell_bombs("tight.parquet")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["zstd.sketch", "lz4.sketch"])
-def test_compressed_counters_are_not_unpacked(told: Callable[[str], str], name: str) -> None:
-    assert "compressed" in told(name)
+def test_compressed_counters_are_not_unpacked(tell_bombs: Callable[[str], str], name: str) -> None:
+    assert "compressed" in tell_bombs(name)
 
 
 def test_the_codecs_of_a_file_are_those_that_arrow_wrote(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ COUNTS = "1000,600,400,400,600\n900,540,360,360,540\n1100,660,440,440,660\n"
 MAP = 'v1,1,4,5,8,9,12\n"v, 2",2,2,6,7,10,9\n,3,1,8,5,12,11\n'
 
 
-def written(folder: Path, params: str = PARAMS, counts: str = COUNTS, candidates: str = MAP) -> list[Path]:
+def write_files(folder: Path, params: str = PARAMS, counts: str = COUNTS, candidates: str = MAP) -> list[Path]:
     paths = [folder / name for name in ("params.csv", "counts.csv", "map.csv")]
     for path, text in zip(paths, (params, counts, candidates), strict=True):
         path.write_text(text, encoding="utf-8")
@@ -25,7 +25,7 @@ def written(folder: Path, params: str = PARAMS, counts: str = COUNTS, candidates
 
 
 def test_files_are_read_as_they_are_written(tmp_path: Path) -> None:
-    counts, candidates = read_rappor(*written(tmp_path))
+    counts, candidates = read_rappor(*write_files(tmp_path))
     assert counts.parameters == RapporParameters(4, 2, 3, Fraction(1, 4), Fraction(3, 4), Fraction(1, 2))
     assert counts.users.tolist() == [1000, 900, 1100]
     assert counts.bits[2].tolist() == [660, 440, 440, 660]
@@ -38,9 +38,9 @@ def test_files_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 
 def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> None:
-    plain, _ = read_rappor(*written(tmp_path))
+    plain, _ = read_rappor(*write_files(tmp_path))
     odd, _ = read_rappor(
-        *written(tmp_path, "\ufeff" + PARAMS.replace("\n", "\r\n"), "\n" + COUNTS.replace("\n", "\r\n\r\n"), MAP)
+        *write_files(tmp_path, "\ufeff" + PARAMS.replace("\n", "\r\n"), "\n" + COUNTS.replace("\n", "\r\n\r\n"), MAP)
     )
     assert (plain.bits == odd.bits).all()
     assert plain.parameters == odd.parameters
@@ -76,11 +76,11 @@ def test_windows_lines_marks_and_empty_lines_do_not_matter(tmp_path: Path) -> No
 )
 def test_what_is_wrong_is_said(tmp_path: Path, name: str, text: str, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        read_rappor(*written(tmp_path, **{name: text}))
+        read_rappor(*write_files(tmp_path, **{name: text}))
 
 
 def test_files_that_are_not_there_or_not_text_are_refused(tmp_path: Path) -> None:
-    paths = written(tmp_path)
+    paths = write_files(tmp_path)
     with pytest.raises(DataError, match=r"nowhere\.csv"):
         read_rappor(paths[0], tmp_path / "nowhere.csv", paths[2])
     paths[2].write_bytes(b"\xff\xfe")

@@ -51,7 +51,7 @@ def _counters(path: Path) -> list[int]:
     return counters
 
 
-def _started(program: str, *arguments: object) -> subprocess.Popen[str]:
+def _start(program: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", program, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -79,7 +79,7 @@ def test_a_sketch_is_changed_where_it_is(path: Path) -> None:
 def test_updates_of_several_processes_are_never_lost(path: Path) -> None:
     before = np.array(_counters(path))
     often = 40
-    workers = [_started(_UPDATING, path, label, often) for label in ("cat", "dog")]
+    workers = [_start(_UPDATING, path, label, often) for label in ("cat", "dog")]
     for worker in workers:
         _ready(worker)
     for worker in workers:
@@ -102,7 +102,7 @@ def test_updates_of_several_processes_are_never_lost(path: Path) -> None:
 @pytest.mark.slow
 def test_a_process_that_is_killed_changes_nothing_and_locks_nobody_out(path: Path) -> None:
     before = _counters(path)
-    with _started(_STOPPING, path) as started:
+    with _start(_STOPPING, path) as started:
         _ready(started)
         # The lock is taken: whoever comes now is told, and waits until the end of the other.
         with sketch_in_place(path, waiting=started.kill) as sketch:
@@ -129,7 +129,7 @@ def test_nobody_is_told_to_wait_for_nothing(path: Path) -> None:
 @pytest.mark.slow
 def test_who_waited_begins_from_what_was_written(path: Path) -> None:
     before = _counters(path)
-    with _started(_STOPPING, path) as started:
+    with _start(_STOPPING, path) as started:
         _ready(started)
         with sketch_in_place(path, waiting=lambda: _go(started)) as sketch:
             sketch.update(["cat"])

@@ -35,28 +35,32 @@ ONE = UsersIn.ONE_SKETCH
 SUBSTITUTE = NeighboringRelation.SUBSTITUTE
 
 
-def _hashed(epsilon: str = "1/2", **given: Any) -> Sketch:
+def _hashed_sketch(epsilon: str = "1/2", **given: Any) -> Sketch:
     return HashedSketch(buckets=50, epsilon=epsilon, key=b"week 47", **given)
 
 
 def _share(honest: int, session: str = "week 47") -> Sketch:
-    return _hashed(noise_share=NoiseShare(honest=honest, session=session), unit=USER)
+    return _hashed_sketch(noise_share=NoiseShare(honest=honest, session=session), unit=USER)
 
 
 def _outsider() -> Sketch:
-    return _hashed(noise_share=NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER))
+    return _hashed_sketch(noise_share=NoiseShare(honest=2, session="s", adversary=Adversary.OUTSIDER))
 
 
 SKETCHES: dict[str, Callable[[], Sketch]] = {
-    "hashed": _hashed,
-    "merged": lambda: _hashed("1/2") + _hashed("1/3") + _hashed("1/2"),
-    "users": lambda: _hashed(unit=USER, relation=SUBSTITUTE),
-    "merged users": lambda: _hashed("1/2", unit=USER) + _hashed("1/3", unit=USER) + _hashed("1/2", unit=USER),
+    "hashed": _hashed_sketch,
+    "merged": lambda: _hashed_sketch("1/2") + _hashed_sketch("1/3") + _hashed_sketch("1/2"),
+    "users": lambda: _hashed_sketch(unit=USER, relation=SUBSTITUTE),
+    "merged users": lambda: (
+        _hashed_sketch("1/2", unit=USER) + _hashed_sketch("1/3", unit=USER) + _hashed_sketch("1/2", unit=USER)
+    ),
     "shares": lambda: _share(2) + _share(2) + _share(2),
-    "sessions": lambda: sum((_share(2, "48") for _ in range(4)), start=SKETCHES["shares"]() + _hashed(unit=USER)),
+    "sessions": lambda: sum(
+        (_share(2, "48") for _ in range(4)), start=SKETCHES["shares"]() + _hashed_sketch(unit=USER)
+    ),
     "outsiders": lambda: _outsider() + _outsider(),
-    "users of one": lambda: _hashed(unit=USER, users_in=ONE) + _hashed("1/3", unit=USER, users_in=ONE),
-    "sampled": lambda: _hashed(sampling_rate="1/3"),
+    "users of one": lambda: _hashed_sketch(unit=USER, users_in=ONE) + _hashed_sketch("1/3", unit=USER, users_in=ONE),
+    "sampled": lambda: _hashed_sketch(sampling_rate="1/3"),
     "domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2),
     "sampled domain": lambda: DomainSketch(alphabet=LABELS, epsilon=2, sampling_rate="0.4"),
 }
@@ -326,7 +330,7 @@ def test_what_a_sketch_of_edges_releases_is_read_back(tmp_path: Path) -> None:
 
 
 def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -> None:
-    made = (_hashed("1/2", unit=USER) + _hashed("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
+    made = (_hashed_sketch("1/2", unit=USER) + _hashed_sketch("1/3", unit=USER)).reconstruct("three-tap", simulations=2)
     parameters = made.mechanism.parameters
     recorded = Recorded("hashed-sketch", parameters, made.guarantee, None, 2)
     assert RECORDS["sketch"].remake(recorded).mechanism == made.mechanism
@@ -339,7 +343,7 @@ def test_users_who_may_be_in_several_sketches_need_the_sum_of_their_epsilons() -
 def _golden() -> Release:
     """Make what the golden file holds."""
     source = SeededSource(7)
-    days = [_hashed(epsilon, unit=USER, source=source) for epsilon in ("1/2", "1/3", "1/2")]
+    days = [_hashed_sketch(epsilon, unit=USER, source=source) for epsilon in ("1/2", "1/3", "1/2")]
     for day in days:
         day.update(LABELS)
     return (days[0] + days[1] + days[2]).reconstruct("three-tap", simulations=2).with_error()

@@ -133,7 +133,7 @@ def test_the_file_stays_while_what_was_read_changes(tmp_path: Path) -> None:
     assert int((read.counters - SKETCHES["hashed"].counters).sum()) == 5
 
 
-def _refused(path: Path, reason: str) -> None:
+def _assert_refused(path: Path, reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         read_sketch(path)
     assert str(caught.value).startswith(f"'{path}' is not a sketch that can be read: ")
@@ -172,10 +172,10 @@ def test_a_file_whose_parts_are_of_two_states_is_refused(tmp_path: Path) -> None
     write(sketch, tmp_path / "b.sketch")
     one, two = ((tmp_path / name).read_bytes() for name in ("a.sketch", "b.sketch"))
     (tmp_path / "a.sketch").write_bytes(one[:9000] + two[9000:])
-    _refused(tmp_path / "a.sketch", "damaged")
+    _assert_refused(tmp_path / "a.sketch", "damaged")
 
 
-def _forged(
+def _forge(
     path: Path, head: Any, columns: dict[str, Any], *, batches: int = 1, nullable: bool = False, key: str = ""
 ) -> None:
     """Write a file as the format says, by other means: with a right digest, whatever it holds."""
@@ -205,7 +205,7 @@ def _parts(name: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 @each_of("name", SKETCHES)
 def test_a_file_made_by_others_as_the_format_says_is_read(tmp_path: Path, name: str) -> None:
     head, columns = _parts(name, tmp_path)
-    _forged(tmp_path / "a.sketch", head, columns)
+    _forge(tmp_path / "a.sketch", head, columns)
     assert read_sketch(tmp_path / "a.sketch") == SKETCHES[name]
 
 
@@ -277,8 +277,8 @@ def test_a_file_that_says_what_no_sketch_is_is_refused(tmp_path: Path, where: st
     head[where] = value
     if value is ABSENT:
         del head[where]
-    _forged(tmp_path / "bad.sketch", head, columns)
-    _refused(tmp_path / "bad.sketch", reason)
+    _forge(tmp_path / "bad.sketch", head, columns)
+    _assert_refused(tmp_path / "bad.sketch", reason)
 
 
 @each_of(
@@ -300,9 +300,9 @@ def test_a_file_with_other_columns_is_refused(tmp_path: Path, name: str, change:
     head, columns = _parts(name, tmp_path)
     size = len(next(iter(change.values())))
     kept = {name: array[:size] for name, array in columns.items()} | change
-    _forged(tmp_path / "bad.sketch", head, kept)
+    _forge(tmp_path / "bad.sketch", head, kept)
     if reason:
-        _refused(tmp_path / "bad.sketch", reason)
+        _assert_refused(tmp_path / "bad.sketch", reason)
     else:  # any order of labels is one
         assert read_sketch(tmp_path / "bad.sketch") != SKETCHES[name]
 
@@ -310,24 +310,24 @@ def test_a_file_with_other_columns_is_refused(tmp_path: Path, name: str, change:
 @pytest.mark.parametrize(("size", "reason"), [(5, "number of labels"), (7, "as many labels"), (None, "whole number")])
 def test_a_domain_of_another_size_is_refused(tmp_path: Path, size: int | None, reason: str) -> None:
     head, columns = _parts("domain", tmp_path)
-    _forged(tmp_path / "bad.sketch", head | {"domain_size": size}, columns)
-    _refused(tmp_path / "bad.sketch", reason)
+    _forge(tmp_path / "bad.sketch", head | {"domain_size": size}, columns)
+    _assert_refused(tmp_path / "bad.sketch", reason)
 
 
 def test_what_is_no_file_of_a_sketch_is_refused(tmp_path: Path) -> None:
     head, columns = _parts("hashed", tmp_path)
     path = tmp_path / "bad.sketch"
     for forge, reason in (
-        (lambda: _forged(path, head, columns, batches=2), "not one of a sketch"),
-        (lambda: _forged(path, head, columns, batches=0), "not one of a sketch"),
-        (lambda: _forged(path, head, columns, nullable=True), "columns"),
-        (lambda: _forged(path, head, columns, key="other"), "not one of a sketch"),
+        (lambda: _forge(path, head, columns, batches=2), "not one of a sketch"),
+        (lambda: _forge(path, head, columns, batches=0), "not one of a sketch"),
+        (lambda: _forge(path, head, columns, nullable=True), "columns"),
+        (lambda: _forge(path, head, columns, key="other"), "not one of a sketch"),
         (lambda: path.write_bytes(b""), "it is empty"),
         (lambda: path.write_bytes(b"label\ncat\n" * 1000), "not an Arrow file"),
         (lambda: pq.write_table(pa.table({"counter": [1]}), path), "not an Arrow file"),
     ):
         forge()
-        _refused(path, reason)
+        _assert_refused(path, reason)
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:

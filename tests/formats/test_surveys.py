@@ -62,7 +62,7 @@ BAD = [
 ]
 
 
-def _changed(where: str, value: object) -> dict[str, Any]:
+def _change_field(where: str, value: object) -> dict[str, Any]:
     whole = deepcopy(survey_document(SURVEYS["k-rr"]))
     *path, last = where.split(".")
     inside = whole
@@ -90,9 +90,9 @@ def test_files_of_version_1_stay_readable(name: str) -> None:
 @each_of(("where", "value", "reason"), BAD)
 def test_bad_surveys_are_refused(tmp_path: Path, where: str, value: object, reason: str) -> None:
     path = tmp_path / "bad.json"
-    path.write_text(json.dumps(_changed("title", "Pets 2024")), encoding="utf-8")
+    path.write_text(json.dumps(_change_field("title", "Pets 2024")), encoding="utf-8")
     assert read_survey(path) == SURVEYS["k-rr"]
-    path.write_text(json.dumps(_changed(where, value)), encoding="utf-8")
+    path.write_text(json.dumps(_change_field(where, value)), encoding="utf-8")
     with pytest.raises(DataError, match=reason) as caught:
         read_survey(path)
     message = str(caught.value)

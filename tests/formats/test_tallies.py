@@ -77,7 +77,7 @@ def test_files_of_version_1_stay_readable(name: str, ending: str) -> None:
     assert read_tally(GOLDEN / f"tally-1-{name}.{ending}") == TALLIES[name]
 
 
-def _refused(path: Path, reason: str) -> None:
+def _assert_refused(path: Path, reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         read_tally(path)
     assert str(caught.value).startswith(f"'{path}' is not a tally that can be read: ")
@@ -91,7 +91,7 @@ def test_bad_documents_are_refused(tmp_path: Path, where: str, value: object, re
     if value is ABSENT:
         del document[where]
     (tmp_path / "bad.json").write_text(json.dumps(document))
-    _refused(tmp_path / "bad.json", reason)
+    _assert_refused(tmp_path / "bad.json", reason)
 
 
 @each_of(("where", "value", "reason"), BAD)
@@ -104,7 +104,7 @@ def test_bad_heads_of_tables_are_refused(tmp_path: Path, where: str, value: obje
     if value is ABSENT:
         del head[where]
     pq.write_table(table.replace_schema_metadata({"anonhist.tally": json.dumps(head)}), path)
-    _refused(path, reason)
+    _assert_refused(path, reason)
 
 
 @each_of(
@@ -125,7 +125,7 @@ def test_bad_tables_are_refused(tmp_path: Path, columns: dict[str, list[Any]], r
     write(TALLIES["few"], path)
     metadata = pq.read_table(path).schema.metadata
     pq.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
-    _refused(path, reason)
+    _assert_refused(path, reason)
 
 
 def test_cells_that_a_file_cannot_hold_are_refused_before_they_are_read(tmp_path: Path) -> None:
@@ -137,14 +137,14 @@ def test_cells_that_a_file_cannot_hold_are_refused_before_they_are_read(tmp_path
         for _ in range(3):
             writer.write_table(table)
     assert path.stat().st_size < 1 << 14
-    _refused(path, "more cells than a file of its size")
+    _assert_refused(path, "more cells than a file of its size")
 
 
 def test_tallies_that_may_unpack_to_any_size_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "tight.parquet"
     write(TALLIES["few"], path)
     pq.write_table(pq.read_table(path), path, compression="zstd")
-    _refused(path, "compressed otherwise")
+    _assert_refused(path, "compressed otherwise")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_damaged_footers_are_refused(tmp_path: Path, place: bytes, damage: bytes
     whole = path.read_bytes()
     assert place in whole
     path.write_bytes(whole.replace(place, damage))
-    _refused(path, "not a Parquet file, or a damaged one")
+    _assert_refused(path, "not a Parquet file, or a damaged one")
 
 
 @pytest.mark.slow
@@ -179,11 +179,11 @@ def test_what_is_no_file_of_a_tally_is_refused(tmp_path: Path) -> None:
     whole = (tmp_path / "good.parquet").read_bytes()
     for content in (b"", b"PAR1", whole[:-1], whole[: len(whole) // 2]):
         (tmp_path / "bad.parquet").write_bytes(content)
-        _refused(tmp_path / "bad.parquet", "not a Parquet file")
+        _assert_refused(tmp_path / "bad.parquet", "not a Parquet file")
         assert not is_tally_file(tmp_path / "bad.parquet")
     survey = KRR(alphabet=3, epsilon=1)
     write(survey.randomize([0, 1]), tmp_path / "reports.parquet")
-    _refused(tmp_path / "reports.parquet", "not one of a tally")
+    _assert_refused(tmp_path / "reports.parquet", "not one of a tally")
     assert not is_tally_file(tmp_path / "reports.parquet")
     with pytest.raises(DataError, match="cannot be read"):
         read_tally(tmp_path / "none.json")

@@ -211,7 +211,7 @@ def test_what_is_no_graph_for_this_is_refused() -> None:
             release_degrees(graph, privacy=NodePrivacy(), mechanism=BoundedDegrees(4), epsilon=epsilon)
 
 
-def test_an_exchange_costs_twice() -> None:
+def test_replacing_costs_twice() -> None:
     how = BoundedDegrees(4, "survival")
     privacy = NodePrivacy(NeighboringRelation.SUBSTITUTE)
     released = release_degrees(power_law(listed=True), privacy=privacy, mechanism=how, epsilon=1)

@@ -64,7 +64,7 @@ def small_graph(direction: Direction, seed: int) -> tuple[Graph, list[tuple[int,
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_agree_with_counting_one_by_one(direction: Direction, seed: int) -> None:
     graph, edges = small_graph(direction, seed)
-    of_node = {v: [edge for edge in edges if v in _counted(edge, direction)] for v in range(NODES)}
+    of_node = {v: [edge for edge in edges if v in _count_ends(edge, direction)] for v in range(NODES)}
     degrees = [len(mine) for mine in of_node.values()]
     connected = [degree for degree in degrees if degree]
     told = degree_statistics(graph, k=[2, 3])
@@ -89,7 +89,7 @@ def test_numbers_agree_with_counting_one_by_one(direction: Direction, seed: int)
     assert [each.standard_error for _, each in told.by_name()[:-1]] == [0.0] * (len(told.by_name()) - 1)
 
 
-def _counted(edge: tuple[int, int], direction: Direction) -> tuple[int, ...]:
+def _count_ends(edge: tuple[int, int], direction: Direction) -> tuple[int, ...]:
     return {Direction.IN: edge[1:], Direction.OUT: edge[:1], Direction.UNDIRECTED: edge}[direction]
 
 
@@ -163,7 +163,7 @@ def graph_of(nodes: int) -> Graph:
 
 
 @cache
-def released(name: str) -> Release:
+def release_named(name: str) -> Release:
     asked: dict[str, dict[str, Any]] = {
         "edges": {"privacy": EdgePrivacy(), "mechanism": "partition", "epsilon": 3},
         "public": {"privacy": EdgePrivacy(public_nodes=90), "mechanism": "partition", "epsilon": 3},
@@ -173,7 +173,7 @@ def released(name: str) -> Release:
 
 
 def test_numbers_of_a_release_are_those_it_states_itself() -> None:
-    edges, public = released("edges"), released("public")
+    edges, public = release_named("edges"), release_named("public")
     assert nodes_with_edges(edges).interval == edges.k_plus(1).interval
     assert isolated_nodes(public).interval == public.prevalence(0).interval
     # A public number has no noise in it, and one of which there are only runs is never exact.
@@ -191,10 +191,10 @@ def test_numbers_of_a_release_are_those_it_states_itself() -> None:
 
 @pytest.mark.slow
 def test_what_bounding_left_out_is_said_not_to_be_in_the_intervals() -> None:
-    bounded = released("nodes")
+    bounded = release_named("nodes")
     assert all("left out to bound degrees at 4" in each.assumes for _, each in degree_statistics(bounded).by_name())
     assert degree_ccdf(bounded).x.max() <= 4
-    assert not any("left out" in each.assumes for _, each in degree_statistics(released("edges")).by_name())
+    assert not any("left out" in each.assumes for _, each in degree_statistics(release_named("edges")).by_name())
 
 
 @pytest.mark.slow
@@ -369,7 +369,7 @@ def test_intervals_hold_the_truth_on_average() -> None:
 
 
 def test_the_exponent_holds_both_noise_and_sampling() -> None:
-    exponent = degree_statistics(released("edges"), min_degree=1).tail.exponent
+    exponent = degree_statistics(release_named("edges"), min_degree=1).tail.exponent
     (_, sampling), (_, noise) = exponent.parts
     assert min(sampling, noise) > 0
     assert exponent.standard_error == pytest.approx(math.hypot(sampling, noise))

@@ -95,7 +95,7 @@ def typed_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(params=FILES + MEMORY + DATABASES, scope="session")
-def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
+def hold(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
     """Hold a table of columns with the engine of that name, as a source and what is to be said of it."""
     return _holder(request, request.param, tmp_path_factory.mktemp("engine"))
 
@@ -240,7 +240,7 @@ def compress() -> Callable[[Path, bytes], None]:
 
 
 @pytest.fixture
-def refused() -> Refused:
+def refuse() -> Refused:
     """Read what must be refused and return the sentence that says why."""
 
     of_columns = {DataError: (MissingColumnError,), UsageError: (UnnamedColumnError,)}
@@ -296,7 +296,7 @@ def _pour(data: bytes, writing: int) -> None:
 
 
 @pytest.fixture
-def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def rows_fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each query has brought to Python."""
     rows_of_queries: list[int] = []
     fetch = read.fetch

@@ -71,28 +71,28 @@ BAD_FILES = {
 
 
 @each_of(("name", "data", "says"), BAD_FILES.values())
-def test_bad_files(tmp_path: Path, refused: Refused, name: str, data: bytes, says: str) -> None:
+def test_bad_files(tmp_path: Path, refuse: Refused, name: str, data: bytes, says: str) -> None:
     (tmp_path / name).write_bytes(data)
-    assert says in refused(DataError, tmp_path / name, label="label", secret=SECRET)
+    assert says in refuse(DataError, tmp_path / name, label="label", secret=SECRET)
 
 
 @pytest.mark.parametrize("ending", ["csv.zst", "jsonl.zst"])
 def test_every_cut_of_a_zstandard_file_is_refused(
-    tmp_path: Path, compress: Callable[[Path, bytes], None], refused: Refused, ending: str
+    tmp_path: Path, compress: Callable[[Path, bytes], None], refuse: Refused, ending: str
 ) -> None:
     path = tmp_path / f"a.{ending}"
     compress(path, b"".join(b'{"label":"%d"}\n' % number for number in range(3_000)))
     whole = path.read_bytes()
     for length in {1, 3, 4, 5, 8, len(whole) // 2, len(whole) - 4, len(whole) - 1}:
         path.write_bytes(whole[:length])
-        assert "decompressed" in refused(DataError, path, label="label")
+        assert "decompressed" in refuse(DataError, path, label="label")
 
 
-def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refused: Refused) -> None:
+def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refuse: Refused) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(MANY + b"a,1,2\n")
     for label in ("label", "other"):
-        assert "columns" in refused(DataError, path, label=label)
+        assert "columns" in refuse(DataError, path, label=label)
 
 
 @pytest.mark.parametrize(
@@ -107,24 +107,24 @@ def test_a_ragged_row_is_found_whatever_columns_are_read(tmp_path: Path, refused
     ],
 )
 def test_lines_are_refused_for_the_right_reason(
-    tmp_path: Path, refused: Refused, name: str, data: bytes, says: str
+    tmp_path: Path, refuse: Refused, name: str, data: bytes, says: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
     kind = "labels" if name == "a.txt" else "events"
-    assert says in refused(DataError, tmp_path / name, label="label", format=kind, secret=SECRET)
+    assert says in refuse(DataError, tmp_path / name, label="label", format=kind, secret=SECRET)
 
 
 @each_of("source", ["nowhere.csv", "nowhere.parquet", "nowhere-*.csv", "nowhere", "no/where.csv"])
-def test_missing_files(tmp_path: Path, refused: Refused, source: str) -> None:
-    message = refused(DataError, tmp_path / source)
+def test_missing_files(tmp_path: Path, refuse: Refused, source: str) -> None:
+    message = refuse(DataError, tmp_path / source)
     assert "There is no file" in message
     assert source in message
 
 
-def test_folders_and_pipes_are_no_files(tmp_path: Path, refused: Refused) -> None:
-    assert "folder" in refused(DataError, tmp_path)
+def test_folders_and_pipes_are_no_files(tmp_path: Path, refuse: Refused) -> None:
+    assert "folder" in refuse(DataError, tmp_path)
     os.mkfifo(tmp_path / "pipe.csv")
-    assert "standard input" in refused(DataError, tmp_path / "pipe.csv")
+    assert "standard input" in refuse(DataError, tmp_path / "pipe.csv")
 
 
 @pytest.mark.parametrize(("format_", "label"), [("counts", "word"), ("prevalences", "count"), ("prevalences", "label")])
@@ -136,35 +136,35 @@ def test_counted_data_have_columns_of_their_own(tmp_path: Path, format_: str, la
     assert read_profile(path, format="counts", label="label").n == 1
 
 
-def test_unreadable_file(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_file(tmp_path: Path, refuse: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_text("label\nhunter2\n")
     if os.geteuid() == 0:
         # Nothing is closed to root, so the refusal is played.
         opening = Path.open
 
-        def closed(self: Path, *args: object, **options: object) -> object:
+        def refuse_path(self: Path, *args: object, **options: object) -> object:
             if self == path:
                 raise PermissionError(13, "Permission denied", str(path))
             return opening(self, *args, **options)  # type: ignore[call-overload]  # passes on what it was given
 
-        monkeypatch.setattr(Path, "open", closed)
+        monkeypatch.setattr(Path, "open", refuse_path)
     else:
         path.chmod(stat.S_IWUSR)
-    assert "cannot be read: Permission denied" in refused(DataError, path, secret=SECRET)
+    assert "cannot be read: Permission denied" in refuse(DataError, path, secret=SECRET)
 
 
 @pytest.mark.parametrize(
     "source", ["s3://bucket/a.parquet", "https://example.org/a.csv", "https://example.org/a.csv?x=1"]
 )
-def test_remote_paths_are_passed_to_the_engine(refused: Refused, source: str) -> None:
+def test_remote_paths_are_passed_to_the_engine(refuse: Refused, source: str) -> None:
     # Without its extension, which is never downloaded, the engine refuses before it asks the network.
-    assert "extension" in refused(DataError, source)
+    assert "extension" in refuse(DataError, source)
 
 
 @each_of("source", [3, 3.5, b"a,b", object(), None, {"a": 3}])
-def test_no_sources(refused: Refused, source: object) -> None:
-    assert refused(UsageError, source)
+def test_no_sources(refuse: Refused, source: object) -> None:
+    assert refuse(UsageError, source)
 
 
 @each_of("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.parquet"])
@@ -181,7 +181,7 @@ def test_an_interrupted_query_is_an_interrupt() -> None:
         raise RuntimeError("Query interrupted")
 
 
-def test_a_word_of_the_data_does_not_change_what_is_said(tmp_path: Path, refused: Refused) -> None:
+def test_a_word_of_the_data_does_not_change_what_is_said(tmp_path: Path, refuse: Refused) -> None:
     path = tmp_path / "json-parquet.gzip-extension.csv"
     path.write_text("label,other\nhunter2 gzip parquet extension memory json overflow\n")
-    assert "more or fewer columns" in refused(DataError, path, label="label", secret=SECRET)
+    assert "more or fewer columns" in refuse(DataError, path, label="label", secret=SECRET)

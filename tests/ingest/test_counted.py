@@ -105,17 +105,17 @@ def test_the_header_decides(
 
 
 @each_of("names", ["count,label", "Count,Prevalence", "label,count,x", "prevalence,count"])
-def test_other_headers_need_a_label(tmp_path: Path, refused: Refused, names: str) -> None:
+def test_other_headers_need_a_label(tmp_path: Path, refuse: Refused, names: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"{names}\n")
-    assert "(label)" in refused(UsageError, path)
+    assert "(label)" in refuse(UsageError, path)
 
 
 @pytest.mark.parametrize(("format", "missing"), [("prevalences", "prevalence"), ("counts", "label")])
-def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: str, missing: str) -> None:  # noqa: A002
+def test_a_format_needs_its_columns(tmp_path: Path, refuse: Refused, format: str, missing: str) -> None:  # noqa: A002
     path = tmp_path / "a.csv"
     path.write_text("count,x\n1,2\n")
-    message = refused(DataError, path, format=format)
+    message = refuse(DataError, path, format=format)
     assert f"no column {missing!r}" in message
     assert "there are 2 columns" in message
     assert "'x'" not in message
@@ -124,7 +124,7 @@ def test_a_format_needs_its_columns(tmp_path: Path, refused: Refused, format: st
 # Every column is parsed alike, so each value stands in one of them: every third in the same.
 @pytest.mark.slow
 @each_of(("place", "value"), list(enumerate(BAD_TEXT)))
-def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value: str) -> None:
+def test_bad_text_is_refused(tmp_path: Path, refuse: Refused, place: int, value: str) -> None:
     path = tmp_path / "a.csv"
     text, bad = (
         (f'count,prevalence\n1,2\n"{value}",3\n', "count"),
@@ -132,7 +132,7 @@ def test_bad_text_is_refused(tmp_path: Path, refused: Refused, place: int, value
         (f'label,count\na,2\n,"{value}"\n', "count"),
     )[place % 3]
     path.write_text(text)
-    assert refused(DataError, path) == BAD_COUNT.format(bad)
+    assert refuse(DataError, path) == BAD_COUNT.format(bad)
 
 
 @some_engines
@@ -246,11 +246,11 @@ def test_truth_values_are_no_counts() -> None:
         read_profile(pl.DataFrame({"label": ["a"], "count": [True]}))
 
 
-def test_counted_data_have_no_users(tmp_path: Path, refused: Refused) -> None:
+def test_counted_data_have_no_users(tmp_path: Path, refuse: Refused) -> None:
     path = tmp_path / "a.csv"
     for header in ("label,count", "count,prevalence"):
         path.write_text(f"{header}\nhunter2,-1\n")
-        message = refused(UsageError, path, user="user", max_per_user=1)
+        message = refuse(UsageError, path, user="user", max_per_user=1)
         assert "which user" in message
 
 
@@ -261,11 +261,11 @@ def test_the_unit_may_be_named(tmp_path: Path) -> None:
     assert read_profile(path, unit=unit).unit == unit
 
 
-def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, fetched: list[int]) -> None:
+def test_only_distinct_counts_are_fetched_and_only_once(engine: Read, rows_fetched: list[int]) -> None:
     counts = [1 + number % 3 for number in range(30)]
     engine({"label": text(*range(30)), "count": counts})
     engine({"count": counts, "prevalence": counts})
-    assert fetched == [3, 3]
+    assert rows_fetched == [3, 3]
 
 
 COUNTS = Counter({"a": 3, "b": 1, "c": 1})
@@ -326,14 +326,14 @@ def test_prevalences_in_memory_are_so_where_that_is_said() -> None:
         (pd.Series([1.5], index=["a"]), "counts", "whole numbers"),
     ],
 )
-def test_what_is_no_count_in_memory_is_refused(source: Any, format: str, says: str, refused: Refused) -> None:  # noqa: A002
-    assert says in refused(DataError, source, format=format, secret="hunter2")  # noqa: S106
+def test_what_is_no_count_in_memory_is_refused(source: Any, format: str, says: str, refuse: Refused) -> None:  # noqa: A002
+    assert says in refuse(DataError, source, format=format, secret="hunter2")  # noqa: S106
 
 
-def test_counts_with_several_names_each_are_refused(refused: Refused) -> None:
+def test_counts_with_several_names_each_are_refused(refuse: Refused) -> None:
     counts = pd.DataFrame({"a": [1, 1], "b": [2, 2]}).value_counts()
-    assert "several levels" in refused(UsageError, counts, format="counts")
-    assert "format='counts'" in refused(UsageError, counts)
+    assert "several levels" in refuse(UsageError, counts, format="counts")
+    assert "format='counts'" in refuse(UsageError, counts)
 
 
 def test_names_of_counts_are_those_of_labels() -> None:
@@ -344,17 +344,17 @@ def test_names_of_counts_are_those_of_labels() -> None:
 
 
 @each_of("source", [pa.array(["a", "b"]).value_counts(), pl.Series(["a", "b"]).value_counts().to_struct("x")])
-def test_structures_are_no_labels(source: Any, refused: Refused) -> None:
-    assert "structures" in refused(UsageError, source)
+def test_structures_are_no_labels(source: Any, refuse: Refused) -> None:
+    assert "structures" in refuse(UsageError, source)
 
 
 @each_of("names", [("pet", "count"), ("count", "pet"), ("count", "label"), ("Label", "count")])
-def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str], refused: Refused) -> None:
+def test_a_column_of_counts_is_not_left_aside_in_silence(names: tuple[str, str], refuse: Refused) -> None:
     # As value_counts() of Polars makes it, and pandas with reset_index().
     label = next(name for name in names if name != "count")
     columns = {label: ["a", "b"], "count": [2, 1]}
     table = pl.DataFrame({name: columns[name] for name in names})
-    assert "format='events'" in refused(UsageError, table, label=label)
+    assert "format='events'" in refuse(UsageError, table, label=label)
     assert read_profile(table, label=label, format="events") == Profile.from_counts([1, 1])
     assert read_profile(table, label="count") == Profile.from_counts([1, 1])
     assert read_profile(table.with_columns(at=1), label=label) == Profile.from_counts([1, 1])

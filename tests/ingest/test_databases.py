@@ -51,26 +51,26 @@ def test_tables_and_views(database: str, table: str) -> None:
 
 
 @pytest.mark.slow
-def test_tables_that_are_not_there(database: str, refused: Refused) -> None:
+def test_tables_that_are_not_there(database: str, refuse: Refused) -> None:
     for table in ("nowhere", 'first"; DROP TABLE first; --', "First"):
-        message = refused(DataError, database, table=table, label="sku")
+        message = refuse(DataError, database, table=table, label="sku")
         assert "has no table" in message
         assert "'first'" in message
-    message = refused(UsageError, database, label="sku")
+    message = refuse(UsageError, database, label="sku")
     assert "(table)" in message
     assert "'first'" in message
-    assert "'sku', 'user'" in refused(DataError, database, table="first", label="nowhere")
+    assert "'sku', 'user'" in refuse(DataError, database, table="first", label="nowhere")
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
 def test_a_missing_database_is_not_made(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, kind: str
+    tmp_path: Path, refuse: Refused, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for path in ("missing.db", str(tmp_path / "missing.db"), "."):
-        assert "no database file" in refused(DataError, f"{kind}:///{path}", table="t")
+        assert "no database file" in refuse(DataError, f"{kind}:///{path}", table="t")
     for url in (f"{kind}://", f"{kind}:///", f"{kind}://missing.db"):
-        assert f"{kind}:///" in refused(UsageError, url, table="t")
+        assert f"{kind}:///" in refuse(UsageError, url, table="t")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,45 +90,45 @@ def test_relative_and_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("kind", "says"), [("duckdb", "not a DuckDB database"), ("sqlite", "SQLite database")])
-def test_files_that_are_no_databases(tmp_path: Path, refused: Refused, kind: str, says: str) -> None:
+def test_files_that_are_no_databases(tmp_path: Path, refuse: Refused, kind: str, says: str) -> None:
     path = tmp_path / "a.db"
     path.write_bytes(b"label\nhunter2\n" * 500)
-    assert says in refused(DataError, f"{kind}:///{path}", table="t", secret="hunter2")  # noqa: S106
+    assert says in refuse(DataError, f"{kind}:///{path}", table="t", secret="hunter2")  # noqa: S106
 
 
-def test_a_database_of_another_kind_is_said_to_be_one(tmp_path: Path, refused: Refused) -> None:
+def test_a_database_of_another_kind_is_said_to_be_one(tmp_path: Path, refuse: Refused) -> None:
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (label TEXT)")
         connection.commit()
-    message = refused(DataError, f"duckdb:///{path}", table="t")
+    message = refuse(DataError, f"duckdb:///{path}", table="t")
     assert "not a DuckDB database" in message
     assert "sqlite:///PATH" in message
     assert "remote" not in message
 
 
 @pytest.mark.parametrize("name", ["shop.db", "shop.duckdb", "shop.sqlite", "shop.sqlite3", "mysql://shop/t"])
-def test_how_databases_are_named_is_said_where_one_is_not(tmp_path: Path, refused: Refused, name: str) -> None:
+def test_how_databases_are_named_is_said_where_one_is_not(tmp_path: Path, refuse: Refused, name: str) -> None:
     (tmp_path / name.partition(":")[0]).write_text("a\n")
     named = name if ":" in name else str(tmp_path / name)
     told = "duckdb:///FILE, sqlite:///FILE or postgresql://…"
-    assert told in refused(UsageError, named, table="t", label="a")
+    assert told in refuse(UsageError, named, table="t", label="a")
     if named != name:
-        assert told in refused(UsageError, named, label="a")
+        assert told in refuse(UsageError, named, label="a")
 
 
-def test_a_database_that_this_program_writes_is_read_through_its_connection(tmp_path: Path, refused: Refused) -> None:
+def test_a_database_that_this_program_writes_is_read_through_its_connection(tmp_path: Path, refuse: Refused) -> None:
     path = tmp_path / "shop.db"
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE t AS SELECT 'a' AS label")
-        assert "connection.table('events')" in refused(DataError, f"duckdb:///{path}", table="t")
+        assert "connection.table('events')" in refuse(DataError, f"duckdb:///{path}", table="t")
         kept = connection.table("t")
         assert read_profile(kept).n == 1
-    assert "connection that was closed" in refused(DataError, kept)
+    assert "connection that was closed" in refuse(DataError, kept)
 
 
 def test_a_database_that_another_connection_has_locked_is_said_to_be(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, refuse: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "shop.db"
     connect = sqlite3.connect
@@ -137,35 +137,35 @@ def test_a_database_that_another_connection_has_locked_is_said_to_be(
         connection.execute("CREATE TABLE t (label TEXT)")
         connection.commit()
         connection.execute("BEGIN EXCLUSIVE")
-        assert "locked by another program" in refused(DataError, f"sqlite:///{path}", table="t", label="label")
+        assert "locked by another program" in refuse(DataError, f"sqlite:///{path}", table="t", label="label")
 
 
-def test_an_empty_database_has_no_tables(tmp_path: Path, refused: Refused) -> None:
+def test_an_empty_database_has_no_tables(tmp_path: Path, refuse: Refused) -> None:
     (tmp_path / "a.db").touch()
-    assert "it has none" in refused(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t")
+    assert "it has none" in refuse(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t")
 
 
-def test_a_server_that_is_not_there(tmp_path: Path, refused: Refused) -> None:
-    message = refused(DataError, f"postgresql://someone:hunter2@/shop?host={tmp_path}", table="t", secret="hunter2")  # noqa: S106
+def test_a_server_that_is_not_there(tmp_path: Path, refuse: Refused) -> None:
+    message = refuse(DataError, f"postgresql://someone:hunter2@/shop?host={tmp_path}", table="t", secret="hunter2")  # noqa: S106
     assert "cannot be reached" in message
 
 
 @pytest.mark.parametrize("url", ["sqlite:///shop.db", "postgresql://localhost/shop", "postgres://localhost/shop"])
 def test_without_the_extra_one_sentence_says_what_to_install(
-    refused: Refused, monkeypatch: pytest.MonkeyPatch, url: str
+    refuse: Refused, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "ibis", None)
-    assert "pip install 'anonhist[ibis]'" in refused(MissingExtraError, url, table="t")
+    assert "pip install 'anonhist[ibis]'" in refuse(MissingExtraError, url, table="t")
 
 
 @pytest.mark.parametrize("value", ["'hunter2'", "1.5", "0", "x'31'", "NULL", "9e18 * 9"])
-def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refused: Refused, value: str) -> None:
+def test_sqlite_keeps_anything_in_a_column_of_numbers(tmp_path: Path, refuse: Refused, value: str) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute("CREATE TABLE t (label TEXT, count INTEGER)")
         connection.execute("INSERT INTO t VALUES ('a', 3)")
         connection.execute(f"INSERT INTO t VALUES ('b', {value})")  # noqa: S608  # the values above
         connection.commit()
-    message = refused(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t", secret="hunter2")  # noqa: S106
+    message = refuse(DataError, f"sqlite:///{tmp_path / 'a.db'}", table="t", secret="hunter2")  # noqa: S106
     assert "must hold whole numbers" in message
 
 
@@ -187,7 +187,7 @@ def test_the_engine_downloads_nothing_and_spills_to_a_private_folder_that_is_rem
     connect, folders, modes = duckdb.connect, list[Path](), list[int]()
     downloads, read_only = list[bool](), list[bool]()
 
-    def seen(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+    def record_connection(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
         opened = connect(*arguments, **options)
         folders.extend(Path(row[0]) for row in opened.execute("SELECT current_setting('temp_directory')").fetchall())
         modes.append(stat.S_IMODE(folders[-1].stat().st_mode))
@@ -197,7 +197,7 @@ def test_the_engine_downloads_nothing_and_spills_to_a_private_folder_that_is_rem
         read_only.extend(row[0] for row in kept)
         return opened
 
-    monkeypatch.setattr(duckdb, "connect", seen)
+    monkeypatch.setattr(duckdb, "connect", record_connection)
     sources = {"file": tmp_path / "a.csv", "database": f"duckdb:///{tmp_path / 'a.db'}"}
     source = sources.get(kind, pa.table({"label": ["a"]}))
     assert read_profile(source, table="t" if kind == "database" else None).n == 1

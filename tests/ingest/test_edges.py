@@ -110,7 +110,7 @@ def assert_read(source: Any, edges: list[tuple[Any, Any]], policy: EdgePolicy = 
             assert_same_degrees(found, expected.degree_profile())
 
 
-def refused(kind: type[AnonhistError], *args: Any, **said: Any) -> str:
+def read_refused(kind: type[AnonhistError], *args: Any, **said: Any) -> str:
     """Read what both functions must refuse with the same sentence, and return it."""
     messages = set()
     for read in (read_edges, read_degrees):
@@ -124,14 +124,14 @@ def refused(kind: type[AnonhistError], *args: Any, **said: Any) -> str:
 
 
 @pytest.mark.parametrize("policy", [SIMPLE, POLICIES[11]], ids=str)
-def test_every_engine_reads_what_counting_one_by_one_gives(held: Held, policy: EdgePolicy) -> None:
-    with held(table_of(EDGES)) as (source, said):
+def test_every_engine_reads_what_counting_one_by_one_gives(hold: Held, policy: EdgePolicy) -> None:
+    with hold(table_of(EDGES)) as (source, said):
         assert_read(source, EDGES, policy, **said)
 
 
-def test_every_engine_reads_numbers_as_their_text(held: Held) -> None:
+def test_every_engine_reads_numbers_as_their_text(hold: Held) -> None:
     edges = [(10, 9), (9, 10), (100, 9), (-3, 2**62), (2**62 + 1, 2**62), (7, 7)]
-    with held(table_of(edges)) as (source, said):
+    with hold(table_of(edges)) as (source, said):
         assert_read(source, edges, **said)
 
 
@@ -153,9 +153,9 @@ def test_the_ends_of_an_edge_may_be_columns_of_different_types(kind: str) -> Non
     assert read_edges(frame[["target", "source"]], origin="target", target="source").degrees().tolist() == [1, 2, 2, 1]
 
 
-def test_every_engine_sees_which_nodes_are_listed(held: Held) -> None:
+def test_every_engine_sees_which_nodes_are_listed(hold: Held) -> None:
     expected, _ = reference(EDGES, SIMPLE)
-    with held(table_of(EDGES)) as (source, said):
+    with hold(table_of(EDGES)) as (source, said):
         found = read_edges(source, nodes=[*NAMES, "alone", "alone"], **said)
         assert (found.num_nodes, found.num_edges, found.nodes_listed) == (10, expected.num_edges, True)
         degrees = read_degrees(source, nodes=[*NAMES, "alone", None], **said)
@@ -270,7 +270,7 @@ def test_tables_are_read_by_the_names_of_their_columns(
         assert_read(path, edges, EdgePolicy(Direction.IN))
     else:
         # They may be an edge; if they are said to be names, both are taken as they come, which says the direction.
-        assert "header=False" in refused(UnnamedColumnError, path)
+        assert "header=False" in read_refused(UnnamedColumnError, path)
         assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), header=True)
     assert_read(path, [(v, u) for u, v in edges], EdgePolicy(Direction.IN), origin=names[1], target=names[0])
 
@@ -289,21 +289,21 @@ def test_one_column_named_leaves_the_other_of_two() -> None:
     table = pd.DataFrame({"to": ["a", "b"], "from": ["b", "b"], "x": ["c", "d"]})
     for said in ({"origin": "to"}, {"target": "from"}):
         assert_read(table[["to", "from"]], [("a", "b"), ("b", "b")], POLICIES[6], **said)
-    assert "'from', 'x'" in refused(UnnamedColumnError, table, origin="to")
-    assert "(origin)" in refused(UnnamedColumnError, table, target="to")
+    assert "'from', 'x'" in read_refused(UnnamedColumnError, table, origin="to")
+    assert "(origin)" in read_refused(UnnamedColumnError, table, target="to")
 
 
 def test_columns_that_are_missing_or_not_said_are_refused(tmp_path: Path, write_table: WriteTable) -> None:
     table = {"secret a": ["1"], "secret b": ["2"], "secret c": ["3"]}
     path = write_table(tmp_path / "edges.csv", table)
-    assert "(origin); there are 3 columns" in refused(UnnamedColumnError, path)
-    assert "'nowhere' to use as target" in refused(MissingColumnError, path, target="nowhere")
+    assert "(origin); there are 3 columns" in read_refused(UnnamedColumnError, path)
+    assert "'nowhere' to use as target" in read_refused(MissingColumnError, path, target="nowhere")
     with pytest.raises(UnnamedColumnError) as caught:
         read_edges(pl.DataFrame(table))
     assert caught.value.columns == tuple(table)
-    assert "two columns" in refused(UsageError, path, origin="column0", target="column0", header=False)
+    assert "two columns" in read_refused(UsageError, path, origin="column0", target="column0", header=False)
     one = write_table(tmp_path / "one.csv", {"source": ["1"]})
-    assert "two columns" in refused(DataError, one)
+    assert "two columns" in read_refused(DataError, one)
 
 
 @pytest.mark.slow
@@ -348,12 +348,12 @@ def test_numbers_listed_as_nodes_are_the_nodes_of_texts(tmp_path: Path) -> None:
 
 def test_lists_of_nodes_that_are_none_are_refused(tmp_path: Path) -> None:
     edges = pl.DataFrame({"source": ["secret"], "target": ["secret2"]})
-    assert "not listed" in refused(DataError, edges, nodes=["secret"])
-    assert "call it 'node'" in refused(UsageError, edges, nodes=pl.DataFrame({"a": [1], "b": [2]}))
-    assert "a database is not read" in refused(UsageError, edges, nodes="sqlite:///nodes.db")
-    assert "no file" in refused(DataError, edges, nodes=str(tmp_path / "none.txt"))
-    assert "no list" in refused(UsageError, edges, nodes={"secret": 1, "secret2": 2})
-    assert "read once" in refused(UsageError, "-", nodes="-")
+    assert "not listed" in read_refused(DataError, edges, nodes=["secret"])
+    assert "call it 'node'" in read_refused(UsageError, edges, nodes=pl.DataFrame({"a": [1], "b": [2]}))
+    assert "a database is not read" in read_refused(UsageError, edges, nodes="sqlite:///nodes.db")
+    assert "no file" in read_refused(DataError, edges, nodes=str(tmp_path / "none.txt"))
+    assert "no list" in read_refused(UsageError, edges, nodes={"secret": 1, "secret2": 2})
+    assert "read once" in read_refused(UsageError, "-", nodes="-")
 
 
 def test_what_as_graph_takes_is_handed_over() -> None:
@@ -362,9 +362,9 @@ def test_what_as_graph_takes_is_handed_over() -> None:
         graph = read_edges(source, nodes=range(4)) if source is not matrix else read_edges(source)
         assert graph.degrees().tolist() == ([1, 2, 1, 0] if graph.nodes_listed else [1, 2, 1])
     assert_same_degrees(read_degrees(matrix, nodes=range(4)), as_graph(matrix, nodes=range(4)).degree_profile())
-    assert "no columns" in refused(UsageError, [(0, 1)], origin="a")
-    assert "no columns" in refused(UsageError, matrix, header=False)
-    refused(UsageError, 5)
+    assert "no columns" in read_refused(UsageError, [(0, 1)], origin="a")
+    assert "no columns" in read_refused(UsageError, matrix, header=False)
+    read_refused(UsageError, 5)
 
 
 @pytest.mark.slow
@@ -382,29 +382,29 @@ def test_files_without_edges_are_graphs_without_edges(tmp_path: Path, write_tabl
 def test_texts_in_which_nothing_is_an_edge_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("secret,b\nb,c\n")
-    assert "(delimiter)" in refused(DataError, path)
+    assert "(delimiter)" in read_refused(DataError, path)
     assert_read(path, [("secret", "b"), ("b", "c")], delimiter=",", header=False)
 
 
 @pytest.mark.slow
 def test_damaged_and_missing_files_are_refused_without_what_they_hold(tmp_path: Path) -> None:
-    assert "no file" in refused(DataError, str(tmp_path / "nowhere.txt"))
+    assert "no file" in read_refused(DataError, str(tmp_path / "nowhere.txt"))
     damaged = tmp_path / "edges.txt.gz"
     damaged.write_bytes(gzip.compress(b"secret b\n" * 10_000)[:-200])
-    refused(DataError, damaged)
+    read_refused(DataError, damaged)
     latin = tmp_path / "latin.txt"
     latin.write_bytes(b"secret \xff\n")
-    assert "UTF-8" in refused(DataError, latin)
+    assert "UTF-8" in read_refused(DataError, latin)
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
-    assert "empty" in refused(DataError, empty)
+    assert "empty" in read_refused(DataError, empty)
     ragged = tmp_path / "ragged.csv"
     ragged.write_text("source,target\nsecret,b\nsecret\n")
-    refused(DataError, ragged)
+    read_refused(DataError, ragged)
 
 
 def test_a_policy_is_needed(tmp_path: Path) -> None:
-    assert "EdgePolicy" in refused(UsageError, str(tmp_path), policy="simple")
+    assert "EdgePolicy" in read_refused(UsageError, str(tmp_path), policy="simple")
 
 
 def test_progress_is_asked_of_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

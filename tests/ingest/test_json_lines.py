@@ -39,7 +39,7 @@ NASTY = [
 ]
 
 
-def _written(folder: Path, rows: list[Any]) -> Path:
+def _write_rows(folder: Path, rows: list[Any]) -> Path:
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -50,7 +50,7 @@ def _written(folder: Path, rows: list[Any]) -> Path:
 def test_a_row_changes_what_is_read_by_itself_alone(tmp_path: Path, place: int) -> None:
     expected = Counter(str(row["label"]) for row in ROWS)
     for row in NASTY:
-        source = _written(tmp_path, [*ROWS[:place], row, *ROWS[place:]])
+        source = _write_rows(tmp_path, [*ROWS[:place], row, *ROWS[place:]])
         added = row.get("label")
         text = added if isinstance(added, str) else "1" if added == 1.0 else json.dumps(added, separators=(",", ":"))
         counts = expected + Counter(() if added is None else [text])
@@ -59,17 +59,17 @@ def test_a_row_changes_what_is_read_by_itself_alone(tmp_path: Path, place: int) 
 
 @pytest.mark.slow
 def test_rows_are_events_unless_they_are_said_to_be_counted(tmp_path: Path) -> None:
-    source = _written(tmp_path, ROWS)
+    source = _write_rows(tmp_path, ROWS)
     assert read_profile(source, label="label").n == 40
     assert read_profile(source, format="counts").n == 40 * 41 // 2
-    counted = _written(tmp_path, [{"count": 2, "prevalence": 3}, {"prevalence": 1, "count": 1, "other": "x"}])
+    counted = _write_rows(tmp_path, [{"count": 2, "prevalence": 3}, {"prevalence": 1, "count": 1, "other": "x"}])
     assert read_profile(counted, format="prevalences").n == 7
     with pytest.raises(DataError, match="'count' must hold whole numbers"):
-        read_profile(_written(tmp_path, [*ROWS, {"label": "x"}]), format="counts")
+        read_profile(_write_rows(tmp_path, [*ROWS, {"label": "x"}]), format="counts")
 
 
 def test_keys_must_be_said(tmp_path: Path) -> None:
-    source = _written(tmp_path, [{"hunter2": "a"}])
+    source = _write_rows(tmp_path, [{"hunter2": "a"}])
     sketch = DomainSketch(alphabet=["a"], epsilon=1)
     for read, option in (
         (lambda: read_profile(source), "labels (label)"),
@@ -88,7 +88,7 @@ def test_keys_must_be_said(tmp_path: Path) -> None:
 
 def test_a_key_that_is_nowhere_leaves_all_rows_without_a_label(tmp_path: Path) -> None:
     told: list[str] = []
-    assert read_profile(_written(tmp_path, ROWS), label="lable", notify=told.append).n == 0
+    assert read_profile(_write_rows(tmp_path, ROWS), label="lable", notify=told.append).n == 0
     assert told == ["40 items without a label were left out (`keep_null=True` counts them as one label)."]
 
 
@@ -97,22 +97,22 @@ def test_keys_are_compared_exactly(tmp_path: Path) -> None:
     keys = ["a b", 'a"b', "a'b", "a.b", "é", "order", "A", "x" * 300]
     for key in keys:
         rows = [{other: "x" for other in keys if other != key}, {key: "y"}, {key.upper() + "?": "z"}]
-        assert read_profile(_written(tmp_path, rows), label=key).n == 1
+        assert read_profile(_write_rows(tmp_path, rows), label=key).n == 1
     with pytest.raises(UsageError, match="differ only in case"):
-        read_profile(_written(tmp_path, ROWS), label="label", user="Label", max_per_user=1)
+        read_profile(_write_rows(tmp_path, ROWS), label="label", user="Label", max_per_user=1)
 
 
 @pytest.mark.slow
 def test_users_and_orders_are_keys_too(tmp_path: Path) -> None:
     rows = [{"label": "b", "user": 1, "at": "1"}, {"at": "2", "user": "1", "label": "a"}, {"label": "c"}]
-    source = _written(tmp_path, rows)
+    source = _write_rows(tmp_path, rows)
     assert read_profile(source, label="label", user="user", max_per_user=1).n == 1
     assert read_profile(source, label="label", user="user", max_per_user=1, order_by="at").n == 1
     assert read_profile(source, label="label", user="label", max_per_user=1).n == 3
 
 
 def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
-    source = _written(tmp_path, [{"weight": 1}, {"u": "a", "v": "b", "w": 1}, {"v": "c", "u": "a"}])
+    source = _write_rows(tmp_path, [{"weight": 1}, {"u": "a", "v": "b", "w": 1}, {"v": "c", "u": "a"}])
     assert read_degrees(source, origin="u", target="v").profile.counts.tolist() == [1, 2]
     assert read_edges(source, origin="u", target="v").num_edges == 2
     listed = tmp_path / "nodes.jsonl"
@@ -139,7 +139,7 @@ def test_edges_and_nodes_are_keys_too(tmp_path: Path) -> None:
     ],
 )
 def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None:
-    path = _written(tmp_path, ROWS)
+    path = _write_rows(tmp_path, ROWS)
     path.write_text(path.read_text() + text)
     with pytest.raises(DataError, match="not made of JSON lines") as caught:
         read_profile(path, label="label")
@@ -148,7 +148,7 @@ def test_lines_that_are_no_object_are_refused(tmp_path: Path, text: str) -> None
 
 @pytest.mark.parametrize(("text", "value"), [("null\n", None), ('{"label":"a","x":1,"x":2}\n', "a"), ("\r\n\t\n", ...)])
 def test_lines_that_are_read_for_themselves(tmp_path: Path, text: str, value: Any) -> None:
-    path = _written(tmp_path, [{"label": "first"}])
+    path = _write_rows(tmp_path, [{"label": "first"}])
     path.write_text(text + path.read_text())
     with duckdb.connect() as connection:
         relation = file_relation(connection, str(path), format=None, delimiter=None, header=True, keys=["label"])
@@ -161,14 +161,14 @@ def test_nodes_keep_their_names_when_a_row_lacks_an_end(tmp_path: Path) -> None:
     # As pandas writes them: one missing value makes floats of a whole column.
     edges = [{"a": number, "b": (number + 1) % 50} for number in range(50)]
     floats = [{"a": float(number["a"]), "b": number["b"]} for number in edges]
-    whole = read_edges(_written(tmp_path, edges), origin="a", target="b")
+    whole = read_edges(_write_rows(tmp_path, edges), origin="a", target="b")
     assert (whole.num_nodes, whole.num_edges) == (50, 50)
-    one_more = read_edges(_written(tmp_path, [*floats, {"a": None, "b": 3}]), origin="a", target="b")
+    one_more = read_edges(_write_rows(tmp_path, [*floats, {"a": None, "b": 3}]), origin="a", target="b")
     assert sorted(one_more.identities) == sorted(whole.identities)
     assert one_more.num_edges == 50
     sketch, other = (DomainSketch(alphabet=list(map(str, range(50))), epsilon=20, source=SeededSource(1)) for _ in "ab")
-    update_sketch(sketch, _written(tmp_path, edges), label="a")
-    update_sketch(other, _written(tmp_path, [*floats, {"a": None}]), label="a")
+    update_sketch(sketch, _write_rows(tmp_path, edges), label="a")
+    update_sketch(other, _write_rows(tmp_path, [*floats, {"a": None}]), label="a")
     assert (sketch.counters == other.counters).all()
 
 

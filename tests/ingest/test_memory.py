@@ -96,7 +96,7 @@ def test_columns_of_every_package() -> None:
         assert read_profile(source) == Profile.from_prevalences({1: 1, 2: 1})
 
 
-def generated() -> Iterator[object]:
+def generate() -> Iterator[object]:
     yield from ("b", "a", "b", None)
 
 
@@ -123,21 +123,21 @@ def test_plain_labels(source: Any) -> None:
 
 def test_plain_labels_with_nulls() -> None:
     notes: list[str] = []
-    assert read_profile(generated(), keep_null=True) == Profile.from_prevalences({1: 2, 2: 1})
-    assert read_profile(generated(), notify=notes.append) == Profile.from_prevalences({1: 1, 2: 1})
+    assert read_profile(generate(), keep_null=True) == Profile.from_prevalences({1: 2, 2: 1})
+    assert read_profile(generate(), notify=notes.append) == Profile.from_prevalences({1: 1, 2: 1})
     assert len(notes) == 1
     assert "1 items without a label" in notes[0]
     assert read_profile([], unit=PrivacyUnit.label(max_count=2)).unit == PrivacyUnit.label(max_count=2)
 
 
 @each_of("options", [{"label": "x"}, {"table": "x"}, {"format": "counts"}, {"format": "prevalences"}])
-def test_plain_labels_have_no_columns(refused: Refused, options: dict[str, Any]) -> None:
-    assert "no columns" in refused(UsageError, [3, 4], **options)
+def test_plain_labels_have_no_columns(refuse: Refused, options: dict[str, Any]) -> None:
+    assert "no columns" in refuse(UsageError, [3, 4], **options)
 
 
 @pytest.mark.parametrize("source", [np.zeros((2, 2)), np.array(3), np.zeros(2, dtype=[("a", int), ("b", int)])])
-def test_arrays_have_one_dimension(refused: Refused, source: Any) -> None:
-    assert "one-dimensional" in refused(UsageError, source)
+def test_arrays_have_one_dimension(refuse: Refused, source: Any) -> None:
+    assert "one-dimensional" in refuse(UsageError, source)
 
 
 def test_tables_are_not_changed() -> None:
@@ -181,7 +181,7 @@ def test_a_relation_stays_usable() -> None:
         assert relation.fetchall() == [("a",)]
 
 
-def test_what_the_engine_says_is_not_repeated(refused: Refused) -> None:
+def test_what_the_engine_says_is_not_repeated(refuse: Refused) -> None:
     with duckdb.connect() as connection:
         relation = connection.sql("SELECT CAST(x AS INTEGER) AS label FROM (VALUES ('hunter2')) t(x)")
-        assert refused(DataError, relation, secret="hunter2")  # noqa: S106
+        assert refuse(DataError, relation, secret="hunter2")  # noqa: S106

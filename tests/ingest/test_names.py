@@ -39,15 +39,17 @@ Held = Callable[[Table], AbstractContextManager[tuple[Any, dict[str, Any]]]]
 
 TYPED = ["parquet", "pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
 TYPED += ["duckdb", "sqlite", "postgresql"]
-typed = pytest.mark.parametrize("held", TYPED, indirect=True)
+typed = pytest.mark.parametrize("hold", TYPED, indirect=True)
 # What no engine decides is tested on one of each kind.
-a_few_engines = pytest.mark.parametrize("held", ["parquet", "pandas", "polars lazy", "sqlite"], indirect=True)
+a_few_engines = pytest.mark.parametrize("hold", ["parquet", "pandas", "polars lazy", "sqlite"], indirect=True)
 
 EDGES = [(10, 9), (9, 10), (100, 9), (0, -3), (2**53 - 1, 100), (7, 7)]
 _OPENED: dict[str, Any] = {"table": None, "format": None, "delimiter": None, "header": True, "twice": False}
 
 
-def counted(source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = None, **options: Any) -> dict[str, int]:
+def sketch_counts(
+    source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = None, **options: Any
+) -> dict[str, int]:
     """Return how often a sketch counted each label."""
     sketch = DomainSketch(alphabet=labels, epsilon=1, unit=unit or PrivacyUnit.item())
     before = sketch.counters.copy()
@@ -56,14 +58,14 @@ def counted(source: Any, labels: tuple[str, ...], unit: PrivacyUnit | None = Non
 
 
 @typed
-def test_every_engine_names_each_number_alike(held: Held) -> None:
+def test_every_engine_names_each_number_alike(hold: Held) -> None:
     """Names, and what has none, in one query: the number, its name, whether it has one that is whole, and any."""
     named_whole = [(7.0, "7"), (-0.0, "0"), (-3.0, "-3"), (1e6, "1000000"), (2.0**53 - 1, "9007199254740991")]
     named_whole += [(1 - 2.0**53, "-9007199254740991")]
     nameless = [2.0**53, -(2.0**60), 1e300, float("inf"), float("-inf")]
     values = [*(value for value, _ in named_whole), 7.25, -0.5, *nameless, None]
     table: Table = {"place": list(range(len(values))), "value": values}
-    with held(table) as (source, said), open_source(source, **_OPENED | said) as opened_table:
+    with hold(table) as (source, said), open_source(source, **_OPENED | said) as opened_table:
         whole, any_number = ({"value": only_whole} for only_whole in (True, False))
         rows = opened_table.select(
             "place",
@@ -80,12 +82,12 @@ def test_every_engine_names_each_number_alike(held: Held) -> None:
 
 
 @a_few_engines
-def test_nodes_keep_their_names_when_a_row_lacks_an_end(held: Held) -> None:
+def test_nodes_keep_their_names_when_a_row_lacks_an_end(hold: Held) -> None:
     expected = as_graph(EDGES)
     # One end is missing in one row, so that its column holds floats; the other column holds whole numbers.
     table: Table = {"source": [*(float(edge[0]) for edge in EDGES), None], "target": [*(edge[1] for edge in EDGES), 5]}
     listed = [-3, 0, 7.0, "9", np.float64(10), 100, 2**53 - 1]
-    with held(table) as (source, said):
+    with hold(table) as (source, said):
         graph = read_edges(source, **said)
         assert graph.identities.tolist() == expected.identities.tolist()
         assert (graph.sources.tolist(), graph.targets.tolist()) == (
@@ -98,8 +100,8 @@ def test_nodes_keep_their_names_when_a_row_lacks_an_end(held: Held) -> None:
 
 @pytest.mark.slow
 @a_few_engines
-def test_numbers_without_a_name_are_no_nodes(held: Held) -> None:
-    with held({"source": [2, 3], "target": [1.0, 7.25]}) as (source, said):
+def test_numbers_without_a_name_are_no_nodes(hold: Held) -> None:
+    with hold({"source": [2, 3], "target": [1.0, 7.25]}) as (source, said):
         for read, options in ((read_edges, {}), (read_degrees, {}), (read_degrees, {"nodes": [1, 2, 3]})):
             with pytest.raises(DataError, match="whole numbers or text before") as told:
                 read(source, **said, **options)
@@ -108,32 +110,32 @@ def test_numbers_without_a_name_are_no_nodes(held: Held) -> None:
 
 @pytest.mark.slow
 @a_few_engines
-def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(held: Held) -> None:
+def test_labels_of_a_sketch_keep_their_names_when_a_row_lacks_one(hold: Held) -> None:
     labels = ("7", "10", "7.0", "10.0")
     table: Table = {"pet": [7.0, 10.0, None, 7.0], "who": [1.0, 1.0, 3.0, 7.5], "n": [1, 2, 3, 4]}
-    with held(table) as (source, said):
-        assert counted(source, labels, label="pet", **said) == {"7": 2, "10": 1}
-        assert counted(source, labels, label="pet", count="n", **said) == {"7": 5, "10": 2}
+    with hold(table) as (source, said):
+        assert sketch_counts(source, labels, label="pet", **said) == {"7": 2, "10": 1}
+        assert sketch_counts(source, labels, label="pet", count="n", **said) == {"7": 5, "10": 2}
         users = PrivacyUnit.user(max_items=1)
         bounded = {"unit": users, "user": "who", "order_key": "0" * 32}
-        assert counted(source, labels, label="pet", **bounded, **said) == {"7": 1, "10": 1}
-    with held({"pet": [7.0, 7.25], "who": [1, 1], "n": [1, 1]}) as (source, said):
+        assert sketch_counts(source, labels, label="pet", **bounded, **said) == {"7": 1, "10": 1}
+    with hold({"pet": [7.0, 7.25], "who": [1, 1], "n": [1, 1]}) as (source, said):
         for given in ({}, {"count": "n"}, {"user": "who", "unit": users}):
             options: dict[str, Any] = {"label": "pet", **given, **said}
             with pytest.raises(DataError, match="whole numbers or text before"):
-                counted(source, labels, **options)
+                sketch_counts(source, labels, **options)
 
 
 @pytest.mark.slow
 @typed
-def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(held: Held) -> None:
+def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(hold: Held) -> None:
     table: Table = {
         "label": [1.5, 1.5, -0.0, 0.0, None, 3.0],
         "user": [1.0, 1.5, 1.5, 1.5, None, -0.0],
         "large": [-2.0, -2.0, 1.0, 2.0**53, 1.0, 1.0],
         "text": ["b", "a", "c", None, "d", "d"],
     }
-    with held(table) as (source, said):
+    with hold(table) as (source, said):
         assert read_profile(source, label="label", **said) == Profile.from_counts([2, 2, 1])
         assert read_profile(source, label="text", user="user", max_per_user=2, **said).n == 4
         for options in (
@@ -145,7 +147,7 @@ def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(h
             with pytest.raises(DataError, match="no longer tell whole numbers apart"):
                 read_profile(source, **said, **options)
     with (
-        held({"label": [2.0**60, 1.0], "count": [2, 3]}) as (source, said),
+        hold({"label": [2.0**60, 1.0], "count": [2, 3]}) as (source, said),
         pytest.raises(DataError, match="no longer tell whole numbers apart"),
     ):
         read_profile(source, **said)
@@ -169,7 +171,7 @@ def test_floats_that_may_be_different_whole_numbers_are_no_labels_and_no_users(h
     ],
 )  # fmt: skip
 def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
-    assert counted(column, ("7", "8")) == {"7": 3, "8": 1}
+    assert sketch_counts(column, ("7", "8")) == {"7": 3, "8": 1}
     assert sorted(node_names(column).to_pylist()) == ["7", "8"]
     frame: Any = pa.table({"a": column, "b": column}) if isinstance(column, pa.Array) else None
     if frame is None:
@@ -191,7 +193,7 @@ def test_columns_of_every_type_name_whole_numbers_alike(column: Any) -> None:
 )
 def test_columns_of_every_type_refuse_fractions_as_names(column: Any) -> None:
     with pytest.raises(DataError, match="whole numbers or text before"):
-        counted(column, ("7", "8"))
+        sketch_counts(column, ("7", "8"))
     with pytest.raises(DataError, match="whole numbers or text before"):
         node_names(column)
     assert read_profile(column).counts.tolist() == [1]
@@ -228,7 +230,7 @@ def test_values_to_be_randomised_have_the_same_names(tmp_path: Path, values: lis
     "column", [pa.array([[7], [8]]), pa.array([{"a": 7}, {"a": 8}]), pl.Series([[7], [8]])], ids=str
 )
 def test_lists_and_structures_are_no_names(column: Any) -> None:
-    for read in (node_names, lambda table: counted(table, ("7", "8"))):
+    for read in (node_names, lambda table: sketch_counts(table, ("7", "8"))):
         with pytest.raises(DataError, match="holds no names"):
             read(column)
 

@@ -37,7 +37,7 @@ VALUES: dict[str, tuple[list[Any], list[Any]]] = {
 BOUND, KEY = 2, "0" * 32
 # In text, which is taken as it is written, nothing has a type.
 TYPED = ["parquet", "pandas", "pandas pyarrow", "polars", "polars lazy", "arrow", "duckdb relation", "ibis duckdb"]
-typed = pytest.mark.parametrize("held", [*TYPED, "duckdb", "sqlite", "postgresql"], indirect=True)
+typed = pytest.mark.parametrize("hold", [*TYPED, "duckdb", "sqlite", "postgresql"], indirect=True)
 
 
 class Neighbors(NamedTuple):
@@ -61,10 +61,10 @@ def neighbors(seed: int, kinds: dict[str, str]) -> Neighbors:
     user = {"small": 11, "large": 3, "floats": -5.0, "text": "new"}[kinds["who"]] if seed % 3 else None
     more["who"] = [user] * num_added
     both = {name: [*more[name], *few[name]] for name in kinds}
-    return Neighbors(_as_written(few), _as_written(both), num_added, user is not None)
+    return Neighbors(_as_floats(few), _as_floats(both), num_added, user is not None)
 
 
-def _as_written(table: Table) -> Table:
+def _as_floats(table: Table) -> Table:
     """Hold whole numbers as floats beside a missing one, as pandas and what it writes does."""
     return {
         name: [None if value is None else float(value) for value in values] if _becomes_floats(values) else values
@@ -122,7 +122,7 @@ def _both(
 
 @pytest.mark.slow
 @typed
-def test_one_user_changes_a_profile_by_the_bound(held: Held) -> None:
+def test_one_user_changes_a_profile_by_the_bound(hold: Held) -> None:
     for seed, *kinds in (
         (1, "small", "large", "text"),
         (2, "text", "fractions", "large"),
@@ -138,7 +138,7 @@ def test_one_user_changes_a_profile_by_the_bound(held: Held) -> None:
 
         # In the order of chance users are named, which is hardest for numbers.
         for order in ({}, {"order_by": "when"}) if kinds[0] in ("floats", "large") else ({"order_by": "when"},):
-            found = _both(held, made, partial(read, order), ("who", "what"), only_whole=False)
+            found = _both(hold, made, partial(read, order), ("who", "what"), only_whole=False)
             if found is not None:
                 assert sorted_l1(*found) <= (min(BOUND, made.num_added) if made.has_user else 0)
                 own = [made.num_added] if made.has_user else []
@@ -153,7 +153,7 @@ def _items_of_users(profile: Profile) -> list[int]:
 
 @pytest.mark.slow
 @typed
-def test_rows_change_nodes_and_degrees_by_their_ends(held: Held) -> None:
+def test_rows_change_nodes_and_degrees_by_their_ends(hold: Held) -> None:
     for seed, kind, other in ((4, "small", "text"), (6, "floats", "small")):
         made = neighbors(seed, {"who": "text", "source": kind, "target": other})
 
@@ -161,7 +161,7 @@ def test_rows_change_nodes_and_degrees_by_their_ends(held: Held) -> None:
             ends: dict[str, Any] = {"origin": "source", "target": "target"}
             return read_edges(source, **ends, **said), read_degrees(source, **ends, **said).profile
 
-        found = _both(held, made, read, ("source", "target"), only_whole=True)
+        found = _both(hold, made, read, ("source", "target"), only_whole=True)
         if found is None:
             continue
         assert sorted_l1(found[0][1], found[1][1]) <= 2 * made.num_added
@@ -179,7 +179,7 @@ def _edges(graph: Graph) -> set[frozenset[int]]:
 
 @pytest.mark.slow
 @typed
-def test_one_user_changes_a_sketch_by_the_bound(held: Held) -> None:
+def test_one_user_changes_a_sketch_by_the_bound(hold: Held) -> None:
     for seed, *kinds in ((5, "small", "small"), (8, "text", "floats")):
         made = neighbors(seed, dict(zip(("who", "what"), kinds, strict=True)))
         sketch = HashedSketch(buckets=1000, epsilon=1, key=b"neighbors", unit=PrivacyUnit.user(max_items=BOUND))
@@ -190,6 +190,6 @@ def test_one_user_changes_a_sketch_by_the_bound(held: Held) -> None:
             counted: list[int] = (sketch.counters - before).tolist()
             return counted
 
-        found = _both(held, made, counters, ("what",), only_whole=True)
+        found = _both(hold, made, counters, ("what",), only_whole=True)
         if found is not None:
             assert int(np.abs(np.subtract(*found)).sum()) <= min(BOUND, made.num_added)

@@ -114,7 +114,7 @@ def _write(folder: Path, form: str, names: list[str], parts: list[list[Row]], co
     return {"label": "column0", "header": False} if kind == "no header" else {"label": names[0]}
 
 
-def _expected(form: str, rows: list[Row]) -> Profile:
+def _count_rows(form: str, rows: list[Row]) -> Profile:
     """Count what the rows say: an empty field of text is no value, an empty text of JSON or Parquet is one."""
     kind = form.partition(".")[0]
     values = [row[0] for row in rows]
@@ -153,7 +153,7 @@ def test_one_row_more_is_one_item_more(compress: Compress, form: str, data: st.D
             profiles.append(
                 read_profile(f"{folder}/part*", **_write(Path(folder), form, ["label", "other"], parts, compress))
             )
-        assert profiles[-1] == _expected(form, [row for part in parts for row in part])
+        assert profiles[-1] == _count_rows(form, [row for part in parts for row in part])
     assert sorted_l1(*profiles) <= 1
 
 
@@ -186,13 +186,13 @@ def test_all_rows_of_a_user_are_so_many_items_at_most(
 @pytest.mark.slow
 @_several(6)
 @given(data=st.data())
-def test_a_label_exchanged_for_none_takes_an_item_unless_it_is_counted(compress: Compress, data: st.DataObject) -> None:
+def test_a_label_replaced_by_none_takes_an_item_unless_it_is_counted(compress: Compress, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(broken, labels), min_size=1, max_size=20))
     place = data.draw(st.integers(0, len(rows) - 1))
-    exchanged = [(None, "other") if number == place else row for number, row in enumerate(rows)]
+    replaced = [(None, "other") if number == place else row for number, row in enumerate(rows)]
     profiles = []
     for keep_null in (True, False):
-        for each in (rows, exchanged):
+        for each in (rows, replaced):
             with TemporaryDirectory() as folder:
                 said = _write(Path(folder), "jsonl", ["label", "other"], [each], compress)
                 profiles.append(read_profile(f"{folder}/part*", **said, keep_null=keep_null))

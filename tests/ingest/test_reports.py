@@ -82,9 +82,9 @@ def test_what_can_be_grouped_is_grouped_on_the_engine(tmp_path: Path) -> None:
     met: list[int] = []
 
     class Watched(KRR):
-        def tally_grouped(self, reports: Reports, times: np.ndarray) -> object:  # type: ignore[override,type-arg]
+        def tally_groups(self, reports: Reports, times: np.ndarray) -> object:  # type: ignore[override,type-arg]
             met.append(len(reports))
-            return super().tally_grouped(reports, times)
+            return super().tally_groups(reports, times)
 
     watched = Watched(alphabet=30, epsilon=1)
     assert watched.digest == survey.digest
@@ -141,7 +141,7 @@ def _as_json(text: str) -> str:
     return "".join(f'{{"survey":"{name}","report":"{value}"}}\n' for name, value in pairs)
 
 
-def _refused(survey: Survey, path: Path, reason: str) -> None:
+def _assert_refused(survey: Survey, path: Path, reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         tally_reports(survey, path)
     message = str(caught.value)
@@ -164,7 +164,7 @@ def test_what_is_no_report_of_whole_numbers_is_refused(tmp_path: Path, value: st
         if is_good:
             assert tally_reports(survey, path).users == 3
         else:
-            _refused(survey, path, "no report of this survey|not a table")
+            _assert_refused(survey, path, "no report of this survey|not a table")
 
 
 # What becomes of the hexadecimal text of a good report.
@@ -192,7 +192,7 @@ def test_what_is_no_report_of_bytes_is_refused(tmp_path: Path, wrong: str, form:
         if is_good:
             assert tally_reports(survey, path).users == 3
         else:
-            _refused(survey, path, "report|not a table")
+            _assert_refused(survey, path, "report|not a table")
 
 
 def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_hexadecimal_text_is_in_small_letters(tmp_path: Path) -> None:
     path.write_text(_rows(survey, "ff00ab01"))
     assert tally_reports(survey, path).users == 1
     path.write_text(_rows(survey, "FF00AB01"))
-    _refused(survey, path, "no report of this survey")
+    _assert_refused(survey, path, "no report of this survey")
 
 
 def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
@@ -215,12 +215,12 @@ def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     ):
         survey = SURVEYS[name]
         pq.write_table(pa.table({"survey": [survey.digest] * 2, "report": column}), path)
-        _refused(survey, path, "must hold whole numbers in its column|must hold bytes, or hexadecimal text")
+        _assert_refused(survey, path, "must hold whole numbers in its column|must hold bytes, or hexadecimal text")
     survey = SURVEYS["bytes"]
     width = survey.columns[0].bits // 8
     for wrong in (b"", bytes(width - 1), bytes(width + 1), None):
         pq.write_table(pa.table({"survey": [survey.digest] * 2, "report": [wrong, bytes(width)]}), path)
-        _refused(survey, path, "no report of this survey|must hold bytes")
+        _assert_refused(survey, path, "no report of this survey|must hold bytes")
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -232,16 +232,16 @@ def test_reports_of_another_survey_are_refused(
         monkeypatch.setattr(module, "_MOST_GROUPS", 1)
     survey, path = SURVEYS["whole"], tmp_path / "a.csv"
     path.write_text(_rows(survey, "1", "2") + f"{wrong},1\n")
-    _refused(survey, path, "reports of another survey.*Nothing was counted")
+    _assert_refused(survey, path, "reports of another survey.*Nothing was counted")
     table = pa.table({"survey": [survey.digest, None], "report": [1, 1]})
     pq.write_table(table, tmp_path / "a.parquet")
-    _refused(survey, tmp_path / "a.parquet", "reports of another survey")
+    _assert_refused(survey, tmp_path / "a.parquet", "reports of another survey")
 
 
 def test_columns_that_are_missing_are_told(tmp_path: Path) -> None:
     for header in ("survey", "report", "survey,reports", "survey,cohort"):
         (tmp_path / "a.csv").write_text(header + "\n" + ",".join("x" for _ in header.split(",")) + "\n")
-        _refused(SURVEYS["whole"], tmp_path / "a.csv", "which have the columns survey, report")
+        _assert_refused(SURVEYS["whole"], tmp_path / "a.csv", "which have the columns survey, report")
 
 
 @pytest.mark.slow
@@ -262,8 +262,8 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         ("c.ndjson", b"[1]\n", "JSON lines|columns"),
     ):
         (tmp_path / name).write_bytes(content)
-        _refused(survey, tmp_path / name, reason)
-    _refused(survey, tmp_path / "none.csv", "There is no file")
+        _assert_refused(survey, tmp_path / name, reason)
+    _assert_refused(survey, tmp_path / "none.csv", "There is no file")
 
 
 def test_the_share_done_is_of_all_files() -> None:

@@ -39,7 +39,7 @@ def _sketch(**given: Any) -> DomainSketch:
     return DomainSketch(alphabet=DOMAIN, epsilon=1, **given)
 
 
-def _counted(source: Any, *, sketch: Sketch | None = None, **options: Any) -> dict[str, int]:
+def _sketch_counts(source: Any, *, sketch: Sketch | None = None, **options: Any) -> dict[str, int]:
     """Return how often each label was counted."""
     made = _sketch() if sketch is None else sketch
     before = made.counters.copy()
@@ -82,19 +82,19 @@ def _file(folder: Path, name: str) -> str:
 def test_files_are_counted(tmp_path: Path, name: str) -> None:
     given = {"table": "pets"} if "d" in name[2:4] else {}
     source = _file(tmp_path, name)
-    assert _counted(source, label="pet", **given) == Counter(LABELS)
+    assert _sketch_counts(source, label="pet", **given) == Counter(LABELS)
     totals: Counter[str] = Counter()
     for label, n in zip(LABELS, range(1, 71), strict=True):
         totals[label] += n
-    assert _counted(source, label="pet", count="n", **given) == totals
+    assert _sketch_counts(source, label="pet", count="n", **given) == totals
 
 
 @each_of(
     "make", [lambda: TABLE, TABLE.to_pandas, lambda: pl.from_arrow(TABLE), lambda: pl.from_arrow(TABLE).lazy()]  # type: ignore[union-attr]
 )  # fmt: skip
 def test_tables_in_memory_are_counted(make: Callable[[], Any]) -> None:
-    assert _counted(make(), label="pet") == Counter(LABELS)
-    assert _counted(make(), label="n", ignore_unknown=True) == {"1": 1}
+    assert _sketch_counts(make(), label="pet") == Counter(LABELS)
+    assert _sketch_counts(make(), label="n", ignore_unknown=True) == {"1": 1}
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.zst", "a.parquet", "a.duckdb", "table"])
@@ -108,7 +108,7 @@ def test_no_engine_of_ours_may_spill_what_a_sketch_counts(
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda *args, **options: asked.append(options) or connect(*args, **options))
     sketch = _sketch(unit=PrivacyUnit.user(max_items=100))
-    assert _counted(source, sketch=sketch, label="pet", user="who", **given) == Counter(LABELS)
+    assert _sketch_counts(source, sketch=sketch, label="pet", user="who", **given) == Counter(LABELS)
     assert [options["config"]["temp_directory"] for options in asked] == [""]
 
 
@@ -116,12 +116,12 @@ def test_sqlite_keeps_its_temporary_tables_in_memory(tmp_path: Path, monkeypatch
     kept: list[int] = []
     batches = module.record_batches
 
-    def spied(query: Any, rows: int) -> Any:
+    def spy(query: Any, rows: int) -> Any:
         kept.append(query.to_native().get_backend().con.execute("PRAGMA temp_store").fetchone()[0])
         return batches(query, rows)
 
-    monkeypatch.setattr(module, "record_batches", spied)
-    assert _counted(_file(tmp_path, "a.db"), label="pet", table="pets") == Counter(LABELS)
+    monkeypatch.setattr(module, "record_batches", spy)
+    assert _sketch_counts(_file(tmp_path, "a.db"), label="pet", table="pets") == Counter(LABELS)
     assert kept == [2]
 
 
@@ -149,24 +149,24 @@ def test_hashed_sketches_count_what_they_count_themselves(tmp_path: Path, monkey
 def test_a_pattern_is_one_source(tmp_path: Path) -> None:
     for number in range(3):
         pq.write_table(pa.table({"pet": ["cat"]}), tmp_path / f"a{number}.parquet")
-    assert _counted(f"{tmp_path}/*.parquet") == {"cat": 3}
+    assert _sketch_counts(f"{tmp_path}/*.parquet") == {"cat": 3}
 
 
 def test_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     table = pa.table({"pet": ["cat", None, "dog", None], "n": [2, 50, 3, 60]})
     pq.write_table(table, tmp_path / "a.parquet")
     told: list[str] = []
-    assert _counted(tmp_path / "a.parquet", label="pet", notify=told.append) == {"cat": 1, "dog": 1}
-    assert _counted(tmp_path / "a.parquet", label="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
+    assert _sketch_counts(tmp_path / "a.parquet", label="pet", notify=told.append) == {"cat": 1, "dog": 1}
+    assert _sketch_counts(tmp_path / "a.parquet", label="pet", count="n", notify=told.append) == {"cat": 2, "dog": 3}
     assert told == 2 * ["2 rows counted; 2 without a label were left out."]
-    assert _counted(pa.table({"pet": pa.array([], pa.string())})) == {}
-    assert _counted(pa.table({"pet": pa.array([None, None], pa.string())})) == {}
+    assert _sketch_counts(pa.table({"pet": pa.array([], pa.string())})) == {}
+    assert _sketch_counts(pa.table({"pet": pa.array([None, None], pa.string())})) == {}
 
 
 @each_of("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
 def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
     column = pa.array([None, "dog", "Käfer", "cat", "dog"], pa.string()).cast(kind)
-    assert _counted(pa.table({"pet": column})) == {"dog": 2, "Käfer": 1, "cat": 1}
+    assert _sketch_counts(pa.table({"pet": column})) == {"dog": 2, "Käfer": 1, "cat": 1}
     # A slice begins inside of its buffers.
     batch = pa.record_batch({"label": pa.array(["x", "cat", "dog", "y"], pa.string())}).slice(1, 2)
     sketch = _sketch()
@@ -178,25 +178,25 @@ def test_arrow_texts_of_every_kind_are_counted(kind: pa.DataType) -> None:
 def test_a_table_of_labels_and_counts_is_counted_already() -> None:
     table = pa.table({"label": ["cat", "dog", "cat"], "count": [3, 4, 5]})
     for given in ({}, {"label": "label"}, {"label": "label", "count": "count"}, {"count": "count"}):
-        assert _counted(table, **given) == {"cat": 8, "dog": 4}
-    assert _counted(table.rename_columns(["pet", "count"]), label="pet") == {"cat": 2, "dog": 1}
-    assert _counted(table.append_column("x", table.column(0)), label="label") == {"cat": 2, "dog": 1}
+        assert _sketch_counts(table, **given) == {"cat": 8, "dog": 4}
+    assert _sketch_counts(table.rename_columns(["pet", "count"]), label="pet") == {"cat": 2, "dog": 1}
+    assert _sketch_counts(table.append_column("x", table.column(0)), label="label") == {"cat": 2, "dog": 1}
 
 
 @each_of("bad", ["-731", "0", "7.5", "zebra", "", "9223372036854775808"])
 def test_what_is_no_count_is_refused(tmp_path: Path, bad: str) -> None:
     (tmp_path / "a.csv").write_text(f"pet,n\ncat,5\ndog,{bad}\n")
     with pytest.raises(DataError, match="'n' must hold whole numbers from 1") as caught:
-        _counted(tmp_path / "a.csv", label="pet", count="n")
+        _sketch_counts(tmp_path / "a.csv", label="pet", count="n")
     assert not bad or bad not in str(caught.value)
 
 
 def test_labels_outside_of_the_domain_are_refused_or_left_out() -> None:
     table = pa.table({"pet": ["cat", "zebra"]})
     with pytest.raises(DataError, match="not in the sketch's domain") as caught:
-        _counted(table)
+        _sketch_counts(table)
     assert "zebra" not in str(caught.value)
-    assert _counted(table, ignore_unknown=True) == {"cat": 1}
+    assert _sketch_counts(table, ignore_unknown=True) == {"cat": 1}
 
 
 def _users(bound: int) -> DomainSketch:
@@ -221,7 +221,7 @@ def test_no_more_rows_of_a_user_count_than_the_sketch_says(tmp_path: Path, name:
     # Who has no name is nobody.
     rows = [(who, pet, None) for pet, who in zip(*table.to_pydict().values(), strict=True)]
     for bound, num_kept in ((1, 3), (2, 5), (9, 6)):
-        kept = _counted(source, sketch=_users(bound), label="pet", user="who", order_key=KEY)
+        kept = _sketch_counts(source, sketch=_users(bound), label="pet", user="who", order_key=KEY)
         assert kept == kept_items(rows, bound=bound, key=KEY)
         assert sum(kept.values()) == num_kept
 
@@ -235,12 +235,12 @@ def test_no_more_rows_of_a_user_count_in_many_random_tables() -> None:
         for user in range(40):
             rows = [(str(user), DOMAIN[each], None) for each in labels[users == user]]
             expected.update(kept_items(rows, bound=bound, key=KEY))
-        assert _counted(table, sketch=_users(bound), label="pet", user="who", order_key=KEY) == expected
+        assert _sketch_counts(table, sketch=_users(bound), label="pet", user="who", order_key=KEY) == expected
 
 
 def test_users_are_bounded_whatever_their_column_is_called() -> None:
     table = pa.table({"label": ["cat", "cat", "dog"], "count": [7, 7, 8]})
-    assert _counted(table, sketch=_users(1), user="count") == {"cat": 1, "dog": 1}
+    assert _sketch_counts(table, sketch=_users(1), user="count") == {"cat": 1, "dog": 1}
 
 
 def test_users_and_units_belong_together() -> None:
@@ -250,7 +250,7 @@ def test_users_and_units_belong_together() -> None:
         ({"user": "who", "count": "n"}, _users(2), "users cannot be bounded"),
     ):
         with pytest.raises(UsageError, match=reason):
-            _counted(TABLE, sketch=sketch, label="pet", **given)
+            _sketch_counts(TABLE, sketch=sketch, label="pet", **given)
     check_sources(_users(2), ["*.csv"])
     with pytest.raises(UsageError, match="who might be in several sources"):
         check_sources(_users(2), ["a.csv", "b.csv"])
@@ -303,13 +303,13 @@ def _standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
 def test_data_that_are_counted_are_counted() -> None:
     counts = Counter(cat=2, dog=1)
     for source in (counts, pd.Series([*counts.elements()]).value_counts()):
-        assert _counted(source, format="counts") == counts
+        assert _sketch_counts(source, format="counts") == counts
 
 
 def test_standard_input_is_a_label_per_line(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, 'cat\r\n\n cat\nKäfer\n"cat"\n1.0\n\n\n1'.encode())
     told: list[str] = []
-    counted = _counted("-", format="labels", ignore_unknown=True, notify=told.append)
+    counted = _sketch_counts("-", format="labels", ignore_unknown=True, notify=told.append)
     assert counted == {"cat": 1, " cat": 1, "Käfer": 1, "1.0": 1, "1": 1}
     assert told == ["6 rows counted; 3 without a label were left out."]
 
@@ -317,12 +317,12 @@ def test_standard_input_is_a_label_per_line(monkeypatch: pytest.MonkeyPatch) -> 
 def test_standard_input_that_is_no_text_or_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, b"cat\n\xff\n")
     with pytest.raises(DataError, match="not UTF-8"):
-        _counted("-", format="labels")
+        _sketch_counts("-", format="labels")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="closed"):
-        _counted("-", format="labels")
+        _sketch_counts("-", format="labels")
 
 
 def test_lines_are_counted_as_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
     _standard_input(monkeypatch, "".join(f"{label}\n" for label in LABELS).encode())
-    assert _counted("-", format="labels") == _counted(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)
+    assert _sketch_counts("-", format="labels") == _sketch_counts(pd.DataFrame({"pet": LABELS})) == Counter(LABELS)

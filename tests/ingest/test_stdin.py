@@ -116,32 +116,32 @@ def test_users_are_bounded_and_what_was_left_out_is_told(stdin: Feed, told: bool
         ("count,prevalence\n1,hunter2\n", {"format": "prevalences"}, "whole numbers"),
     ],
 )
-def test_bad_input(stdin: Feed, refused: Refused, data: str | bytes, options: dict[str, Any], says: str) -> None:
+def test_bad_input(stdin: Feed, refuse: Refused, data: str | bytes, options: dict[str, Any], says: str) -> None:
     stdin(data)
-    assert says in refused(DataError, "-", secret="hunter2", **options)  # noqa: S106
+    assert says in refuse(DataError, "-", secret="hunter2", **options)  # noqa: S106
 
 
 @each_of("options", [{}, {"user": "user", "max_per_user": 1}, {"delimiter": ";"}, {"header": False}])
-def test_what_it_holds_is_said_before_a_byte_is_read(stdin: Feed, refused: Refused, options: dict[str, Any]) -> None:
+def test_what_it_holds_is_said_before_a_byte_is_read(stdin: Feed, refuse: Refused, options: dict[str, Any]) -> None:
     stdin("label,count\na,3\n")
-    message = refused(UsageError, "-", **options)
+    message = refuse(UsageError, "-", **options)
     assert "one label per line (format='labels')" in message
     assert "CSV with a header line" in message
     assert "(label)" in message
     assert os.read(0, 11) == b"label,count"
 
 
-def test_a_table_needs_its_header(stdin: Feed, refused: Refused) -> None:
+def test_a_table_needs_its_header(stdin: Feed, refuse: Refused) -> None:
     stdin("a,b\n")
-    assert "header line" in refused(UsageError, "-", format="events", header=False)
+    assert "header line" in refuse(UsageError, "-", format="events", header=False)
 
 
 @pytest.mark.parametrize("stdin", ["file"], indirect=True)
 @pytest.mark.parametrize("format", ["labels", "events"])
-def test_a_file_read_in_part_before_is_refused(stdin: Feed, refused: Refused, format: str) -> None:  # noqa: A002
+def test_a_file_read_in_part_before_is_refused(stdin: Feed, refuse: Refused, format: str) -> None:  # noqa: A002
     # The engine would open it anew and count what was read before.
     stdin("header\na\n", read_before=7)
-    assert "cat" in refused(UsageError, "-", format=format)
+    assert "cat" in refuse(UsageError, "-", format=format)
 
 
 @pytest.mark.parametrize("stdin", ["pipe"], indirect=True)

@@ -166,43 +166,43 @@ def test_compressed_files_may_have_several_members(tmp_path: Path, compress: Cal
 
 
 @each_of("second", ["label,v\nsecret,1\n", "u,label\n1,secret\n", "label\nsecret\n", "label,u,v\nb,1,2\n"])
-def test_files_of_one_pattern_have_one_header(tmp_path: Path, refused: Refused, second: str) -> None:
+def test_files_of_one_pattern_have_one_header(tmp_path: Path, refuse: Refused, second: str) -> None:
     (tmp_path / "p1.csv").write_text("label,u\na,1\n")
     (tmp_path / "p2.csv").write_text(second)
-    message = refused(DataError, tmp_path / "p[12].csv", label="label", secret="secret")  # noqa: S106
+    message = refuse(DataError, tmp_path / "p[12].csv", label="label", secret="secret")  # noqa: S106
     assert "p2.csv" in message
 
 
-def test_files_of_one_pattern_are_of_one_kind(tmp_path: Path, refused: Refused) -> None:
+def test_files_of_one_pattern_are_of_one_kind(tmp_path: Path, refuse: Refused) -> None:
     (tmp_path / "p.csv").write_text("label\na\n")
     (tmp_path / "p.tsv").write_text("label\na\n")
-    assert ".csv, .tsv" in refused(UsageError, tmp_path / "p.*")
+    assert ".csv, .tsv" in refuse(UsageError, tmp_path / "p.*")
 
 
 def test_parquet_files_of_one_pattern_have_one_schema(
-    tmp_path: Path, write_table: Callable[..., str], refused: Refused
+    tmp_path: Path, write_table: Callable[..., str], refuse: Refused
 ) -> None:
     write_table(tmp_path / "1.parquet", {"label": ["a"]})
     write_table(tmp_path / "2.parquet", {"other": ["b"]})
-    assert "same columns" in refused(DataError, tmp_path / "*.parquet", label="label")
+    assert "same columns" in refuse(DataError, tmp_path / "*.parquet", label="label")
 
 
 @each_of("delimiter", ["", ",,", '"', "\n", "\r"])
-def test_impossible_delimiters(tmp_path: Path, refused: Refused, delimiter: str) -> None:
+def test_impossible_delimiters(tmp_path: Path, refuse: Refused, delimiter: str) -> None:
     (tmp_path / "a.csv").write_text("label\na\n")
-    assert "delimiter" in refused(UsageError, tmp_path / "a.csv", delimiter=delimiter)
+    assert "delimiter" in refuse(UsageError, tmp_path / "a.csv", delimiter=delimiter)
 
 
-def test_an_unknown_ending_needs_a_delimiter(tmp_path: Path, refused: Refused) -> None:
+def test_an_unknown_ending_needs_a_delimiter(tmp_path: Path, refuse: Refused) -> None:
     (tmp_path / "events.log").write_text("label\na\n")
-    message = refused(UsageError, tmp_path / "events.log")
+    message = refuse(UsageError, tmp_path / "events.log")
     assert "(delimiter)" in message
     assert ".parquet" in message
 
 
-def test_unknown_formats_and_stray_tables(tmp_path: Path, refused: Refused) -> None:
-    assert "events, labels, counts, prevalences" in refused(UsageError, "a.csv", format="csv")
-    assert "table" in refused(UsageError, str(tmp_path / "a.csv"), table="t")
+def test_unknown_formats_and_stray_tables(tmp_path: Path, refuse: Refused) -> None:
+    assert "events, labels, counts, prevalences" in refuse(UsageError, "a.csv", format="csv")
+    assert "table" in refuse(UsageError, str(tmp_path / "a.csv"), table="t")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
@@ -217,11 +217,11 @@ def test_names_of_folders_are_no_columns(tmp_path: Path, write_table: Callable[.
 @each_of("values", [[1.5, 7.0], ["7", "8"], [True, False]])
 @each_of("names", ["12", "21"])
 def test_parquet_files_of_one_pattern_have_one_type(
-    tmp_path: Path, write_table: Callable[..., str], refused: Refused, values: list[Any], names: str
+    tmp_path: Path, write_table: Callable[..., str], refuse: Refused, values: list[Any], names: str
 ) -> None:
     write_table(tmp_path / f"{names[0]}.parquet", {"label": [7, 8]})
     write_table(tmp_path / f"{names[1]}.parquet", {"label": values})
-    assert "columns of the same types" in refused(DataError, tmp_path / "*.parquet", label="label")
+    assert "columns of the same types" in refuse(DataError, tmp_path / "*.parquet", label="label")
 
 
 @each_of("text", ["a\x01b", "\x01", "a\x00b", "\x00", "a\x0bb", "a\x0cb", "a\x85b", "a\u2028b", "\x1a", " ", '"'])

@@ -51,7 +51,7 @@ def table(rows: list[Row]) -> dict[str, list[Any]]:
     return {"who": [row[0] for row in whole], "what": [row[1] for row in whole], "when": [row[2] for row in whole]}
 
 
-def expected(rows: list[Row], *, bound: int, order_by: str | None = None, keep_null: bool = False) -> Profile:
+def count_rows(rows: list[Row], *, bound: int, order_by: str | None = None, keep_null: bool = False) -> Profile:
     """Count what is kept of each user; the row that ``table`` adds has a user and a null label."""
     ordered = [(who, what, when if order_by else None) for who, what, when in [*rows, ("typed", None, "x")]]
     kept = kept_items(ordered, bound=bound, key=KEY, keep_null=keep_null)
@@ -65,7 +65,7 @@ def test_bound_is_the_rule(engine: Read, rows: list[Row], bound: int, order_by: 
     options: dict[str, Any] = {"order_by": order_by, "keep_null": keep_null}
     options |= {"order_key": KEY, "count_users": True}
     profile = engine(table(rows), label="what", user="who", max_per_user=bound, **options)
-    assert profile == expected(rows, bound=bound, order_by=order_by, keep_null=keep_null)
+    assert profile == count_rows(rows, bound=bound, order_by=order_by, keep_null=keep_null)
     assert profile.users == users_of(rows, bound=bound, keep_null=keep_null)
 
 
@@ -86,7 +86,7 @@ def test_by_the_rule_one_user_moves_at_most_the_bound(
 ) -> None:
     added: list[Row] = [("new", what, when) for what, when in own]
     without, with_user = (
-        expected(each, bound=bound, order_by=order_by, keep_null=True) for each in (rows, [*added, *rows])
+        count_rows(each, bound=bound, order_by=order_by, keep_null=True) for each in (rows, [*added, *rows])
     )
     assert with_user.n - without.n == min(bound, len(own))
     assert sorted_l1(without, with_user) == min(bound, len(own))
@@ -125,7 +125,7 @@ def test_null_labels_are_bounded(engine: Read) -> None:
 def test_duplicates_count_toward_the_bound(engine: Read) -> None:
     rows: list[Row] = [("u", "a", "x")] * 5 + [("u", "b", "x")]
     profile = engine(table(rows), label="what", user="who", max_per_user=3, order_key=KEY)
-    assert profile == expected(rows, bound=3)
+    assert profile == count_rows(rows, bound=3)
     assert profile.n == 3
 
 
@@ -156,7 +156,7 @@ def test_what_was_left_out_goes_to_the_operator_alone(engine: Read, capfd: pytes
     rows: list[Row] = [(None, "a", "x"), ("u", "a", "x"), ("u", "b", "x"), ("v", None, "x"), ("w", None, "x")]
     notes: list[str] = []
     profile = engine(table(rows), label="what", user="who", max_per_user=1, order_key=KEY, notify=notes.append)
-    assert profile == expected(rows, bound=1)
+    assert profile == count_rows(rows, bound=1)
     assert len(notes) == 1
     assert "6 of 7 rows were left out: 2 without a user" in notes[0]
     assert capfd.readouterr() == ("", "")
@@ -185,14 +185,14 @@ def test_text_for_null_is_a_label(engine: Read) -> None:
     assert engine(columns, label="what").n == 7
 
 
-def test_only_distinct_counts_are_fetched(engine: Read, fetched: list[int]) -> None:
+def test_only_distinct_counts_are_fetched(engine: Read, rows_fetched: list[int]) -> None:
     labels = [f"{number}" for number in range(50) for _ in range(1 + number % 3)]
     profile = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=5)
     assert (profile.n, profile.num_labels, len(profile)) == (99, 50, 3)
-    assert fetched == [3]
+    assert rows_fetched == [3]
     # Nothing more is asked for, unless it was said: a row for each number of items that a user has.
     read_again = engine({"what": labels, "who": labels}, label="what", user="who", max_per_user=1, count_users=True)
-    assert fetched == [3, 1, 3]
+    assert rows_fetched == [3, 1, 3]
     assert read_again.users is not None
     assert (profile.users, read_again.users.above, read_again.users.excess(1), read_again.users.excess(9)) == (
         None,
@@ -232,8 +232,8 @@ def test_the_unit_comes_with_the_bound(engine: Read) -> None:
         ({"user": "u", "max_per_user": 2, "unit": PrivacyUnit.label(max_count=2)}, "one of the two"),
     ],
 )
-def test_half_a_bound_is_refused_before_reading(refused: Refused, options: dict[str, Any], says: str) -> None:
-    assert says in refused(UsageError, "there-is-no-such-file.csv", label="label", **options)
+def test_half_a_bound_is_refused_before_reading(refuse: Refused, options: dict[str, Any], says: str) -> None:
+    assert says in refuse(UsageError, "there-is-no-such-file.csv", label="label", **options)
 
 
 @a_few_engines
@@ -313,8 +313,8 @@ def test_a_single_column_needs_no_name(engine: Read) -> None:
     assert engine({"anything": ["a", "b", "a"]}).counts.tolist() == [1, 2]
 
 
-def test_plain_labels_have_no_users(refused: Refused) -> None:
-    assert "no columns" in refused(UsageError, ["a"], user="u", max_per_user=1)
+def test_plain_labels_have_no_users(refuse: Refused) -> None:
+    assert "no columns" in refuse(UsageError, ["a"], user="u", max_per_user=1)
 
 
 @a_few_engines
@@ -342,7 +342,7 @@ def test_ties_are_cut_without_looking_at_other_users() -> None:
     for turned in (rows, rows[::-1]):
         frame = pl.DataFrame(turned, schema=["user", "label"], orient="row")
         profile = read_profile(frame, label="label", user="user", max_per_user=1, order_key=KEY)
-        assert profile == expected([(who, what, "x") for who, what in turned], bound=1)
+        assert profile == count_rows([(who, what, "x") for who, what in turned], bound=1)
 
 
 def test_the_key_is_drawn_anew_and_kept() -> None:

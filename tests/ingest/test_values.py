@@ -32,11 +32,11 @@ def test_values_that_are_to_be_randomised_are_never_spilled(tmp_path: Path, monk
     asked: list[str] = []
     connect = duckdb.connect
 
-    def spied(*args: Any, config: dict[str, Any], **options: Any) -> Any:
+    def spy(*args: Any, config: dict[str, Any], **options: Any) -> Any:
         asked.append(config["temp_directory"])
         return connect(*args, config=config, **options)
 
-    monkeypatch.setattr(duckdb, "connect", spied)
+    monkeypatch.setattr(duckdb, "connect", spy)
     (tmp_path / "a.csv").write_text("word\ncat\n")
     assert _values(tmp_path / "a.csv") == ["cat"]
     assert asked == [""]

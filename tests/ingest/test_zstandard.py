@@ -14,15 +14,15 @@ CHECKED = bytes.fromhex("28b52ffd 04 58 190000 616263 00000000")
 REPEATED = bytes.fromhex("28b52ffd 20 05 2b0000 61")
 
 
-def packed(data: bytes) -> bytes:
+def pack(data: bytes) -> bytes:
     return bytes(pa.compress(data, codec="zstd", asbytes=True))
 
 
 FRAMES = [
-    packed(b""),
-    packed(b"a"),
-    packed(b"abc" * 100_000),
-    packed(bytes(range(256)) * 2_000 + b"".join(number.to_bytes(4, "big") for number in range(50_000))),
+    pack(b""),
+    pack(b"a"),
+    pack(b"abc" * 100_000),
+    pack(bytes(range(256)) * 2_000 + b"".join(number.to_bytes(4, "big") for number in range(50_000))),
     SKIPPABLE,
     CHECKED,
     REPEATED,

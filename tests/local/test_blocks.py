@@ -15,7 +15,7 @@ LARGE = [
 ]
 
 
-def simulated(survey: BlockSurvey, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def simulate(survey: BlockSurvey, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     estimate = survey.estimate(survey.tally(survey.randomize(values, source=SeededSource(7))))
     truth = np.bincount(values, minlength=survey.size) / values.size
     return estimate.raw - truth, estimate.standard_errors, estimate.p_values
@@ -25,7 +25,7 @@ def simulated(survey: BlockSurvey, values: np.ndarray) -> tuple[np.ndarray, np.n
 def test_standard_errors_are_right_in_crowded_blocks_and_in_empty_ones(survey: BlockSurvey) -> None:
     # Nearly everybody is in the first block.
     values = np.minimum(np.random.default_rng(7).geometric(0.05, 100_000) - 1, survey.size - 1)
-    errors, standard_errors, _ = simulated(survey, values)
+    errors, standard_errors, _ = simulate(survey, values)
     deviations = (errors / standard_errors) ** 2
     assert abs(errors.mean()) < 5 * standard_errors.max() / np.sqrt(survey.size)
     crowded = np.arange(survey.size) < min(survey.block_design.design.items, 1000)
@@ -37,7 +37,7 @@ def test_standard_errors_are_right_in_crowded_blocks_and_in_empty_ones(survey: B
 @pytest.mark.parametrize("survey", LARGE)
 def test_p_values_of_values_that_nobody_has_are_small_as_seldom_as_they_say(survey: BlockSurvey) -> None:
     values = np.repeat([3, 5], 30_000)
-    _, _, p_values = simulated(survey, values)
+    _, _, p_values = simulate(survey, values)
     null = np.delete(p_values, [3, 5])
     for level in (0.5, 0.1, 0.01):
         error = np.sqrt(level * (1 - level) / null.size)
@@ -76,7 +76,7 @@ def test_simulated_errors_of_a_spike_are_those_published(survey: BlockSurvey, us
 
 @pytest.mark.slow
 @pytest.mark.parametrize("survey", LARGE)
-def test_errors_where_all_have_one_value_are_those_of_the_law(survey: BlockSurvey) -> None:
+def test_errors_where_all_have_one_value_are_those_of_the_distribution(survey: BlockSurvey) -> None:
     users = 1_000_000
     estimate = survey.estimate(survey.tally(survey.randomize(np.full(users, 5), source=SeededSource(7))))
     # The share is one to a few thousandths, and nobody else is in the block.

@@ -33,16 +33,16 @@ def sip(message: bytes, key: str) -> bytes:
     k0, k1 = (int.from_bytes(secret[i : i + 8], "little") for i in (0, 8))
     v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ 0xEE, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
 
-    def rotated(number: int, by: int) -> int:
+    def rotate(number: int, by: int) -> int:
         return (number << by | number >> (64 - by)) % 2**64
 
     def mix(rounds: int) -> None:
         for _ in range(rounds):
             for a, b, by, halved in ((0, 1, 13, True), (2, 3, 16, False), (0, 3, 21, False), (2, 1, 17, True)):
                 v[a] = (v[a] + v[b]) % 2**64
-                v[b] = rotated(v[b], by) ^ v[a]
+                v[b] = rotate(v[b], by) ^ v[a]
                 if halved:
-                    v[a] = rotated(v[a], 32)
+                    v[a] = rotate(v[a], 32)
 
     padded = message + bytes((7 - len(message)) % 8) + bytes([len(message) % 256])
     for start in range(0, len(padded), 8):

@@ -59,7 +59,7 @@ CASES = {
 }
 
 
-def _limited() -> None:
+def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
 
 
@@ -86,7 +86,7 @@ def test_few_reports_take_little_memory() -> None:
         text=True,
         check=False,
         env={"OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=_limited,
+        preexec_fn=_limit_memory,
     )
     heard = dict(map(json.loads, done.stdout.splitlines()))
     assert list(heard) == list(CASES), done.stderr[-500:]

@@ -20,7 +20,7 @@ def test_a_space_is_the_smallest_with_room(field: int) -> None:
 def _variance(field: int, size: int, epsilon: float) -> float:
     odds, space = math.exp(epsilon), space_for(field, size)
     base = 1 / ((odds - 1) * space.support + space.points)
-    p, q = odds * space.support * base, ((odds - 1) * space.shared + space.support) * base
+    p, q = odds * space.support * base, ((odds - 1) * space.num_shared + space.support) * base
     return q * (1 - q) / (p - q) ** 2
 
 

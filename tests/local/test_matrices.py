@@ -82,7 +82,7 @@ def test_supports_have_the_probabilities_that_estimates_divide_by(survey: Any) -
             assert total == (survey.true_support_probability if own else survey.false_support_probability)
 
 
-def _drawn_with(probability: Any, digits: int) -> bool:
+def _draw_with(probability: Any, digits: int) -> bool:
     """Return the bit that the sampler makes of a uniform number whose first 64 binary digits are these."""
     source = TapeSource([digits >> 48, (digits & (1 << 48) - 1) << 16])
     return bool(bernoulli(probability, 1, source=source)[0])
@@ -98,8 +98,8 @@ def test_the_ratio_that_is_realised_is_at_most_e_to_the_epsilon_and_hardly_less(
         p = 1 - q  # of the two bits of which the ratio is made, this one is exact
     for probability in (p, q, p - q):
         threshold = probability.bounds(128)[0] >> 64
-        assert _drawn_with(probability, threshold - 1)
-        assert not _drawn_with(probability, threshold + 1)
+        assert _draw_with(probability, threshold - 1)
+        assert not _draw_with(probability, threshold + 1)
     # So every probability that the sampler realises is right to 2^-63.
     slack = Fraction(1, 2**63)
     odds = survey.odds

@@ -97,7 +97,7 @@ def test_reports_with_too_many_or_too_few_ones_are_refused(name: str) -> None:
         with pytest.raises(DataError, match="Report 8 is invalid"):
             survey.tally(reports)
         with pytest.raises(DataError, match="Report 8 is invalid"):
-            survey.tally_grouped(reports, np.ones(50, dtype=np.int64))
+            survey.tally_groups(reports, np.ones(50, dtype=np.int64))
 
 
 @each_of("name", SURVEYS)

@@ -52,7 +52,7 @@ def test_bits_at_full_epsilon_would_be_caught() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
-def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
+def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None:
     survey = ORAPPOR(cohorts=2, hashes=2, key="k", epsilon=3, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
     distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])

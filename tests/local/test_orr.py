@@ -24,7 +24,7 @@ def test_the_law_costs_exactly_epsilon() -> None:
     assert largest_ratio(matrix) == ExponentialQuotient.exponential(Fraction(7, 10))
 
 
-def test_labels_that_always_meet_have_the_same_law() -> None:
+def test_labels_that_always_meet_have_the_same_distribution() -> None:
     survey = ORR(buckets=2, cohorts=1, key="k", epsilon=1)
     words = [f"word {i}" for i in range(9)]
     assert len(set(survey.matrix(words))) == 2
@@ -40,7 +40,7 @@ def test_entries_are_those_of_the_formula() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("domain", [{"buckets": 4}, {"alphabet": ["a", "b", "c", "d"]}])
-def test_the_sampler_follows_the_law(domain: dict[str, object]) -> None:
+def test_the_sampler_follows_the_distribution(domain: dict[str, object]) -> None:
     survey = ORR(cohorts=3, key="k", epsilon=2, **domain)  # type: ignore[arg-type]
     labels = np.array(["a", "b", "c", "d"])
     distribution = np.array([[float(entry) for entry in row] for row in survey.matrix(labels)])

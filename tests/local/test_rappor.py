@@ -85,7 +85,7 @@ def test_any_number_of_reports_costs_epsilon_at_most_and_one_costs_less(hashes: 
     assert survey.guarantee.epsilon == survey.epsilon
 
 
-def test_a_report_costs_the_same_with_ones_and_zeros_exchanged() -> None:
+def test_a_report_costs_the_same_with_ones_and_zeros_swapped() -> None:
     straight, turned = survey_of(p="0.25", q="0.75"), survey_of(p="0.75", q="0.25")
     assert straight.single_guarantee.epsilon == turned.single_guarantee.epsilon
     assert largest_ratio(turned.matrix([f"w{i}" for i in range(9)])) <= ExponentialQuotient.exponential(

@@ -26,12 +26,12 @@ def distribution(
     """Probability of sequences of reports of one bit; own says for which answers the bit is their own."""
     places = {answer: [time for time, each in enumerate(answers) if each == answer] for answer in set(answers)}
 
-    def reported(bits: Sequence[int], answer: str, chance: Fraction) -> Fraction:
+    def report_probability(bits: Sequence[int], answer: str, chance: Fraction) -> Fraction:
         return prod((chance if bits[time] else 1 - chance for time in places[answer]), start=Fraction(1))
 
     return [
         prod(
-            kept * reported(bits, answer, one) + (1 - kept) * reported(bits, answer, zero)
+            kept * report_probability(bits, answer, one) + (1 - kept) * report_probability(bits, answer, zero)
             for answer in places
             for kept in [1 - half if own[answer] else half]
         )

@@ -16,7 +16,7 @@ HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 WORDS = [f"v{i}" for i in range(12)]
 
 
-def collected(hashes: int = 2) -> tuple[RAPPOR, RapporCounts, RapporMap]:
+def collect(hashes: int = 2) -> tuple[RAPPOR, RapporCounts, RapporMap]:
     survey = RAPPOR(buckets=16, cohorts=8, hashes=hashes, key="k", f="1/2", p="1/4", q="3/4")
     people = np.array(WORDS[:6]).repeat([8000, 4000, 2000, 1000, 500, 4500])
     tally = survey.tally(survey.randomize(people, source=SeededSource(7)))
@@ -28,7 +28,7 @@ def collected(hashes: int = 2) -> tuple[RAPPOR, RapporCounts, RapporMap]:
 
 @pytest.mark.parametrize("decoder", ["projected", "least-squares"])
 def test_counts_of_a_survey_give_its_own_estimate(decoder: str) -> None:
-    survey, counts, candidates = collected()
+    survey, counts, candidates = collect()
     table = np.column_stack((counts.users, counts.bits)).ravel()
     cells = np.flatnonzero(table)
     tally = type(survey.empty_tally())(survey.digest, 20_000, cells, table[cells])

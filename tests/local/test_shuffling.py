@@ -337,7 +337,7 @@ def test_delta_is_nothing_from_the_local_epsilon_on_and_one_where_nothing_can_be
 
 
 @pytest.mark.slow
-def test_the_guarantee_is_for_one_user_exchanged_for_another() -> None:
+def test_the_guarantee_is_for_one_user_replaced_by_another() -> None:
     guarantee = shuffled_guarantee(4, users=100_000, delta="1e-6")
     assert guarantee.unit == PrivacyUnit.user(max_items=1)
     assert guarantee.relation is NeighboringRelation.SUBSTITUTE

@@ -286,7 +286,7 @@ def test_impossible_levels_are_refused(level: Any) -> None:
 
 def test_the_guarantee_says_whom_it_protects_and_that_nobody_is_trusted() -> None:
     said = str(KRR(alphabet=WORDS, epsilon="0.5").guarantee)
-    assert said.startswith("0.5-differentially private (δ = 0) when one user with at most 1 item is exchanged")
+    assert said.startswith("0.5-differentially private (δ = 0) when one user with at most 1 item is replaced")
     assert "nobody need be trusted" in said
 
 
@@ -363,11 +363,11 @@ def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatc
     survey = KRR(alphabet=100, epsilon=40)
     draw = KRR._draw
 
-    def noted(self: Any, codes: Any, *, source: Any) -> Any:
+    def note_thread(self: Any, codes: Any, *, source: Any) -> Any:
         threads.add(threading.get_ident())
         return draw(self, codes, source=source)
 
-    monkeypatch.setattr(KRR, "_draw", noted)
+    monkeypatch.setattr(KRR, "_draw", note_thread)
     values = np.arange(1_000_000) % 100
     # At this epsilon a report is the value but once in 10^15: every part must be where it belongs.
     assert np.array_equal(survey.randomize(values).columns["report"], values)
@@ -381,11 +381,11 @@ def test_many_reports_are_made_by_several_threads(monkeypatch: pytest.MonkeyPatc
 def test_what_fails_in_a_thread_fails_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonhist.local.surveys.survey.WORKERS", 2)
 
-    def refused(_: Any, __: Any, *, source: Any) -> Any:
+    def refuse(_: Any, __: Any, *, source: Any) -> Any:
         del source
         raise MemoryError
 
-    monkeypatch.setattr(KRR, "_draw", refused)
+    monkeypatch.setattr(KRR, "_draw", refuse)
     with pytest.raises(MemoryError):
         KRR(alphabet=10, epsilon=1).randomize(np.zeros(1_000_000, dtype=int))
 

@@ -55,7 +55,7 @@ def test_normaliser_is_the_sum_over_the_domain(number: int, c: float) -> None:
 
 @pytest.mark.parametrize("block_bytes", [1, 2**26])
 @pytest.mark.parametrize("reference", [(), (1,), (3, 1), (2, 2), (1, 1, 1, 1), (5,)])
-def test_every_path_of_the_chain_adds_up_to_the_law(
+def test_every_path_of_the_chain_adds_up_to_the_distribution(
     reference: Partition, block_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", block_bytes)
@@ -92,7 +92,7 @@ def test_the_band_is_one_block_as_the_proof_of_range_needs() -> None:
 
 
 @pytest.mark.slow
-def test_far_from_its_bound_it_is_the_unbounded_law() -> None:
+def test_far_from_its_bound_it_is_the_unbounded_distribution() -> None:
     for reference in ((), (4, 2, 1), (9, 9, 3)):
         coordinates = FrobeniusCoordinates.of(Profile.from_partition(reference))
         free = DiagonalChain(coordinates, FamilyParameters(0.4, 0.0)).log_normalizer
@@ -118,15 +118,15 @@ def test_released_profiles_keep_to_the_public_number(number: int, epsilon: str) 
 def test_audit_comes_close_to_what_the_bounded_law_loses() -> None:
     profiles, rng = (Profile([], []), Profile([1], [1])), np.random.default_rng(4)
 
-    def bound(epsilon: int, draws: int) -> float:
+    def audit_bound(epsilon: int, draws: int) -> float:
         mechanism = BoundedPartitionMechanism(epsilon, public_items=50)
         hits = [sum(run.n == 0 for run in mechanism.simulate(one, size=draws, rng=rng)) for one in profiles]
         return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
     # At 2 the empty profile comes out of itself so often that few draws say much.
-    assert 1.6 < bound(2, draws=3_000) <= 2
+    assert 1.6 < audit_bound(2, draws=3_000) <= 2
     # One that claims half of what it spends is far above: fewer draws show it as surely.
-    assert bound(4, draws=2_500) > 3
+    assert audit_bound(4, draws=2_500) > 3
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_without_noise_the_truth_is_held_and_inside_the_square_nothing_else() ->
         assert np.array_equal(low[inside], high[inside]), partition
 
 
-def missed(profile: Profile, epsilon: str, runs: int) -> NDArray[np.int64]:
+def count_misses(profile: Profile, epsilon: str, runs: int) -> NDArray[np.int64]:
     """Return at counts of the data, and at 1 to 3, how many intervals do not hold the truth."""
     r = np.unique(np.concatenate(([1, 2, 3], profile.counts, profile.counts + 1)))
     truth = prevalences_at(profile, r)
@@ -64,7 +64,7 @@ def missed(profile: Profile, epsilon: str, runs: int) -> NDArray[np.int64]:
 @each_of(("name", "epsilon"), [*((name, "1") for name in SHAPES), ("two steps", "0.8")])
 def test_bands_of_single_prevalences_hold_on_every_shape(name: str, epsilon: str) -> None:
     # With a chance of 5 % a miss, 14 or more of 60 have a chance of 2e-6, and there are some 200 numbers here.
-    assert missed(SHAPES[name], epsilon, 60).max() < 14
+    assert count_misses(SHAPES[name], epsilon, 60).max() < 14
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_bands_from_too_little_noise_are_seen_to_miss(monkeypatch: pytest.Monkey
 
     for module in ("frobenius.row_band", "frobenius.column_band"):
         monkeypatch.setattr(f"anonhist.mechanisms.{module}.noise_quantile", quarter)
-    assert missed(SHAPES["Zipf"], "1", 60).max() >= 14
+    assert count_misses(SHAPES["Zipf"], "1", 60).max() >= 14
 
 
 def test_two_legs_are_used_only_inside_the_square_and_where_each_has_a_noise_of_its_own() -> None:

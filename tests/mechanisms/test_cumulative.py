@@ -19,11 +19,11 @@ def test_published_are_the_rounded_values_of_scipys_fit(epsilon: str, monkeypatc
     seen: list[NDArray[np.int64]] = []
     really = cumulative.add_noise
 
-    def added(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_sums(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(reaching, noise))
         return seen[-1]
 
-    monkeypatch.setattr(cumulative, "add_noise", added)
+    monkeypatch.setattr(cumulative, "add_noise", record_sums)
     mechanism, profile = CumulativeMechanism(epsilon, public_cap=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -41,11 +41,11 @@ def test_published_are_the_rounded_values_of_scipys_fit(epsilon: str, monkeypatc
 def test_noise_is_added_to_the_cumulative_prevalences(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[int]] = []
 
-    def added(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_sums(reaching: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(reaching.tolist())
         return reaching + 0 * noise
 
-    monkeypatch.setattr(cumulative, "add_noise", added)
+    monkeypatch.setattr(cumulative, "add_noise", record_sums)
     profile = Profile.from_counts([1, 6, 3, 3])
     assert CumulativeMechanism(1, public_cap=6).release(profile).profile == profile
     assert CumulativeMechanism(1, public_cap=8).release(profile).profile == profile

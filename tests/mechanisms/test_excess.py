@@ -27,7 +27,7 @@ from anonhist.testing.sources import SeededSource
 from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 from anonhist.testing.user_bound import items_of_users, kept_items
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 
 
 class Step(NamedTuple):
@@ -80,20 +80,20 @@ def worst_loss(
     mechanism = ExcessMechanism(1, bound=bound, cap=cap, relation=paid or relation)
 
     @cache
-    def watched(items: tuple[int, ...]) -> Step:
+    def step_on(items: tuple[int, ...]) -> Step:
         return step(mechanism, BoundedUsers(bound, Profile.from_counts(items)))
 
-    return max(loss(watched(one), watched(other)) for one, other in neighbours(relation, bound + cap + 2))
+    return max(loss(step_on(one), step_on(other)) for one, other in neighbours(relation, bound + cap + 2))
 
 
 @each_of(("bound", "cap"), [(1, 1), (1, 3), (2, 1)])
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_largest_loss_over_all_neighbours_is_epsilon(bound: int, cap: int, relation: NeighboringRelation) -> None:
     assert worst_loss(bound, cap, relation) == pytest.approx(1, abs=1e-9)
 
 
 def test_noise_for_less_than_what_neighbours_differ_in_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert worst_loss(1, 2, EXCHANGED, paid=ADDED) == pytest.approx(2, abs=1e-9)
+    assert worst_loss(1, 2, REPLACED, paid=ADDED) == pytest.approx(2, abs=1e-9)
     with monkeypatch.context() as patch:
         patch.setattr(excess, "noise_rates", lambda *setting: [2 * rate for rate in noise_rates(*setting)])
         assert worst_loss(1, 2, ADDED) == pytest.approx(2, abs=1e-9)
@@ -127,14 +127,14 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
         rates.extend([rate] * size)
         return np.zeros(size, dtype=np.int64)
 
-    def added(truth: NDArray[np.int64], _: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_truth(truth: NDArray[np.int64], _: NDArray[np.int64]) -> NDArray[np.int64]:
         sums.extend(truth.tolist())
         return truth
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: silent)
         patch.setattr(excess, "exact_noise", lambda _: silent)
-        patch.setattr(cumulative, "add_noise", added)
+        patch.setattr(cumulative, "add_noise", record_truth)
         options = {"mechanism": "cumulative", "public_cap": 3, "excess_share": "1/4", "excess_cap": 2}
         made = release(profile, epsilon=epsilon, relation=relation, **options)  # type: ignore[arg-type]
     assert made.guarantee.epsilon == epsilon
@@ -144,21 +144,21 @@ def whole_step(users: dict[str, tuple[str | None, ...]], *, epsilon: int, relati
 
 
 @pytest.mark.slow
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_profile_and_excess_together_lose_epsilon_at_most(relation: NeighboringRelation) -> None:
     # All tables of up to two users more, from rows on.
     losses = []
     for number in (0, 1):
         for others in combinations_with_replacement(HISTORIES, number):
             named = {f"user {place}": rows for place, rows in enumerate(others)}
-            without = [] if relation is EXCHANGED else [whole_step(named, epsilon=1, relation=relation)]
+            without = [] if relation is REPLACED else [whole_step(named, epsilon=1, relation=relation)]
             steps = [whole_step({**named, "new": rows}, epsilon=1, relation=relation) for rows in HISTORIES]
-            pairs = combinations(steps, 2) if relation is EXCHANGED else ((without[0], each) for each in steps)
+            pairs = combinations(steps, 2) if relation is REPLACED else ((without[0], each) for each in steps)
             losses.extend(loss(*pair) for pair in pairs)
     assert max(losses) == pytest.approx(1, abs=1e-9)
 
 
-def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
+def audit_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
     """Audit on nobody and one user with items beyond the cap, from what is released alone."""
     rng, mechanism = np.random.default_rng(5), ExcessMechanism(epsilon, bound=1, cap=2)
     assert mechanism.epsilon >= claims
@@ -172,13 +172,13 @@ def lower_bound(epsilon: int, *, claims: int, draws: int = 800) -> float:
 
 @pytest.mark.slow
 def test_audit_stays_below_epsilon_and_catches_half_the_noise() -> None:
-    assert 1.1 < lower_bound(2, claims=2) <= 2
+    assert 1.1 < audit_bound(2, claims=2) <= 2
     # Of a mechanism that claims 2 and has the noise of 4.
-    assert lower_bound(4, claims=2) > 2.4
+    assert audit_bound(4, claims=2) > 2.4
 
 
 @pytest.mark.slow
-@each_of("relation", [ADDED, EXCHANGED])
+@each_of("relation", [ADDED, REPLACED])
 def test_every_number_gets_noise_of_the_stated_distribution(relation: NeighboringRelation) -> None:
     users, runs = BoundedUsers(2, Profile.from_counts([1, 2, 5, 90])), 1_000
     mechanism, source = ExcessMechanism(2, bound=2, cap=4, relation=relation), SeededSource(7)

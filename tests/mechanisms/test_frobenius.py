@@ -31,7 +31,7 @@ def of(partition: Partition) -> FrobeniusCoordinates:
     return FrobeniusCoordinates.of(Profile.from_partition(partition))
 
 
-def padded(coordinates: FrobeniusCoordinates, length: int) -> NDArray[np.int64]:
+def pad(coordinates: FrobeniusCoordinates, length: int) -> NDArray[np.int64]:
     sides = (coordinates.arms, coordinates.legs)
     filled = [np.concatenate((side, np.zeros(length - side.size, dtype=np.int64))) for side in sides]
     return np.concatenate(([coordinates.durfee_size], *filled))
@@ -42,14 +42,14 @@ def test_one_cell_changes_one_coordinate_by_one() -> None:
     pairs = [(fewer, more) for n in range(12) for fewer in partitions(n) for more in larger_neighbors(fewer)]
     assert len(pairs) > 500
     for fewer, more in pairs:
-        change = np.abs(padded(of(fewer), 12) - padded(of(more), 12))
+        change = np.abs(pad(of(fewer), 12) - pad(of(more), 12))
         assert change.sum() == 1
 
 
 @pytest.mark.slow
 def test_coordinates_are_an_isometry() -> None:
     profiles = [Profile.from_partition(one) for one in partitions_up_to(8)]
-    vectors = [padded(FrobeniusCoordinates.of(one), 9) for one in profiles]
+    vectors = [pad(FrobeniusCoordinates.of(one), 9) for one in profiles]
     for first, a in zip(profiles, vectors, strict=True):
         for second, b in zip(profiles, vectors, strict=True):
             assert np.abs(a - b).sum() == sorted_l1(first, second)
@@ -118,11 +118,11 @@ def test_all_noise_is_of_the_rate_that_a_unit_pays_for(
         (PrivacyUnit.user(max_items=2), NeighboringRelation.SUBSTITUTE, Fraction(1, 4)),
     ],
 )
-def test_every_coordinate_gets_noise_of_the_stated_law(
+def test_every_coordinate_gets_noise_of_the_stated_distribution(
     monkeypatch: pytest.MonkeyPatch, unit: PrivacyUnit, relation: NeighboringRelation, per_cell: Fraction
 ) -> None:
     mechanism, partition = FrobeniusMechanism(1, unit, relation), (9, 4, 4, 1)
-    truth = padded(of(partition), ALONE)
+    truth = pad(of(partition), ALONE)
     size, on_arms, on_legs, beyond = [], [], [], []
     for sizes, arms, legs, _ in noisy(monkeypatch, mechanism, partition, range(1000)):
         size.append(int(sizes[0]) - truth[0])
@@ -192,7 +192,7 @@ def test_post_processing_gets_nothing_but_noisy_values(monkeypatch: pytest.Monke
     published = []
     for partition in ((6, 3, 2), (9,)):
         truth = of(partition)
-        vector = padded(truth, 4)
+        vector = pad(truth, 4)
         wanted = iter(
             [
                 np.array([[noisy_size - truth.durfee_size]]),
@@ -214,7 +214,7 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     empty, one = Profile.from_partition(()), Profile.from_partition((1,))
     rate = 1e-6
 
-    def bound(epsilon: int, draws: int) -> float:
+    def audit_bound(epsilon: int, draws: int) -> float:
         mechanism = FrobeniusMechanism(epsilon)
         rng = np.random.default_rng(2)
         # In parts: many runs at once have a long one among them, and all take its length.
@@ -225,13 +225,13 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
         return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=rate).epsilon_bound
 
     # At 2 the empty profile comes out of itself so often that few draws say much.
-    assert 0.9 < bound(2, draws=750) <= 2
-    assert bound(4, draws=500) > 2  # what a mechanism that claims 2 but draws half of the noise looks like
+    assert 0.9 < audit_bound(2, draws=750) <= 2
+    assert audit_bound(4, draws=500) > 2  # what a mechanism that claims 2 but draws half of the noise looks like
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "unit"), [("0.2", ITEM), ("5", ITEM), ("5", PrivacyUnit.user(max_items=5))])
-def test_simulation_and_release_have_the_same_law(epsilon: str, unit: PrivacyUnit) -> None:
+def test_simulation_and_release_have_the_same_distribution(epsilon: str, unit: PrivacyUnit) -> None:
     profile = Profile.from_prevalences({1: 40, 2: 10, 7: 3, 90: 1})
     mechanism = FrobeniusMechanism(epsilon, unit)
     simulated = [sorted_l1(profile, one) for one in mechanism.simulate(profile, size=50, rng=np.random.default_rng(1))]
@@ -290,7 +290,9 @@ def test_prior_scale_and_grid_are_public() -> None:
     assert [tuple(map(bytes, pair)) for pair in first] == [tuple(map(bytes, pair)) for pair in second]
 
 
-def enumerated(size: int, noisy: NDArray[np.int64], epsilon: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def enumerate_partitions(
+    size: int, noisy: NDArray[np.int64], epsilon: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return all small partitions, as rows of a table, and how likely they are once their coordinates were seen.
 
     A priori the numbers of equal rows, and columns, beyond the diagonal are geometric.
@@ -312,7 +314,7 @@ def test_posterior_medians_are_those_of_the_enumerated_posterior(monkeypatch: py
     monkeypatch.setattr(frobenius_posterior, "_SIZE_IS_ENOUGH", 0.0)
     epsilon, size = 1.1, 2
     seen = np.array([[3, 1, 0, 0], [2, 2, 1, -1]])
-    table, weights = enumerated(size, seen, epsilon)
+    table, weights = enumerate_partitions(size, seen, epsilon)
     # Entry (row, column): how likely that cell is.
     likely = weights @ (table[:, :12, None] > np.arange(12)).reshape(len(table), -1)
     expected = (likely.reshape(12, 12) >= 0.5).sum(axis=1).tolist()

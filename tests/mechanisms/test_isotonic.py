@@ -23,11 +23,11 @@ def test_published_are_the_rounded_values_of_the_nearest_falling_sequence(
     seen: list[NDArray[np.int64]] = []
     really = isotonic.add_noise
 
-    def added(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_sums(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(really(counts, noise))
         return seen[-1]
 
-    monkeypatch.setattr(isotonic, "add_noise", added)
+    monkeypatch.setattr(isotonic, "add_noise", record_sums)
     mechanism, profile = IsotonicMechanism(epsilon, public_labels=400), zipf_profile(500)
     for seed in range(20):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -40,11 +40,11 @@ def test_published_are_the_rounded_values_of_the_nearest_falling_sequence(
 def test_noise_is_added_to_the_counts_in_descending_order_and_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[int]] = []
 
-    def added(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_sums(counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(counts.tolist())
         return counts + 0 * noise
 
-    monkeypatch.setattr(isotonic, "add_noise", added)
+    monkeypatch.setattr(isotonic, "add_noise", record_sums)
     profile = Profile.from_counts([1, 7, 3, 3])
     assert IsotonicMechanism(1, public_labels=6).release(profile).profile == profile
     assert IsotonicMechanism(1, public_labels=4).release(profile).profile == profile

@@ -212,7 +212,7 @@ WITH_NUMBER = {
 }
 
 
-def refused(name: str, change: Mapping[str, object], *, without: tuple[str, ...] = ()) -> str:
+def refusal(name: str, change: Mapping[str, object], *, without: tuple[str, ...] = ()) -> str:
     good = named_mechanism(name, Fraction(2), ITEM, NeighboringRelation.ADD_OR_REMOVE, OPTIONS[name])
     parameters = {key: value for key, value in (dict(good.parameters) | change).items() if key not in without}
     with pytest.raises(DataError) as caught:
@@ -227,39 +227,39 @@ def refused(name: str, change: Mapping[str, object], *, without: tuple[str, ...]
 def test_bad_public_numbers_in_a_file_are_bad_data(name: str) -> None:
     number, most = WITH_NUMBER[name]
     for wrong in (0, -1, most + 1, 10**40):
-        assert f"{number} must be a whole number" in refused(name, {number: wrong})
+        assert f"{number} must be a whole number" in refusal(name, {number: wrong})
     # A file says numbers as they were written: 100.0 is no way to write 100, and nothing is no number.
     for wrong in (100.0, True, None, [100], {"N": 100}):
-        assert "text and whole numbers" in refused(name, {number: wrong})
-    assert f"{number} must be a whole number" in refused(name, {number: "100"})
-    refused(name, {}, without=(number,))
+        assert "text and whole numbers" in refusal(name, {number: wrong})
+    assert f"{number} must be a whole number" in refusal(name, {number: "100"})
+    refusal(name, {}, without=(number,))
 
 
 @each_of("name", OPTIONS)
 def test_foreign_and_missing_parameters_are_bad_data(name: str) -> None:
-    refused(name, {"seed": 1})
+    refusal(name, {"seed": 1})
     for foreign in ("public_items", "public_labels", "public_cap", "shares", "delta", "c", "member"):
         if foreign not in mechanism_class(name).own_options() or name == "partition":
-            refused(name, {foreign: "1/2"})
+            refusal(name, {foreign: "1/2"})
     for needed in ("epsilon", "unit", "bound", "relation"):
-        assert "must tell epsilon, unit, bound and relation" in refused(name, {}, without=(needed,))
+        assert "must tell epsilon, unit, bound and relation" in refusal(name, {}, without=(needed,))
     for change in ({"epsilon": 2}, {"epsilon": "0"}, {"unit": None}, {"bound": 0}, {"bound": 1.0}, {"relation": 1}):
-        refused(name, change)
+        refusal(name, change)
 
 
 @each_of("shares", ["1/3, 1/3", "1/2, 1/2, 1/2", "0, 1/2, 1/2", "", "many", 1, None, ["1", "0", "0"]])
 def test_bad_shares_in_a_file_are_bad_data(shares: object) -> None:
-    refused("privhist", {"shares": shares})
+    refusal("privhist", {"shares": shares})
 
 
 @each_of("delta", ["0", "1", "2e-3", "1e-31", "-1", "", 0, 1e-9, None])
 def test_a_bad_delta_in_a_file_is_bad_data(delta: object) -> None:
-    refused("relaxed-partition", {"delta": delta})
+    refusal("relaxed-partition", {"delta": delta})
 
 
 def test_a_file_without_a_delta_is_bad_data() -> None:
     # A default may change some day; files say what they were made with.
-    assert "not all that such a mechanism has" in refused("relaxed-partition", {}, without=("delta",))
+    assert "not all that such a mechanism has" in refusal("relaxed-partition", {}, without=("delta",))
 
 
 def test_a_cap_where_labels_are_protected_is_bad_data() -> None:

@@ -36,24 +36,24 @@ def numbers(kind: str, profile: Profile) -> NDArray[np.int64]:
     return profile.cumulative_prevalence(COUNTS) if kind == "cumulative" else prevalences_at(profile, COUNTS)
 
 
-def found(kind: str, noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
+def evidence_of(kind: str, noisy: NDArray[np.int64], guess: NDArray[np.int64], rate: float) -> Evidence:
     if kind == "prevalences":
         return nb.of_prevalences(noisy, rate)
     return (nb.of_counts if kind == "counts" else nb.of_cumulative)(noisy, guess, rate)
 
 
-def fitted(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+def fit(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what a mechanism publishes of such numbers: windows are chosen by it, so by the same noise."""
     return np.maximum(np.rint(decreasing_fit(noisy.astype(np.float64))), 0).astype(np.int64)
 
 
-def missed(kind: str, profile: Profile, rate: str) -> NDArray[np.int64]:
+def count_misses(kind: str, profile: Profile, rate: str) -> NDArray[np.int64]:
     """Return how many of the runs do not hold φ_{k+}, and how many not φ_r, at each count."""
     truth, noise = numbers(kind, profile), simulated_noise(np.random.default_rng())
     misses = np.zeros((2, CAP), dtype=np.int64)
     for _ in range(RUNS):
         noisy = truth + noise(Fraction(rate), truth.size)
-        evidence = found(kind, noisy, fitted(noisy), float(Fraction(rate)))
+        evidence = evidence_of(kind, noisy, fit(noisy), float(Fraction(rate)))
         assert evidence.prevalences is not None
         for row, band, true in (
             (0, evidence.band, profile.cumulative_prevalence(COUNTS)),
@@ -69,20 +69,20 @@ def missed(kind: str, profile: Profile, rate: str) -> NDArray[np.int64]:
 def test_bands_hold_on_every_shape(kind: str) -> None:
     for name, profile in SHAPES.items():
         # With a chance of 5 % a miss, 16 or more of 60 have one of 7e-8, and there are 1,800 numbers here.
-        assert missed(kind, profile, "1/5").max() < 16, name
+        assert count_misses(kind, profile, "1/5").max() < 16, name
 
 
 @each_of("kind", KINDS)
 def test_bands_from_too_little_noise_are_seen_to_miss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (nb.of_prevalences, nb.falling_bounds, nb.reaches):
         monkeypatch.setitem(function.__globals__, "noise_quantile", lambda *of: noise_quantile(*of) // 8)
-    assert missed(kind, SHAPES["Zipf"], "1/5").max(axis=1).min() >= 16
+    assert count_misses(kind, SHAPES["Zipf"], "1/5").max(axis=1).min() >= 16
 
 
 @each_of("kind", KINDS)
 def test_without_noise_the_truth_is_held_and_nothing_else(kind: str) -> None:
     for name, profile in SHAPES.items():
-        evidence = found(kind, numbers(kind, profile), numbers(kind, profile), 60.0)
+        evidence = evidence_of(kind, numbers(kind, profile), numbers(kind, profile), 60.0)
         assert evidence.prevalences is not None
         for band, true in (
             (evidence.band, profile.cumulative_prevalence(COUNTS)),
@@ -129,7 +129,7 @@ def test_windows_that_are_chosen_by_the_same_noise_bound_no_less() -> None:
     noise, misses = simulated_noise(np.random.default_rng()), 0
     for _ in range(200):
         noisy = noise(Fraction(1, 50), 400)
-        low, _ = nb.falling_bounds(noisy.astype(np.float64), fitted(noisy).astype(np.float64), 0.02, tail=0.025)
+        low, _ = nb.falling_bounds(noisy.astype(np.float64), fit(noisy).astype(np.float64), 0.02, tail=0.025)
         misses += int(low[0] > 0)
     # With a chance of 2.5 % a miss, 15 or more of 200 have one of 1.4e-4; with windows taken as fixed it was 13 %.
     assert misses < 15

@@ -60,8 +60,8 @@ def test_budget_is_shared_among_cells() -> None:
     mechanism = PartitionMechanism(Fraction(5), user)
     assert mechanism.epsilon_per_cell == 1
     assert mechanism.family == PartitionMechanism(1).family
-    exchanged = PartitionMechanism(2, PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE)
-    assert exchanged.family == PartitionMechanism(1).family
+    replaced = PartitionMechanism(2, PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE)
+    assert replaced.family == PartitionMechanism(1).family
 
 
 def test_delta_covers_the_band_and_is_told() -> None:

@@ -24,7 +24,7 @@ FIVE = PrivacyUnit.label(max_count=5)
 THREE_ITEMS = PrivacyUnit.user(max_items=3)
 
 
-def noise_seen(
+def record_noise(
     monkeypatch: pytest.MonkeyPatch, mechanism: PrevalenceMechanism, profile: Profile, seeds: range
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     seen = []
@@ -58,10 +58,10 @@ def test_one_label_changes_one_prevalence_by_one() -> None:
     ("relation", "gamma"),
     [(NeighboringRelation.ADD_OR_REMOVE, Fraction(1)), (NeighboringRelation.SUBSTITUTE, Fraction(1, 2))],
 )
-def test_noise_has_the_stated_law(
+def test_noise_has_the_stated_distribution(
     monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
 ) -> None:
-    seen = noise_seen(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(600))
+    seen = record_noise(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(600))
     noise = np.concatenate([one for _, one in seen])
     assert_pmf_equal(noise, lambda k: discrete_laplace_pmf(gamma, k))
     for factor in (Fraction(7, 10), Fraction(13, 10)):
@@ -76,7 +76,7 @@ def test_noise_has_the_stated_law(
 def test_simulated_noise_has_the_law_of_a_release(
     monkeypatch: pytest.MonkeyPatch, relation: NeighboringRelation, gamma: Fraction
 ) -> None:
-    seen = noise_seen(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(0))
+    seen = record_noise(monkeypatch, PrevalenceMechanism(1, FIVE, relation), Profile.from_counts([1, 5]), range(0))
     PrevalenceMechanism(1, FIVE, relation).simulate(Profile.from_counts([1, 5]), size=600, rng=np.random.default_rng(4))
     noise = np.concatenate([one for _, one in seen])
     assert noise.size == 600 * 5
@@ -99,7 +99,7 @@ def test_the_published_profile_is_the_rounded_fit_of_sums(noisy: list[int], publ
     assert prevalence._publish(np.array(noisy)) == Profile.from_prevalences(published)
 
 
-def most_changed(relation: NeighboringRelation) -> int:
+def largest_change(relation: NeighboringRelation) -> int:
     """Return the largest ℓ1 change of φ_1..φ_9 over all pairs of up to 8 items that differ in one item."""
     mechanism = PrevalenceMechanism(1, relation=relation, public_cap=9)
     phi = {one: prevalences(mechanism, Profile.from_partition(one)) for one in partitions_up_to(8)}
@@ -111,7 +111,7 @@ def most_changed(relation: NeighboringRelation) -> int:
 
 @pytest.mark.parametrize(("relation", "most"), [(each, 2 * each.distance) for each in NeighboringRelation])
 def test_an_item_changes_prevalences_by_what_the_noise_is_for(relation: NeighboringRelation, most: int) -> None:
-    assert most_changed(relation) == most
+    assert largest_change(relation) == most
     assert PrevalenceMechanism(1, relation=relation, public_cap=9)._gamma == Fraction(1, most)
 
 

@@ -127,7 +127,7 @@ def test_one_item_more_changes_one_block_sum_by_one_or_none() -> None:
                     assert change.sum() == 1
 
 
-def smoothed(partition: Partition, levels: list[int]) -> list[float]:
+def smooth(partition: Partition, levels: list[int]) -> list[float]:
     """Cumulative φ^v of step H3 as the paper defines it: each label divided between the boundaries beside it."""
     share = dict.fromkeys(levels, 0.0)
     for count in partition:
@@ -145,7 +145,7 @@ def test_block_sums_are_the_smoothed_prevalences_times_the_widths(levels: list[i
     widths = np.diff(levels, prepend=0)
     for partition in partitions_up_to(9):
         sums = block_sums(Profile.from_partition(partition), np.array(levels))
-        assert (sums / widths).tolist() == pytest.approx(smoothed(partition, levels), abs=1e-12)
+        assert (sums / widths).tolist() == pytest.approx(smooth(partition, levels), abs=1e-12)
 
 
 def silent(_: Fraction, size: int) -> NDArray[np.int64]:
@@ -159,7 +159,7 @@ def test_high_privacy_without_noise_publishes_the_rounded_smoothed_prevalences()
     found = noisy_blocks(profile, large, items=items, threshold=threshold, rate=Fraction(2, 5), noise=silent)
     assert found[0].tolist() == levels.tolist()
     released = high_privacy(*found)
-    wanted = np.rint(smoothed(tuple(profile.partition().tolist()), levels.tolist()))
+    wanted = np.rint(smooth(tuple(profile.partition().tolist()), levels.tolist()))
     assert released.cumulative_prevalence(levels).tolist() == wanted.tolist()
     assert set(released.counts.tolist()) <= set(levels.tolist())
 
@@ -211,7 +211,7 @@ def test_deletion_takes_the_nearest_and_of_equally_near_ones_the_larger() -> Non
     assert without_nearest(values, labels, 5, 100).tolist() == [0] * 5
 
 
-def recorded(mechanism: PrivHistMechanism, profile: Profile) -> tuple[list[tuple[Fraction, int]], Profile, int]:
+def record_calls(mechanism: PrivHistMechanism, profile: Profile) -> tuple[list[tuple[Fraction, int]], Profile, int]:
     calls = []
 
     def noise(gamma: Fraction, size: int) -> NDArray[np.int64]:
@@ -224,14 +224,14 @@ def recorded(mechanism: PrivHistMechanism, profile: Profile) -> tuple[list[tuple
 
 def test_every_step_draws_noise_of_the_rate_it_pays_for() -> None:
     profile = zipf_profile(5000)
-    calls, released, items = recorded(PrivHistMechanism(2), profile)
+    calls, released, items = record_calls(PrivHistMechanism(2), profile)
     threshold = math.ceil(math.sqrt(profile.n))
     large = profile.k_plus(threshold + 1) + border_width(profile.n, Fraction(49, 25))
     first, second = Fraction(1, 25), Fraction(49, 25)
     assert calls == [(first, 1), (second, 1), (second, threshold), (second, large)]
     assert (released, items) == (profile, profile.n)
 
-    calls, _, items = recorded(PrivHistMechanism("0.5", shares=BudgetShares.thirds()), profile)
+    calls, _, items = record_calls(PrivHistMechanism("0.5", shares=BudgetShares.thirds()), profile)
     threshold = math.ceil(math.sqrt(profile.n / 2))
     third = Fraction(1, 6)
     large = profile.k_plus(threshold + 1) + border_width(profile.n, third)
@@ -253,7 +253,7 @@ def test_a_unit_of_more_cells_gets_as_much_less_of_the_budget(
     unit: PrivacyUnit, relation: NeighboringRelation, cells: int
 ) -> None:
     mechanism = PrivHistMechanism(12, unit, relation)
-    calls, _, _ = recorded(mechanism, zipf_profile(500))
+    calls, _, _ = record_calls(mechanism, zipf_profile(500))
     assert [gamma for gamma, _ in calls[:2]] == [Fraction(12, 50 * cells), Fraction(12 * 49, 50 * cells)]
     assert sum(spent for _, spent in mechanism.guarantee.spending) == 12
 
@@ -337,14 +337,14 @@ def test_audit_stays_below_epsilon_and_catches_too_little_noise() -> None:
     shares = BudgetShares("0.9", "0.1", 0)
     pair = (Profile([], []), Profile([1], [1]))
 
-    def bound(epsilon: int, draws: int) -> float:
+    def audit_bound(epsilon: int, draws: int) -> float:
         mechanism, rng = PrivHistMechanism(epsilon, shares=shares), np.random.default_rng(6)
         noise = simulated_noise(rng)
         hits = [sum(mechanism._run(one, noise)[1] == 0 for _ in range(draws)) for one in pair]
         return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
-    assert 1.2 < bound(2, draws=1_500) <= 2
-    assert bound(4, draws=750) > 2
+    assert 1.2 < audit_bound(2, draws=1_500) <= 2
+    assert audit_bound(4, draws=750) > 2
 
 
 def test_error_grows_like_the_root_of_n() -> None:

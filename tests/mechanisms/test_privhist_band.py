@@ -32,7 +32,7 @@ EPSILONS = ("1/2", "2")
 RUNS = 60
 
 
-def found(profile: Profile, mechanism: PrivHistMechanism, noise: Noise) -> Evidence:
+def evidence_of(profile: Profile, mechanism: PrivHistMechanism, noise: Noise) -> Evidence:
     released, items, parts = mechanism._run(profile, noise)
     if parts is None:
         assert not items
@@ -40,12 +40,12 @@ def found(profile: Profile, mechanism: PrivHistMechanism, noise: Noise) -> Evide
     return pb.of_parts(parts, released)
 
 
-def missed(profile: Profile, epsilon: str) -> NDArray[np.int64]:
+def count_misses(profile: Profile, epsilon: str) -> NDArray[np.int64]:
     """Return how many of the runs do not hold φ_{k+}, and how many not φ_r, at each count."""
     noise, mechanism = simulated_noise(np.random.default_rng()), PrivHistMechanism(Fraction(epsilon))
     misses = np.zeros((2, COUNTS.size), dtype=np.int64)
     for _ in range(RUNS):
-        evidence = found(profile, mechanism, noise)
+        evidence = evidence_of(profile, mechanism, noise)
         assert evidence.prevalences is not None
         for row, band, true in (
             (0, evidence.band, profile.cumulative_prevalence(COUNTS)),
@@ -61,14 +61,14 @@ def missed(profile: Profile, epsilon: str) -> NDArray[np.int64]:
 def test_bands_hold_on_every_shape_in_both_regimes(epsilon: str) -> None:
     for name, profile in SHAPES.items():
         # With a chance of 5 % a miss, 16 or more of 60 have one of 7e-8, and there are 1,340 numbers here.
-        assert missed(profile, epsilon).max() < 16, name
+        assert count_misses(profile, epsilon).max() < 16, name
 
 
 @each_of("epsilon", EPSILONS)
 def test_bands_from_too_little_noise_are_seen_to_miss(epsilon: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (pb.of_parts, pb.falling_bounds):
         monkeypatch.setitem(function.__globals__, "noise_quantile", lambda *of: noise_quantile(*of) // 8)
-    assert missed(SHAPES["Zipf"], epsilon).max(axis=1).min() >= 16
+    assert count_misses(SHAPES["Zipf"], epsilon).max(axis=1).min() >= 16
 
 
 @each_of("epsilon", EPSILONS)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonhist.mechanisms.basis.published import profile_of_fit, profile_of_sorted, with_at_most
+from anonhist.mechanisms.basis.published import profile_of_fit, round_sorted, with_at_most
 from anonhist.profiles import Profile, sorted_l1
 from anonhist.testing.cases import each_of
 from anonhist.testing.partitions import partitions_up_to
 from anonhist.testing.strategies import profiles, repeatable
 
-# Fits are floats: they are cut at 2^62 items, give or take what rounding does to so many.
+# Fits are floats: they are cut at 2^62 items, plus rounding.
 ABOUT_2_62 = 2**62 + 2**20
 
 falling = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12).map(lambda values: sorted(values, reverse=True))
@@ -36,7 +36,7 @@ def test_a_fit_is_rounded_block_by_block(levels: np.ndarray, reaching: list[floa
 @repeatable
 @given(counts=falling)
 def test_sorted_counts_are_rounded_one_by_one(counts: list[float]) -> None:
-    profile = profile_of_sorted(np.array(counts))
+    profile = round_sorted(np.array(counts))
     assert profile.partition().tolist() == [round(count) for count in counts if round(count) > 0]
 
 
@@ -66,7 +66,7 @@ def test_however_large_a_fit_is_its_profile_can_be_counted(levels: list[int], re
 @repeatable
 @given(counts=huge)
 def test_however_large_sorted_counts_are_their_profile_can_be_counted(counts: list[float]) -> None:
-    profile = profile_of_sorted(np.array(counts))
+    profile = round_sorted(np.array(counts))
     assert 0 <= profile.n <= ABOUT_2_62
     assert profile.num_labels == sum(round(count) > 0 for count in counts)
     if sum(round(count) for count in counts if count > 0) > ABOUT_2_62:
@@ -102,7 +102,7 @@ def test_fits_at_the_ends(levels: list[int], reaching: list[float], published: d
     ],
 )
 def test_sorted_counts_at_the_ends(counts: list[float], published: dict[int, int]) -> None:
-    assert profile_of_sorted(np.array(counts)) == Profile.from_prevalences(published)
+    assert round_sorted(np.array(counts)) == Profile.from_prevalences(published)
 
 
 @pytest.mark.slow

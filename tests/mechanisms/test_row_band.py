@@ -49,7 +49,7 @@ def test_without_noise_the_truth_is_held_and_little_else() -> None:
         assert np.all(high - low <= np.maximum(1, np.minimum(k, profile.durfee_size + 1))), partition
 
 
-def missed(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int64]:
+def count_misses(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int64]:
     """Return at each of some k how many bands do not hold the truth."""
     k = np.unique(np.geomspace(1, max(2, *profile.counts.tolist(), 2), 12).astype(np.int64))
     truth = profile.cumulative_prevalence(k)
@@ -72,7 +72,7 @@ def missed(profile: Profile, epsilon: float, runs: int) -> NDArray[np.int64]:
 @each_of("epsilon", [0.05, 0.5, 1.0])
 def test_bands_hold_on_every_shape(name: str, epsilon: float) -> None:
     # With a chance of 5 % a miss, 14 or more of 60 have a chance of 2e-7, and there are some 250 numbers here.
-    assert missed(SHAPES[name], epsilon, 60).max() < 14
+    assert count_misses(SHAPES[name], epsilon, 60).max() < 14
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_bands_from_too_little_noise_are_seen_to_miss(monkeypatch: pytest.Monkey
         return noise_quantile(epsilon, terms, tail) // 4
 
     monkeypatch.setattr("anonhist.mechanisms.frobenius.row_band.noise_quantile", quarter)
-    assert missed(SHAPES["Zipf"], 0.5, 60).max() >= 14
+    assert count_misses(SHAPES["Zipf"], 0.5, 60).max() >= 14
 
 
 @pytest.mark.slow

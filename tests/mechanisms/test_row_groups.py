@@ -27,7 +27,7 @@ def noises(seed: int, runs: int = 1) -> Ints:
     return np.asarray(rng.geometric(chance, (runs, LENGTH)) - rng.geometric(chance, (runs, LENGTH)), dtype=np.int64)
 
 
-def released(lengths: Ints, noise: Ints, *, epsilon: float = EPSILON, size: int = 55) -> NoisyRows:
+def release_rows(lengths: Ints, noise: Ints, *, epsilon: float = EPSILON, size: int = 55) -> NoisyRows:
     return noisy_rows(lengths, noise, np.full(noise.shape[0], size), epsilon=epsilon)
 
 
@@ -43,7 +43,7 @@ def test_sums_are_those_of_the_rows_with_one_noise_each(lengths: Ints) -> None:
     off = []
     for seed in range(200):
         noise = noises(seed)
-        rows = released(lengths, noise)
+        rows = release_rows(lengths, noise)
         found = [int(rows.sums[0, here][0] - padded[here].sum()) for here in groups(rows)]
         for here in groups(rows):
             assert np.ptp(rows.sums[0, here]) == 0
@@ -65,9 +65,9 @@ def test_one_cell_more_is_made_up_for_by_one_less_noise_and_nothing_else() -> No
             if at and larger[at] == lengths[at - 1]:
                 continue
             noise = noises(at)
-            seen = released(lengths, noise)
+            seen = release_rows(lengths, noise)
             candidates = np.repeat(noise, LENGTH, axis=0) - np.eye(LENGTH, dtype=np.int64)
-            hidden = released(larger, candidates)
+            hidden = release_rows(larger, candidates)
             same = (hidden.sums == seen.sums).all(axis=1) & (hidden.begins == seen.begins).all(axis=1)
             assert same.sum() == 1
             checked += 1
@@ -76,9 +76,9 @@ def test_one_cell_more_is_made_up_for_by_one_less_noise_and_nothing_else() -> No
 
 def test_runs_of_a_batch_are_those_of_single_runs() -> None:
     noise = noises(7, runs=5)
-    batch = released(sides()[0], noise)
+    batch = release_rows(sides()[0], noise)
     for run in range(5):
-        single = released(sides()[0], noise[run : run + 1])
+        single = release_rows(sides()[0], noise[run : run + 1])
         np.testing.assert_array_equal(batch.sums[run], single.sums[0])
         np.testing.assert_array_equal(batch.begins[run], single.begins[0])
     assert len({tuple(begins) for begins in batch.begins.tolist()}) > 1
@@ -86,12 +86,12 @@ def test_runs_of_a_batch_are_those_of_single_runs() -> None:
 
 def test_groups_grow_where_rows_are_near_each_other_and_never_at_large_epsilon() -> None:
     noise = noises(3)
-    longest = [max(here.stop - here.start for here in groups(released(side, noise))) for side in sides()]
-    apart = released(1000 * np.arange(60, 0, -1), noise)
+    longest = [max(here.stop - here.start for here in groups(release_rows(side, noise))) for side in sides()]
+    apart = release_rows(1000 * np.arange(60, 0, -1), noise)
     assert max(here.stop - here.start for here in groups(apart)[:40]) == 1
     assert min(longest) > 5
     for epsilon, alone in ((row_groups.ALONE_FROM, True), (row_groups.ALONE_FROM - 0.01, False)):
-        assert released(sides()[2], np.zeros_like(noise), epsilon=epsilon, size=1000).begins.all() == alone
+        assert release_rows(sides()[2], np.zeros_like(noise), epsilon=epsilon, size=1000).begins.all() == alone
 
 
 def test_no_group_reaches_over_where_long_rows_must_end() -> None:
@@ -100,7 +100,7 @@ def test_no_group_reaches_over_where_long_rows_must_end() -> None:
     for seed in range(20):
         over = [
             max(one.stop - one.start for one in groups(rows) if one.start <= 50 and one.stop > 42)
-            for rows in (released(lengths, noises(seed), size=size) for size in (52, 1000))
+            for rows in (release_rows(lengths, noises(seed), size=size) for size in (52, 1000))
         ]
         assert over[0] <= 2
         assert over[1] > 4

@@ -22,7 +22,7 @@ CAP = PrivacyUnit.label(max_count=5)
 PUBLIC = {"public_items": 500, "public_labels": 60, "public_cap": 9}
 
 
-def made(name: str, unit: PrivacyUnit) -> object:
+def make_mechanism(name: str, unit: PrivacyUnit) -> object:
     own = {option: PUBLIC[option] for option in mechanism_class(name).own_options() if option in PUBLIC}
     if name == "prevalence":
         own = {}
@@ -32,7 +32,7 @@ def made(name: str, unit: PrivacyUnit) -> object:
 @pytest.mark.slow
 @each_of("name", [name for name in MECHANISM_NAMES if name != "auto"])
 def test_no_released_count_of_a_label_is_above_the_cap(name: str) -> None:
-    profile, mechanism = Profile.from_prevalences({1: 20, 5: 3, 30: 4}), made(name, CAP)
+    profile, mechanism = Profile.from_prevalences({1: 20, 5: 3, 30: 4}), make_mechanism(name, CAP)
     largest = set()
     for seed in range(15):
         released = mechanism.release(profile, source=SeededSource(seed)).profile
@@ -91,4 +91,4 @@ def test_a_member_whose_band_would_fill_memory_is_refused() -> None:
 
 def test_a_unit_of_several_sketches_is_for_sketches() -> None:
     with pytest.raises(UsageError, match="protect one user with at most 6 items"):
-        made("frobenius", PrivacyUnit.user(max_items=3, sketches=2))
+        make_mechanism("frobenius", PrivacyUnit.user(max_items=3, sketches=2))

@@ -30,7 +30,7 @@ def test_rows_support_the_columns_where_they_are_positive(size: int) -> None:
     supports = design.supports(np.arange(size)[:, np.newaxis], np.arange(design.items))
     np.testing.assert_array_equal(supports, signs(size)[:, 1:] == 1)
     overlap = supports.T.astype(int) @ supports
-    expected = np.full((size - 1, size - 1), float(design.shared))
+    expected = np.full((size - 1, size - 1), float(design.num_shared))
     np.fill_diagonal(expected, design.support)
     np.testing.assert_array_equal(overlap, expected)
 

@@ -45,7 +45,7 @@ e3040c00eb28f15366ca73cbd872e740 7697009a6a831dfecca91c5993670f7a 5853542321f567
 """
 
 
-def turned(word: int, by: int) -> int:
+def rotate(word: int, by: int) -> int:
     return (word << by | word >> (64 - by)) & MASK
 
 
@@ -60,9 +60,9 @@ def slow_siphash(message: bytes, secret: bytes) -> bytes:
         for _ in range(count):
             for one, two, by in ((0, 1, 13), (2, 3, 16), (0, 3, 21), (2, 1, 17)):
                 v[one] = (v[one] + v[two]) & MASK
-                v[two] = turned(v[two], by) ^ v[one]
+                v[two] = rotate(v[two], by) ^ v[one]
                 if two == 1:
-                    v[one] = turned(v[one], 32)
+                    v[one] = rotate(v[one], 32)
         return (v[0] ^ v[1] ^ v[2] ^ v[3]).to_bytes(8, "little")
 
     padded = message + bytes(7 - len(message) % 8) + bytes([len(message) % 256])

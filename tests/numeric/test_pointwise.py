@@ -13,7 +13,7 @@ from anonhist.testing.cases import each_of
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-def drawn(low: float, high: float) -> NDArray[np.float64]:
+def draw_numbers(low: float, high: float) -> NDArray[np.float64]:
     """Return numbers whose logarithms are evenly spread, and those whose neighbours are special."""
     rng = np.random.default_rng(17)
     found = np.exp(rng.uniform(math.log(low), math.log(high), size=400))
@@ -21,16 +21,24 @@ def drawn(low: float, high: float) -> NDArray[np.float64]:
     return np.concatenate((found, [each for each in special if low <= each <= high]))
 
 
-SMALL = drawn(1e-300, 0.99)
+SMALL = draw_numbers(1e-300, 0.99)
 CASES: dict[str, tuple[Function, Callable[[Decimal], Decimal], NDArray[np.float64]]] = {
-    "log": (pointwise.log, lambda x: x.ln(), np.concatenate((drawn(1e-300, 1e300), 1 + drawn(1e-15, 1), 1 - SMALL))),
+    "log": (
+        pointwise.log,
+        lambda x: x.ln(),
+        np.concatenate((draw_numbers(1e-300, 1e300), 1 + draw_numbers(1e-15, 1), 1 - SMALL)),
+    ),
     "log1p": (
         pointwise.log1p,
         lambda x: (1 + x).ln(),
-        np.concatenate((drawn(1e-250, 1e300), -drawn(1e-250, 1 - 1e-9))),
+        np.concatenate((draw_numbers(1e-250, 1e300), -draw_numbers(1e-250, 1 - 1e-9))),
     ),
-    "exp": (pointwise.exp, lambda x: x.exp(), np.concatenate((drawn(1e-300, 709), -drawn(1e-300, 700)))),
-    "expm1": (pointwise.expm1, lambda x: x.exp() - 1, np.concatenate((drawn(1e-250, 709), -drawn(1e-250, 700)))),
+    "exp": (pointwise.exp, lambda x: x.exp(), np.concatenate((draw_numbers(1e-300, 709), -draw_numbers(1e-300, 700)))),
+    "expm1": (
+        pointwise.expm1,
+        lambda x: x.exp() - 1,
+        np.concatenate((draw_numbers(1e-250, 709), -draw_numbers(1e-250, 700))),
+    ),
 }
 
 

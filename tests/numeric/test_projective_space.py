@@ -19,7 +19,7 @@ def polynomials(field: int, length: int) -> list[tuple[int, ...]]:
     ]
 
 
-def documented(field: int, length: int) -> np.ndarray:
+def documented_matrix(field: int, length: int) -> np.ndarray:
     """Row y, column x: whether the coefficient of z^{t−1} in the product is zero."""
     vectors = np.array(polynomials(field, length))
     return vectors @ vectors[:, ::-1].T % field == 0
@@ -30,14 +30,14 @@ def test_support_is_as_documented(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     every = np.arange(space.points)
     assert len(polynomials(field, length)) == space.points == space.items
-    np.testing.assert_array_equal(space.supports(every[:, np.newaxis], every), documented(field, length))
+    np.testing.assert_array_equal(space.supports(every[:, np.newaxis], every), documented_matrix(field, length))
 
 
 @each_of(("field", "length"), SMALL)
 def test_items_have_equally_many_points_and_so_have_pairs(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
-    supports = documented(field, length).astype(int)
-    expected = np.full((space.items, space.items), space.shared)
+    supports = documented_matrix(field, length).astype(int)
+    expected = np.full((space.items, space.items), space.num_shared)
     np.fill_diagonal(expected, space.support)
     np.testing.assert_array_equal(supports.T @ supports, expected)
 
@@ -45,7 +45,7 @@ def test_items_have_equally_many_points_and_so_have_pairs(field: int, length: in
 @each_of(("field", "length"), SMALL)
 def test_choices_are_the_supporting_points_each_once(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
-    supports, choices = documented(field, length), np.arange(space.support)
+    supports, choices = documented_matrix(field, length), np.arange(space.support)
     for item in range(space.items):
         points = space.supporter(np.full(choices.size, item), choices)
         np.testing.assert_array_equal(np.sort(points), np.flatnonzero(supports[:, item]))
@@ -77,7 +77,7 @@ def _digits(number: int, field: int, length: int) -> list[int]:
 def test_sums_are_exact(field: int, length: int) -> None:
     space = ProjectiveSpace(field, length)
     weights = np.random.default_rng(7).integers(0, 2**53, (2, space.points))
-    expected = weights @ documented(field, length).astype(np.int64)
+    expected = weights @ documented_matrix(field, length).astype(np.int64)
     np.testing.assert_array_equal(space.sums(weights), expected)
     np.testing.assert_allclose(space.sums(weights / 2**53), expected / 2**53, rtol=1e-12)
     np.testing.assert_allclose(space.spread(weights / 2**53), expected / 2**53, rtol=1e-12)

@@ -28,7 +28,7 @@ STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49,
         ),
         (
             Guarantee(PrivacyUnit.item(), SUBSTITUTE, Fraction(1, 3), arithmetic="noise is exact"),
-            "1/3-differentially private (δ = 0) when one item is exchanged for another; noise is exact.",
+            "1/3-differentially private (δ = 0) when one item is replaced by another; noise is exact.",
         ),
         (
             Guarantee(PrivacyUnit.user(max_items=1000), ADD, HALF, Fraction(3, 2**69), "noise is exact"),
@@ -40,7 +40,7 @@ STEPS = (("a noisy Durfee size", Fraction(1, 100)), ("the release", Fraction(49,
         (
             Guarantee(PrivacyUnit.user(max_items=1), SUBSTITUTE, HALF, arithmetic="noise is exact"),
             (
-                "0.5-differentially private (δ = 0) when one user with at most 1 item is exchanged for another; "
+                "0.5-differentially private (δ = 0) when one user with at most 1 item is replaced by another; "
                 "noise is exact."
             ),
         ),
@@ -89,7 +89,7 @@ def test_the_sentence_never_promises_more(
     assert Fraction(stated) >= delta
     assert Fraction(stated) <= delta * Fraction(11, 10)
     assert str(unit) in sentence
-    assert ("exchanged" in sentence) == (relation is SUBSTITUTE)
+    assert ("replaced" in sentence) == (relation is SUBSTITUTE)
     assert sentence.count("\n") == 0
     assert sentence.endswith(".")
 

@@ -175,8 +175,8 @@ def test_a_user_may_have_items_in_each_of_several_sketches() -> None:
     unit = PrivacyUnit.user(max_items=5, sketches=3)
     assert (unit.bound, unit.sketches, unit.max_distance) == (5, 3, 15)
     assert str(unit) == "one user with at most 5 items in each of 3 sketches"
-    assert unit.combined == PrivacyUnit.user(max_items=15)
-    assert PrivacyUnit.user(max_items=2**62, sketches=2).combined == PrivacyUnit.user(max_items=2**62)
+    assert unit.total_unit == PrivacyUnit.user(max_items=15)
+    assert PrivacyUnit.user(max_items=2**62, sketches=2).total_unit == PrivacyUnit.user(max_items=2**62)
     assert not USERS[2].protects(unit)
     assert unit.protects(PrivacyUnit.user(max_items=15))
     assert not unit.protects(PrivacyUnit.user(max_items=16))

@@ -29,7 +29,7 @@ def as_dict(profile: Profile) -> dict[int, int]:
     return dict(zip(profile.counts.tolist(), profile.prevalences.tolist(), strict=True))
 
 
-def counted(partition: Iterable[int]) -> dict[int, int]:
+def count_parts(partition: Iterable[int]) -> dict[int, int]:
     parts = list(partition)
     return {part: parts.count(part) for part in sorted(set(parts))}
 
@@ -37,7 +37,7 @@ def counted(partition: Iterable[int]) -> dict[int, int]:
 @pytest.mark.slow
 def test_all_small_partitions_by_every_way_in() -> None:
     for partition in partitions_up_to(12):
-        expected = counted(partition)
+        expected = count_parts(partition)
         labels = [index for index, part in enumerate(partition) for _ in range(part)]
         shuffled = [*partition[1::2], 0, *partition[::2], 0]
         made = {

@@ -22,7 +22,7 @@ def conjugate(partition: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sum(part >= column for part in partition) for column in columns)
 
 
-def padded(partition: tuple[int, ...], length: int) -> np.ndarray:
+def pad(partition: tuple[int, ...], length: int) -> np.ndarray:
     """D, then arms, then legs, zeros beyond the Durfee square."""
     coordinates = FrobeniusCoordinates.of(Profile.from_partition(partition))
     vector = np.zeros(1 + 2 * length, dtype=np.int64)
@@ -84,7 +84,7 @@ def test_every_pair_of_decreasing_sequences_is_one_partition() -> None:
 @pytest.mark.slow
 def test_coordinates_are_an_isometry_on_all_pairs_up_to_nine() -> None:
     small = partitions_up_to(9)
-    vectors = np.array([padded(partition, 9) for partition in small])
+    vectors = np.array([pad(partition, 9) for partition in small])
     profiles_of = [Profile.from_partition(partition) for partition in small]
     for index, (partition, profile) in enumerate(zip(small, profiles_of, strict=True)):
         rows = np.array([distance(partition, other) for other in small])
@@ -96,9 +96,9 @@ def test_coordinates_are_an_isometry_on_all_pairs_up_to_nine() -> None:
 @pytest.mark.slow
 def test_one_item_more_changes_one_coordinate_by_one() -> None:
     for partition in partitions_up_to(10):
-        vector = padded(partition, 11)
+        vector = pad(partition, 11)
         for grown in larger_neighbors(partition):
-            change = padded(grown, 11) - vector
+            change = pad(grown, 11) - vector
             assert np.abs(change).sum() == 1
 
 

@@ -18,7 +18,7 @@ MANY = Profile.from_prevalences({1: 3000, 2: 1500, 3: 700, 40: 30, 900: 2})
 FEW = Profile.from_prevalences({1: 30, 2: 15, 3: 7, 40: 2})
 
 
-def described(profile: Profile) -> NDArray[np.float64]:
+def describe(profile: Profile) -> NDArray[np.float64]:
     return np.array([*(profile.prevalence(r) for r in (1, 2, 3, 40)), profile.num_labels, profile.k_plus(30)], float)
 
 
@@ -56,9 +56,9 @@ def test_each_count_is_poisson(labels: int, monkeypatch: pytest.MonkeyPatch) -> 
 def test_both_ways_spread_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     # Multinomial counts fix n; Poisson counts are regressed on it. Each is off by 3.5 %, four of these together 20 %.
     profile = Profile.from_prevalences({1: 300, 2: 150, 3: 70, 40: 10})
-    exact = spread(profile, described, size=400, rng=np.random.default_rng(4))
+    exact = spread(profile, describe, size=400, rng=np.random.default_rng(4))
     monkeypatch.setattr(bootstrap, "_FEW", 0)
-    regressed = spread(profile, described, size=400, rng=np.random.default_rng(5))
+    regressed = spread(profile, describe, size=400, rng=np.random.default_rng(5))
     assert regressed == pytest.approx(exact, rel=0.2)
 
 

@@ -120,7 +120,7 @@ def row(name: str, options: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def documented() -> list[str]:
+def documented_conventions() -> list[str]:
     text = DOCUMENT.read_text(encoding="utf-8")
     table = re.search(r"^\| property \| method \| no item .*\n\|[-|:]+\n((?:\|.*\n)+)", text, re.MULTILINE)
     assert table is not None
@@ -135,7 +135,7 @@ def every() -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.slow
 def test_the_manual_has_this_very_table() -> None:
-    assert documented() == [row(name, options) for name, options in every()]
+    assert documented_conventions() == [row(name, options) for name, options in every()]
 
 
 def test_every_method_is_in_the_table() -> None:

@@ -17,7 +17,7 @@ WHOLE = st.integers(0, 2**63 - 1)
 ERRORS = st.one_of(st.just(0.0), st.floats(0, 1e19))
 
 
-def said(holds: Holds, reason: str) -> Estimate:
+def estimate_that(holds: Holds, reason: str) -> Estimate:
     return Estimate(3.0, 1.0, (1.0, 9.0), "x", unit="nats", statement=Statement(holds, reason))
 
 
@@ -29,10 +29,10 @@ def said(holds: Holds, reason: str) -> Estimate:
         (Estimate(1701.625, 7.49, (0.0, 99999.96), ""), "1,701.62 ± 7.49 (95 % interval 0 to 100,000)"),
         (Estimate(0.0, 0.25, (0.0, 0.5), ""), "0 ± 0.25 (95 % interval 0 to 0.5)"),
         # No ± that would be wrong.
-        (said(Holds.BOTH, "because"), "3 nats (95 % interval 1 to 9)"),
-        (said(Holds.AT_LEAST, "because"), "at least 1 nats (95 % confidence), estimate 3: because"),
-        (said(Holds.AT_MOST, "because"), "at most 9 nats (95 % confidence), estimate 3: because"),
-        (said(Holds.NONE, "because"), "3 nats, no interval: because"),
+        (estimate_that(Holds.BOTH, "because"), "3 nats (95 % interval 1 to 9)"),
+        (estimate_that(Holds.AT_LEAST, "because"), "at least 1 nats (95 % confidence), estimate 3: because"),
+        (estimate_that(Holds.AT_MOST, "because"), "at most 9 nats (95 % confidence), estimate 3: because"),
+        (estimate_that(Holds.NONE, "because"), "3 nats, no interval: because"),
     ],
 )
 def test_prints_value_error_and_interval(estimate: Estimate, printed: str) -> None:

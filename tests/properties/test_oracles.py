@@ -95,7 +95,7 @@ FAMILIES = {
 
 
 @cache
-def made(name: str) -> tuple[Profile, Counts]:
+def make_case(name: str) -> tuple[Profile, Counts]:
     profile = PROFILES[name]()
     return profile, profile.partition().astype(np.int64)
 
@@ -104,7 +104,7 @@ def made(name: str) -> tuple[Profile, Counts]:
 def test_value_is_that_of_scikit_bio(oracle: str) -> None:
     ours, theirs, tolerance = ORACLES[oracle]
     for name in PROFILES:
-        profile, counts = made(name)
+        profile, counts = make_case(name)
         # Differences to 1 are right to the last digit of 1.
         assert ours(profile) == pytest.approx(float(theirs(counts)), rel=tolerance, abs=1e-15), name
 
@@ -112,7 +112,7 @@ def test_value_is_that_of_scikit_bio(oracle: str) -> None:
 @each_of("name", PROFILES)
 @each_of("family", FAMILIES)
 def test_every_order_is_that_of_scikit_bio(name: str, family: str) -> None:
-    profile, counts = made(name)
+    profile, counts = make_case(name)
     ours, theirs = FAMILIES[family]
     found = [ours(profile, order=order, method="plug-in").value for order in ORDERS]
     assert found == pytest.approx([float(theirs(counts, order=order)) for order in ORDERS], rel=1e-12, abs=1e-15)
@@ -120,7 +120,7 @@ def test_every_order_is_that_of_scikit_bio(name: str, family: str) -> None:
 
 @each_of("name", PROFILES)
 def test_standard_error_of_coverage_is_that_of_scikit_bio(name: str) -> None:
-    profile, counts = made(name)
+    profile, counts = make_case(name)
     low, high = (float(end) for end in alpha.esty_ci(counts))
     estimate = sample_coverage(profile)
     assert estimate.standard_error == pytest.approx((high - low) / (2 * OF_ESTY), rel=1e-11, abs=1e-16)
@@ -131,7 +131,7 @@ def test_standard_error_of_coverage_is_that_of_scikit_bio(name: str) -> None:
 # Two singletons or more, and no products beyond 64 bits.
 @each_of("name", ["trees of Barro Colorado", "words of Hamlet", "Zipf", "a giant", "no doubletons"])
 def test_interval_of_chao1_is_that_of_scikit_bio(name: str) -> None:
-    profile, counts = made(name)
+    profile, counts = make_case(name)
     assert chao1_interval(profile, math.erf(OF_CHAO1 / math.sqrt(2))) == pytest.approx(
         alpha.chao1_ci(counts), rel=1e-12
     )

@@ -35,7 +35,7 @@ def zipf() -> Profile:
 
 
 @cache
-def released(epsilon: str) -> Release:
+def release_zipf(epsilon: str) -> Release:
     return ah.release(zipf(), epsilon=epsilon, simulations=3, source=SeededSource(5))
 
 
@@ -59,7 +59,7 @@ class Seeded(KnownRuns):
 @pytest.mark.slow
 @BOTH
 def test_every_estimator_takes_a_release(epsilon: str) -> None:
-    release = released(epsilon)
+    release = release_zipf(epsilon)
     for name, options in questions():
         found = answer(release, name, options)
         if found is None:
@@ -84,7 +84,7 @@ def test_every_estimator_takes_a_release(epsilon: str) -> None:
 
 @BOTH
 def test_intervals_of_an_alphabet_smaller_than_the_release_hold_the_value(epsilon: str) -> None:
-    release = released(epsilon)
+    release = release_zipf(epsilon)
     for method in ("chebyshev", "chao1", "pml", "observed"):
         found = ah.support_size(release, method=method, alphabet_size=10)
         assert found.value == 10
@@ -96,7 +96,7 @@ def test_intervals_of_an_alphabet_smaller_than_the_release_hold_the_value(epsilo
 
 def test_the_support_of_a_release_starts_at_the_labels_that_the_data_hold_at_least() -> None:
     # Not at the released number, which has noise: that held the truth in 9 % of the cases.
-    release = released("2")
+    release = release_zipf("2")
     least = release.k_plus(1).interval[0]
     assert least < release.profile.num_labels
     for method in ("observed", "chao1", "ace", "chao-lee", "jackknife-1"):
@@ -107,13 +107,13 @@ def test_the_support_of_a_release_starts_at_the_labels_that_the_data_hold_at_lea
 @cache
 def many(epsilon: str) -> tuple[Profile, ...]:
     """Return what the same data are released as, over and over."""
-    return tuple(released(epsilon).mechanism.simulate(zipf(), size=300, rng=np.random.default_rng(1)))
+    return tuple(release_zipf(epsilon).mechanism.simulate(zipf(), size=300, rng=np.random.default_rng(1)))
 
 
 @cache
-def seeded(epsilon: str, seed: int) -> Seeded:
+def seeded_release(epsilon: str, seed: int) -> Seeded:
     """Return one of them as a release with its runs, which cost more than all that is estimated from them."""
-    run, mechanism = many(epsilon)[seed], released(epsilon).mechanism
+    run, mechanism = many(epsilon)[seed], release_zipf(epsilon).mechanism
     return Seeded(run, mechanism, mechanism.simulate(run, size=32, rng=np.random.default_rng(seed)))
 
 
@@ -143,7 +143,7 @@ def test_the_privacy_part_is_the_spread_over_releases(epsilon: str) -> None:
 def spread_and_parts(epsilon: str, name: str, options: dict[str, Any]) -> tuple[float, list[float]]:
     """Return how far releases are off, root mean square, and by how much some of them say to be."""
     estimate = PROPERTIES[name].estimate
-    own = [estimate(seeded(epsilon, seed), **options) for seed in range(40)]
+    own = [estimate(seeded_release(epsilon, seed), **options) for seed in range(40)]
     # By the method that releases get, on the data as well.
     options = {**options, "method": own[0].method.removesuffix(", from a release")}
     true = estimate(zipf(), **options).value
@@ -160,7 +160,7 @@ def test_intervals_from_releases_hold_what_the_data_say() -> None:
     """The 95 % interval from the privacy part alone: 200 releases, held 180 times at least (5 below: p < 0.001)."""
     true, held = ah.entropy(zipf()).value, 0
     for seed in range(200):
-        found = ah.entropy(seeded("2", seed))
+        found = ah.entropy(seeded_release("2", seed))
         held += abs(found.value - true) <= 1.96 * dict(found.parts)["privacy noise"]
     assert held >= 180
 
@@ -171,12 +171,12 @@ def test_a_release_of_mostly_noise_says_so() -> None:
     loud = ah.release(little, epsilon="0.1", simulations=8, source=SeededSource(1))
     for estimate in (ah.entropy(loud), ah.support_size(loud), ah.properties.sample_coverage(loud)):
         assert any("mostly noise" in warning for warning in estimate.warnings)
-    assert not any("mostly noise" in warning for warning in ah.entropy(released("2")).warnings)
+    assert not any("mostly noise" in warning for warning in ah.entropy(release_zipf("2")).warnings)
 
 
 @pytest.mark.slow
 def test_all_from_a_release_are_told_once() -> None:
-    release = released("2")
+    release = release_zipf("2")
     found = estimate_all(release)
     assert {estimate.guarantee for _, estimate in found} == {release.guarantee}
     # Runs are drawn once: the same question gives the same answer.
@@ -186,7 +186,7 @@ def test_all_from_a_release_are_told_once() -> None:
 
 
 def test_the_series_of_good_and_toulmin_is_not_the_default_of_a_release() -> None:
-    release = released("2")
+    release = release_zipf("2")
     more = 2 * release.profile.n
     assert ah.properties.support_coverage(release, draws=more).method == "smoothed-binomial-b, from a release"
     assert ah.properties.support_coverage(release.profile, draws=more).method == "good-toulmin"

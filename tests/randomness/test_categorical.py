@@ -17,7 +17,7 @@ WORD = 2**64 - 1
 MODULE = import_module("anonhist.randomness.categorical")  # the function of the same name hides it
 
 
-def cumulated(weights: np.ndarray) -> list[Fraction]:
+def cumulative_shares(weights: np.ndarray) -> list[Fraction]:
     sums = list(accumulate(map(Fraction, weights.tolist())))
     return [part / sums[-1] for part in sums]
 
@@ -62,7 +62,7 @@ WEIGHTS = {
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_every_boundary_is_exact(weights: list[float]) -> None:
     array = np.array(weights)
-    boundaries = cumulated(array)
+    boundaries = cumulative_shares(array)
     for word in words_near(boundaries):
         check(array, boundaries, word)
 
@@ -71,7 +71,7 @@ def test_every_boundary_is_exact(weights: list[float]) -> None:
 def test_every_boundary_of_uneven_sums_is_exact() -> None:
     # Sums of many random terms are off by many units in the last place: words at the boundaries of the exact cdf.
     weights = np.random.default_rng(3).random(700) ** 8
-    boundaries = cumulated(weights)
+    boundaries = cumulative_shares(weights)
     for i in range(0, 699, 7):
         word = int(boundaries[i] * 2**64)
         for near in (word - 1, word, word + 1):
@@ -85,7 +85,7 @@ def test_every_boundary_of_uneven_sums_is_exact() -> None:
     st.integers(0, WORD),
 )
 def test_any_weights_at_any_word(weights: list[float], word: int) -> None:
-    check(np.array(weights), cumulated(np.array(weights)), word)
+    check(np.array(weights), cumulative_shares(np.array(weights)), word)
 
 
 def test_floats_decide_almost_always(monkeypatch: pytest.MonkeyPatch) -> None:

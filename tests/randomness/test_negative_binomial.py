@@ -51,7 +51,7 @@ def test_the_pmf_is_accurate(gamma: str, parts: int) -> None:
     assert negative_binomial_pmf(rate, parts, [-1, -7]).tolist() == [0.0, 0.0]
 
 
-def test_one_part_is_the_geometric_law() -> None:
+def test_one_part_is_the_geometric_distribution() -> None:
     k = np.arange(-3, 200)
     assert negative_binomial_pmf(Fraction(1, 3), 1, k) == pytest.approx(geometric_pmf(Fraction(1, 3), k), rel=1e-12)
     drawn = negative_binomial(Fraction(1, 3), 1, 1000, source=SeededSource(1))
@@ -95,7 +95,7 @@ def distribution_of_one_draw(
 
 
 @pytest.mark.parametrize("parts", [2, 5])
-def test_what_is_kept_has_exactly_the_law(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_has_exactly_the_distribution(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     gamma = Fraction(3, 2)
     distribution, unexplored = distribution_of_one_draw(monkeypatch, gamma, parts)
     dropped = distribution.pop(None)

@@ -45,7 +45,7 @@ MakeRelease = Callable[..., Release]
 
 
 @pytest.fixture(scope="session")
-def scripted() -> type[Scripted]:
+def scripted_mechanism() -> type[Scripted]:
     return Scripted
 
 

@@ -23,24 +23,24 @@ TOLD = {
 
 
 @pytest.fixture(scope="module")
-def capped() -> ah.Release:
+def capped_release() -> ah.Release:
     unit = PrivacyUnit.label(max_count=10)
     return ah.release(SKEWED, epsilon=4, unit=unit, simulations=4, source=SeededSource(3))
 
 
-def test_beyond_the_cap_there_are_at_most_as_many_as_at_it(capped: ah.Release) -> None:
-    most = capped.k_plus(10).interval[1]
+def test_beyond_the_cap_there_are_at_most_as_many_as_at_it(capped_release: ah.Release) -> None:
+    most = capped_release.k_plus(10).interval[1]
     assert most >= 1
-    assert capped.prevalence(10).interval[1] >= 1
-    for found in (capped.k_plus(11), capped.prevalence(11)):
+    assert capped_release.prevalence(10).interval[1] >= 1
+    for found in (capped_release.k_plus(11), capped_release.prevalence(11)):
         assert found.statement.holds.value == "at most"
         assert found.interval == (0, most)
 
 
-def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(capped: ah.Release) -> None:
+def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(capped_release: ah.Release) -> None:
     """The one most frequent label has 90 % of the items, and a capped profile says 2 %: "at most" would be false."""
     for name, known in PROPERTIES.items():
-        found = known.estimate(capped, **TOLD.get(name, {}))
+        found = known.estimate(capped_release, **TOLD.get(name, {}))
         if name == "support-size":
             assert found.statement.holds.value == "at least"
             assert found.interval[0] <= SKEWED.num_labels
@@ -49,9 +49,9 @@ def test_no_property_of_capped_counts_has_an_interval_but_the_number_of_labels(c
             assert "counts of 10 or more were taken together" in found.statement.reason
 
 
-def test_curves_of_capped_counts_have_no_band(capped: ah.Release) -> None:
+def test_curves_of_capped_counts_have_no_band(capped_release: ah.Release) -> None:
     for draw in (ah.properties.rarefaction_curve, ah.guessing_curve, ah.properties.hill_curve):
-        curve = draw(capped, bootstraps=3)
+        curve = draw(capped_release, bootstraps=3)
         assert "counts of 10 or more were taken together" in curve.why_unknown
         # Chance has no part in it, and no side is known.
         assert not curve.bias

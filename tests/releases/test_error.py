@@ -46,10 +46,10 @@ def runs_on(released: Profile, scripted: Any, *runs: Profile) -> Any:
 @pytest.mark.slow
 @given(counts_of_labels, st.lists(counts_of_labels, min_size=1, max_size=4), st.integers(2, 9))
 def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
-    scripted: Any, released: list[int], runs: list[list[int]], simulations: int
+    scripted_mechanism: Any, released: list[int], runs: list[list[int]], simulations: int
 ) -> None:
     profile = Profile.from_counts(released)
-    mechanism = runs_on(profile, scripted, *map(Profile.from_counts, runs))
+    mechanism = runs_on(profile, scripted_mechanism, *map(Profile.from_counts, runs))
     error = simulate_error(profile, mechanism, simulations=simulations, rng=np.random.default_rng(0))
     done = [runs[index % len(runs)] for index in range(simulations)]
     assert error.levels.tolist() == sorted({1, *released, *(count + 1 for count in released)})
@@ -77,8 +77,8 @@ def test_errors_are_the_root_mean_squares_of_what_the_runs_did(
     [(Profile.from_counts([2, 1]), [32, 8]), (Profile.from_prevalences({5000: 5000}), [8, 8, 8, 8, 8])],
     ids=["small", "large"],
 )
-def test_runs_come_in_batches_that_show_progress(scripted: Any, profile: Profile, sizes: list[int]) -> None:
-    mechanism, seen = scripted(profile), list[float]()
+def test_runs_come_in_batches_that_show_progress(scripted_mechanism: Any, profile: Profile, sizes: list[int]) -> None:
+    mechanism, seen = scripted_mechanism(profile), list[float]()
     simulate_error(profile, mechanism, simulations=40, rng=np.random.default_rng(0), progress=seen.append)
     assert mechanism.sizes == sizes
     # Runs on no data come in the batches of small profiles.
@@ -96,10 +96,10 @@ def test_simulations_draw_from_the_generator_given() -> None:
 
 
 @each_of("simulations", [1, -3, 2.5, "8", True, float("nan")])
-def test_too_few_or_odd_numbers_of_simulations_are_refused(scripted: Any, simulations: Any) -> None:
+def test_too_few_or_odd_numbers_of_simulations_are_refused(scripted_mechanism: Any, simulations: Any) -> None:
     profile = Profile.from_counts([1])
     with pytest.raises(UsageError, match="simulations"):
-        simulate_error(profile, scripted(profile), simulations=simulations, rng=np.random.default_rng(0))
+        simulate_error(profile, scripted_mechanism(profile), simulations=simulations, rng=np.random.default_rng(0))
 
 
 @each_of(
@@ -124,12 +124,12 @@ def test_errors_between_levels(level: int, prevalence: float, k_plus: float) -> 
 @pytest.mark.slow
 @given(counts_of_labels, st.lists(counts_of_labels, min_size=2, max_size=2), st.integers(1, 12))
 def test_no_run_errs_more_between_levels_than_is_said(
-    scripted: Any, released: list[int], runs: list[list[int]], level: int
+    scripted_mechanism: Any, released: list[int], runs: list[list[int]], level: int
 ) -> None:
     profile = Profile.from_counts(released)
     error = simulate_error(
         profile,
-        runs_on(profile, scripted, *map(Profile.from_counts, runs)),
+        runs_on(profile, scripted_mechanism, *map(Profile.from_counts, runs)),
         simulations=2,
         rng=np.random.default_rng(0),
     )
@@ -151,19 +151,22 @@ def test_estimates_join_the_released_value_with_its_error() -> None:
     assert error.prevalence(profile, 900) == Estimate(0.0, 0.0, (0.0, 1.0), METHOD)
 
 
-def test_runs_that_never_differ_leave_room_for_one_that_does(scripted: Any) -> None:
+def test_runs_that_never_differ_leave_room_for_one_that_does(scripted_mechanism: Any) -> None:
     profile = Profile.from_prevalences({2: 7, 5: 1})
-    error = simulate_error(profile, scripted(profile), simulations=32, rng=np.random.default_rng(0))
+    error = simulate_error(profile, scripted_mechanism(profile), simulations=32, rng=np.random.default_rng(0))
     assert error.prevalence(profile, 2).interval == (6.0, 8.0)
     assert error.k_plus(profile, 5).interval == (0.0, 2.0)
     assert (error.sorted_l1.value, error.sorted_l1.standard_error) == (0.0, 1 / 32)
     assert error.sorted_l1.interval[1] > 0
 
 
-def test_empty_profile(scripted: Any) -> None:
+def test_empty_profile(scripted_mechanism: Any) -> None:
     empty = Profile([], [])
     error = simulate_error(
-        empty, runs_on(empty, scripted, empty, Profile.from_counts([1, 1])), simulations=2, rng=np.random.default_rng(0)
+        empty,
+        runs_on(empty, scripted_mechanism, empty, Profile.from_counts([1, 1])),
+        simulations=2,
+        rng=np.random.default_rng(0),
     )
     assert error.levels.tolist() == [1]
     assert error.sorted_l1.value == 1.0
@@ -181,8 +184,10 @@ def test_empty_profile(scripted: Any) -> None:
         (Profile([2**62 - 1, 2**62], [1, 1]), Profile([1], [LARGEST])),
     ],
 )
-def test_counts_and_prevalences_near_the_end_of_int64(scripted: Any, released: Profile, run: Profile) -> None:
-    error = simulate_error(released, runs_on(released, scripted, run), simulations=2, rng=np.random.default_rng(0))
+def test_counts_and_prevalences_near_the_end_of_int64(scripted_mechanism: Any, released: Profile, run: Profile) -> None:
+    error = simulate_error(
+        released, runs_on(released, scripted_mechanism, run), simulations=2, rng=np.random.default_rng(0)
+    )
     for level in (1, 2, 2**62, LARGEST):
         for ours, asked, theirs in (
             (error.prevalence(released, level), released.prevalence(level), run.prevalence(level)),
@@ -234,25 +239,25 @@ def test_tables_are_copied_and_cannot_be_changed(name: str) -> None:
         setattr(error, name, kept)
 
 
-def test_progress_is_optional_and_the_script_is_asked_for_whole_batches(scripted: Any) -> None:
+def test_progress_is_optional_and_the_script_is_asked_for_whole_batches(scripted_mechanism: Any) -> None:
     profile = Profile.from_counts([1])
-    mechanism = scripted(profile)
+    mechanism = scripted_mechanism(profile)
     simulate_error(profile, mechanism, simulations=2, rng=np.random.default_rng(0))
     assert mechanism.sizes == [2]
 
 
-def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted: Any) -> None:
+def test_what_noise_alone_makes_of_no_data_counts_where_it_is_more(scripted_mechanism: Any) -> None:
     released, noise = Profile.from_prevalences({1: 50, 9: 2}), Profile.from_prevalences({1: 3, 5: 40})
-    mechanism = scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[noise])
+    mechanism = scripted_mechanism(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[noise])
     error = simulate_error(released, mechanism, simulations=4, rng=np.random.default_rng(0))
-    # Of the whole profile, runs on no data say too much.
+    # Of the whole profile, runs on no data show too much.
     assert error.sorted_l1.value == 0.625 * noise.n
     assert error.levels.tolist() == [1, 2, 9, 10]
     assert error.k_plus_errors.tolist() == [43, 40, 0, 0]
     assert error.prevalence_errors.tolist() == [10, 0, 0, 0]
     quiet = simulate_error(
         released,
-        scripted(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[Profile.from_counts([1])]),
+        scripted_mechanism(Profile.from_prevalences({1: 60, 9: 2}), of_nothing=[Profile.from_counts([1])]),
         simulations=4,
         rng=np.random.default_rng(0),
     )

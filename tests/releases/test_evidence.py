@@ -35,41 +35,41 @@ def test_what_is_no_band_is_refused(ends: list[int], lows: list[int], highs: lis
 
 
 @pytest.fixture(scope="module")
-def released() -> Release:
+def make_released() -> Release:
     return FrobeniusMechanism("0.5").release(Profile.from_counts(300 // np.arange(1, 101)))
 
 
-def test_intervals_of_k_plus_are_those_of_the_band_and_hold_what_was_released(released: Release) -> None:
-    assert released.evidence is not None
+def test_intervals_of_k_plus_are_those_of_the_band_and_hold_what_was_released(make_released: Release) -> None:
+    assert make_released.evidence is not None
     moved = KPlusBand(np.array([1, 10]), np.array([200, 0]), np.array([300, 1]))
-    of_it = replace(released, evidence=Evidence(moved, released.evidence.misfit), simulations=2)
-    value = released.profile.k_plus(1)
+    of_it = replace(make_released, evidence=Evidence(moved, make_released.evidence.misfit), simulations=2)
+    value = make_released.profile.k_plus(1)
     assert value < 200
     assert of_it.k_plus(1).interval == (value, 300)
-    assert of_it.k_plus(11).interval == (0, released.profile.k_plus(11))
+    assert of_it.k_plus(11).interval == (0, make_released.profile.k_plus(11))
     assert of_it.k_plus(1).value == value
 
 
-def test_a_misfit_beyond_the_usual_makes_errors_larger(released: Release) -> None:
-    assert released.evidence is not None
-    usual = replace(released, evidence=Evidence(released.evidence.band, 0.0)).error
-    band = released.evidence.band
-    far = replace(released, evidence=Evidence(band, 1e6)).error
+def test_a_misfit_beyond_the_usual_makes_errors_larger(make_released: Release) -> None:
+    assert make_released.evidence is not None
+    usual = replace(make_released, evidence=Evidence(make_released.evidence.band, 0.0)).error
+    band = make_released.evidence.band
+    far = replace(make_released, evidence=Evidence(band, 1e6)).error
     assert far.sorted_l1.value > 100 * usual.sorted_l1.value
     assert far.prevalence_errors[0] > 100 * usual.prevalence_errors[0]
     assert usual.band is band
 
 
-def test_the_range_of_the_error_holds_its_value(released: Release) -> None:
-    low, high = released.error.expected_range
-    assert 0 < low < released.error.sorted_l1.interval[0]
-    assert released.error.sorted_l1.interval[1] < high
+def test_the_range_of_the_error_holds_its_value(make_released: Release) -> None:
+    low, high = make_released.error.expected_range
+    assert 0 < low < make_released.error.sorted_l1.interval[0]
+    assert make_released.error.sorted_l1.interval[1] < high
 
 
 BANDS = {"prevalences": PrevalenceBand([1, 3, 6], [2, 0, 1], [9, 40, 4]), "zeros": (3, 90)}
 
 
-def smoothed(profile: Profile, **fields: object) -> ReleaseError:
+def smoothed_error(profile: Profile, **fields: object) -> ReleaseError:
     evidence = Evidence(KPlusBand([1, 6], [3, 0], [50, 45]), **(BANDS | fields))  # type: ignore[arg-type]
     mechanism = HistogramDegrees(Fraction(1000), max_degree=6, nodes_listed=True)
     rng = np.random.default_rng(0)
@@ -78,7 +78,7 @@ def smoothed(profile: Profile, **fields: object) -> ReleaseError:
 
 def test_intervals_of_single_counts_are_those_of_their_band_and_hold_what_was_released() -> None:
     profile = Profile.from_prevalences({1: 10, 5: 2})
-    error = smoothed(profile)
+    error = smoothed_error(profile)
     assert [error.prevalence(profile, r).interval for r in (1, 2, 5, 6, 7)] == [
         (2, 10),
         (0, 40),
@@ -95,7 +95,7 @@ def test_intervals_of_single_counts_are_those_of_their_band_and_hold_what_was_re
 
 def test_without_a_band_of_single_counts_runs_tell_if_they_are_trusted() -> None:
     profile = Profile.from_prevalences({1: 10, 5: 2})
-    error = smoothed(profile, prevalences=None, zeros=None)
+    error = smoothed_error(profile, prevalences=None, zeros=None)
     for number in (error.prevalence(profile, 1), error.of_zeros(5)):
         assert number.interval == (0, math.inf)
         assert "is not known" in str(number)
@@ -115,7 +115,7 @@ def test_a_band_ends_where_no_count_is_larger() -> None:
 
 @each_of("ends", [(-1, 3), (4, 3)])
 def test_intervals_of_zeros_ascend(ends: tuple[int, int]) -> None:
-    error = smoothed(Profile.from_counts([1]))
+    error = smoothed_error(Profile.from_counts([1]))
     with pytest.raises(DataError, match="count zero"):
         replace(error, zeros_interval=ends)
 

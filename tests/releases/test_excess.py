@@ -19,7 +19,7 @@ from anonhist.releases import Excess
 from anonhist.releases.excess import _reach
 from anonhist.testing.cases import each_of
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 BUDGET = (Fraction(1, 80), Fraction(3, 80))
 
 
@@ -53,7 +53,7 @@ USERS = {
 
 @pytest.mark.slow
 @each_of("users", USERS)
-@each_of(("relation", "epsilon"), [(ADDED, "1"), (EXCHANGED, "0.05")])
+@each_of(("relation", "epsilon"), [(ADDED, "1"), (REPLACED, "0.05")])
 def test_intervals_hold_whatever_the_users_have(users: str, relation: NeighboringRelation, epsilon: str) -> None:
     items, runs, rng = Profile.from_prevalences(USERS[users]), 200, np.random.default_rng(len(users))
     truth = BoundedUsers(3, items)
@@ -124,12 +124,12 @@ def test_a_release_says_what_its_excess_spent() -> None:
     unit = PrivacyUnit.user(max_items=3)
     plain = FrobeniusMechanism(1, unit).release(Profile.from_counts([9, 4], unit=unit))
     found = excess(1, 2, 3)
-    promised = found.added_to(plain.guarantee)
+    promised = found.add_to(plain.guarantee)
     assert promised.epsilon == Fraction(21, 20)
     assert [spent for _, spent in promised.spending] == [1, *BUDGET]
     assert replace(plain, excess=found, guarantee=promised).excess == found
     narrower = replace(promised, unit=PrivacyUnit.user(max_items=2))
-    for guarantee in (plain.guarantee, narrower, replace(promised, relation=EXCHANGED)):
+    for guarantee in (plain.guarantee, narrower, replace(promised, relation=REPLACED)):
         with pytest.raises(UsageError, match="must say what the excess spent"):
             replace(plain, excess=found, guarantee=guarantee)
 

@@ -12,7 +12,7 @@ import pytest
 from anonhist.formats.reading import read_release
 from anonhist.formats.tables import csv_text
 from anonhist.formats.writing import write
-from anonhist.graphs.edge.mechanism import EdgeMechanism
+from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
 from anonhist.graphs.graph import Degrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.policy import SIMPLE
@@ -31,7 +31,7 @@ from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.properties.statement import Holds
 from anonhist.properties.support_size import support_size
 from anonhist.releases import Mechanism, Release
-from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.protocols import runs_fall_short
 from anonhist.report import Guessing, write_report
 from anonhist.report.wording import no_intervals
 from anonhist.testing.cases import each_of
@@ -41,7 +41,7 @@ EDGE = PrivacyUnit.edge()
 
 
 @pytest.fixture(scope="module")
-def released() -> Release:
+def short_release() -> Release:
     return replace(PartitionMechanism("1/2").release(DATA), simulations=4).with_error()
 
 
@@ -72,40 +72,40 @@ def test_runs_are_trusted_from_a_budget_per_cell_on(mechanism: Mechanism, *, is_
     assert (runs_fall_short(mechanism) == "") is is_trusted
 
 
-def test_numbers_say_why_they_have_no_interval(released: Release) -> None:
-    for number in (released.prevalence(1), released.k_plus(2)):
+def test_numbers_say_why_they_have_no_interval(short_release: Release) -> None:
+    for number in (short_release.prevalence(1), short_release.k_plus(2)):
         assert number.statement.holds is Holds.NONE
         assert "below an epsilon of 1.1 per cell" in str(number)
         assert "±" not in str(number)
         assert np.isnan(number.standard_error)
-    assert released.error.sorted_l1 is not None
-    assert "below an epsilon of 1.1 per cell" in no_intervals(released.error)
-    assert no_intervals(replace(released.error, runs_fall_short="")) == ""
+    assert short_release.error.sorted_l1 is not None
+    assert "below an epsilon of 1.1 per cell" in no_intervals(short_release.error)
+    assert no_intervals(replace(short_release.error, runs_fall_short="")) == ""
 
 
-def test_tables_and_figures_leave_intervals_out(released: Release) -> None:
-    for row in csv.DictReader(io.StringIO(csv_text(released))):
+def test_tables_and_figures_leave_intervals_out(short_release: Release) -> None:
+    for row in csv.DictReader(io.StringIO(csv_text(short_release))):
         for name in ("prevalence", "k_plus"):
             assert [row[f"{name}_{part}"] for part in ("standard_error", "low", "high")] == ["", "", ""]
-    guessing = Guessing.of(released)
+    guessing = Guessing.of(short_release)
     assert not guessing.is_known
     assert guessing.items_interval == (0.0, np.inf)
 
 
 @pytest.mark.slow
-def test_properties_and_curves_say_why(released: Release) -> None:
-    for estimate in (entropy(released), support_size(released)):
+def test_properties_and_curves_say_why(short_release: Release) -> None:
+    for estimate in (entropy(short_release), support_size(short_release)):
         assert estimate.statement.holds is Holds.NONE
         assert "below an epsilon of 1.1 per cell" in estimate.statement.reason
-    curve = rarefaction_curve(released, bootstraps=3)
+    curve = rarefaction_curve(short_release, bootstraps=3)
     assert "below an epsilon of 1.1 per cell" in curve.why_unknown
 
 
-def test_a_release_that_is_read_again_says_the_same(released: Release, tmp_path: Path) -> None:
-    write(released, tmp_path / "release.json")
+def test_a_release_that_is_read_again_says_the_same(short_release: Release, tmp_path: Path) -> None:
+    write(short_release, tmp_path / "release.json")
     again = read_release(tmp_path / "release.json")
-    assert str(again.k_plus(1)) == str(released.k_plus(1))
-    assert again.error.expected_range == released.error.expected_range
+    assert str(again.k_plus(1)) == str(short_release.k_plus(1))
+    assert again.error.expected_range == short_release.error.expected_range
 
 
 def test_statistics_of_degrees_say_why() -> None:
@@ -125,11 +125,11 @@ def test_a_public_number_of_nodes_is_exact_whatever_runs_are_worth() -> None:
 
 
 @pytest.mark.slow
-def test_pages_speak_of_no_interval_where_there_is_none(released: Release, tmp_path: Path) -> None:
+def test_pages_speak_of_no_interval_where_there_is_none(short_release: Release, tmp_path: Path) -> None:
     edges = EdgeMechanism(PartitionMechanism(2, EDGE), SIMPLE, public_nodes=60)
     degrees = edges.release(Degrees(DATA.with_unit(EDGE), SIMPLE))
-    curve = rarefaction_curve(released, bootstraps=3)
-    for name, shown in (("release", released), ("degrees", replace(degrees, simulations=4)), ("curve", curve)):
+    curve = rarefaction_curve(short_release, bootstraps=3)
+    for name, shown in (("release", short_release), ("degrees", replace(degrees, simulations=4)), ("curve", curve)):
         write_report(shown, tmp_path / f"{name}.html")
         page = (tmp_path / f"{name}.html").read_text().replace("&nbsp;", " ").replace("\u00a0", " ")
         assert "below an epsilon of 1.1 per cell" in page

@@ -19,7 +19,7 @@ from anonhist.formats.reading import read_release
 from anonhist.formats.writing import write
 from anonhist.graphs import EdgeMechanism
 from anonhist.graphs.kind import DEGREES
-from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.mechanisms import FrobeniusMechanism
 from anonhist.mechanisms.basis.setting import Setting
 from anonhist.privacy import PrivacyUnit
@@ -71,13 +71,15 @@ def test_no_mechanism_makes_two_kinds() -> None:
 def test_things_are_called_by_whom_a_kind_protects(kind: ReleaseKind, units: set[str]) -> None:
     assert kind.words.keys() == {name for name, unit in UNITS.items() if kind.protects(unit)} == units
     for unit, words in kind.words.items():
-        plural, item = ("2 nodes", "1 end of an edge") if unit in {"edge", "node"} else ("2 labels", "1 item")
-        assert (words.many_labels(2), words.many_items(1)) == (plural, item)
+        of_nodes, of_labels = ("2 nodes", "degree sum 1", "degree sum 0"), ("2 labels", "1 item", "0 items")
+        written = of_nodes if unit in {"edge", "node"} else of_labels
+        assert (words.many_labels(2), words.many_items(1), words.many_items(0)) == written
         assert words.many_labels(1) == f"1 {words.label}"
-        assert words.many_items(0) == f"0 {words.items}"
 
 
-WORDS = Words("word", "words", "week", "weeks", "age", "words of age {}", "words of age {} or more")
+WORDS = Words(
+    "word", "words", "{} week", "{} weeks", "weeks", "{} weeks", "age", "words of age {}", "words of age {} or more"
+)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from anonhist.privacy import PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.properties.statement import Holds
 from anonhist.releases import Mechanism, Release
-from anonhist.releases.mechanism import USUAL_RUNS
+from anonhist.releases.protocols import USUAL_RUNS
 from anonhist.testing.cases import each_of
 from anonhist.testing.progress import assert_moves
 from anonhist.testing.sources import SeededSource

@@ -15,7 +15,7 @@ from anonhist.profiles import Profile
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds
 from anonhist.releases import Release, ReleaseError
-from anonhist.releases.mechanism import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
+from anonhist.releases.protocols import LEAST_RUNS, USUAL_RUNS, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, generator_of
 from anonhist.sketches import HashedSketch
 from anonhist.testing.cases import each_of
@@ -164,13 +164,13 @@ class Watched:
         self.since += 1
         self.most = max(self.most, self.since)
 
-    def told(self, share: float) -> None:
+    def tell(self, share: float) -> None:
         self.since = 0
         self.shares.append(share)
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watched:
     from anonhist.mechanisms.frobenius.row_weights import RowWeights
     from anonhist.sketches.decoding.compound import Compound
 
@@ -188,15 +188,15 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["frobenius", "sketch"])
-def test_no_step_between_two_reports_is_longer_than_a_row_or_a_climb(watched: Watched, kind: str) -> None:
+def test_no_step_between_two_reports_is_longer_than_a_row_or_a_climb(watch: Watched, kind: str) -> None:
     made = WIDE.release(TWO, source=SeededSource(1)) if kind == "frobenius" else a_sketch().reconstruct()
     made = replace(made, simulations=2)
-    watched.since = watched.most = 0
-    made.with_error(progress=watched.told)
-    assert len(watched.shares) > 300
+    watch.since = watch.most = 0
+    made.with_error(progress=watch.tell)
+    assert len(watch.shares) > 300
     # Of hundreds of rows and climbs, three at most without a report: less than 1 % of the work.
-    assert watched.most <= 3
-    assert_moves(watched.shares, most=0.5)
+    assert watch.most <= 3
+    assert_moves(watch.shares, most=0.5)
 
 
 def test_runs_know_their_zeros_and_misfits() -> None:

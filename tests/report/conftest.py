@@ -34,7 +34,7 @@ from anonhist.properties.guessing.guessing_curve import guessing_curve
 from anonhist.properties.rarefaction import rarefaction_curve
 from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.error import METHOD, prevalences_at
-from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.whole_interval import whole_interval
 from anonhist.report import write_comparison, write_report
 from anonhist.testing.sources import SeededSource
@@ -95,7 +95,7 @@ def bands(
     }
 
 
-def made(
+def make_release_by_hand(
     profile: Profile, mechanism: CentralMechanism, *, delta: Fraction = Fraction(0), spread: float = 3.0
 ) -> Release:
     """Make a release without noise, its errors of k+ counts falling evenly from ``spread`` to none.
@@ -122,20 +122,20 @@ def made(
 
 
 RELEASES = {
-    "item": lambda: made(
+    "item": lambda: make_release_by_hand(
         Profile.from_counts(np.maximum(1, (900 / np.arange(1, 400) ** 0.9).astype(np.int64))), FrobeniusMechanism(1)
     ),
-    "user": lambda: made(
+    "user": lambda: make_release_by_hand(
         Profile([1, 2, 200_000], [11_884_632, 1_323_615, 2]),
         PartitionMechanism(2, PrivacyUnit.user(max_items=5), NeighboringRelation.SUBSTITUTE),
         delta=Fraction(3, 2**68),
     ),
-    "label": lambda: made(
+    "label": lambda: make_release_by_hand(
         Profile([1, 2, 5, 30], [4000, 30, 8, 150]), PrevalenceMechanism("0.5", PrivacyUnit.label(max_count=30))
     ),
-    "empty": lambda: made(Profile([], []), FrobeniusMechanism("0.5")),
-    "one count": lambda: made(Profile([1], [1]), FrobeniusMechanism(1)),
-    "largest": lambda: made(Profile([1, 2**63 - 2], [1, 1]), FrobeniusMechanism(1)),
+    "empty": lambda: make_release_by_hand(Profile([], []), FrobeniusMechanism("0.5")),
+    "one count": lambda: make_release_by_hand(Profile([1], [1]), FrobeniusMechanism(1)),
+    "largest": lambda: make_release_by_hand(Profile([1, 2**63 - 2], [1, 1]), FrobeniusMechanism(1)),
 }
 
 
@@ -144,7 +144,7 @@ def named_release(name: str) -> Release:
     return RELEASES[name]()
 
 
-def written(release: Release, command: str | None = COMMAND) -> str:
+def write_page(release: Release, command: str | None = COMMAND) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         write_report(release, path, command=command)
@@ -166,22 +166,22 @@ COMPARE_COMMAND = "anonhist compare 'a <b> & \"c\".csv' --epsilon 1 --report out
 
 
 @cache
-def comparison_named(name: str) -> Comparison:
+def get_comparison(name: str) -> Comparison:
     return COMPARISONS[name]()
 
 
 @cache
-def comparison_page_named(name: str) -> str:
+def get_comparison_page(name: str) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
-        write_comparison(comparison_named(name), path, command=COMPARE_COMMAND)
+        write_comparison(get_comparison(name), path, command=COMPARE_COMMAND)
         return path.read_text(encoding="utf-8")
 
 
 # Tests come in random order, and pytest keeps the values of one parameter at a time: these are kept here.
 @cache
 def named_page(name: str) -> str:
-    return written(named_release(name))
+    return write_page(named_release(name))
 
 
 # Of data and of a release, of each kind, and of no data.
@@ -195,7 +195,7 @@ CURVE_COMMAND = "anonhist curve hill 'a <b> & \"c\".csv' --report out.html"
 
 
 @cache
-def curve_page_named(name: str) -> str:
+def get_curve_page(name: str) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         write_report(CURVES[name](), path, command=CURVE_COMMAND)
@@ -229,12 +229,12 @@ def page_named() -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def make_release() -> Callable[..., Release]:
-    return made
+    return make_release_by_hand
 
 
 @pytest.fixture(scope="session")
 def page_of() -> ReportOf:
-    return written
+    return write_page
 
 
 @pytest.fixture(scope="session")
@@ -254,30 +254,30 @@ def comparison_name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def comparison(comparison_name: str) -> Comparison:
-    return comparison_named(comparison_name)
+    return get_comparison(comparison_name)
 
 
 @pytest.fixture
 def comparison_page(comparison_name: str) -> str:
-    return comparison_page_named(comparison_name)
+    return get_comparison_page(comparison_name)
 
 
 @pytest.fixture(scope="session")
 def compared() -> Callable[[str], Comparison]:
-    return comparison_named
+    return get_comparison
 
 
 @pytest.fixture(scope="session")
 def compared_page() -> Callable[[str], str]:
-    return comparison_page_named
+    return get_comparison_page
 
 
 @pytest.fixture(scope="session")
 def curve_page() -> Callable[[str], str]:
-    return curve_page_named
+    return get_curve_page
 
 
-def estimated(labels: tuple[str, ...], *, candidates: bool = False) -> FrequencyEstimate:
+def estimate_shares(labels: tuple[str, ...], *, candidates: bool = False) -> FrequencyEstimate:
     """Make an estimate of shares that fall like 1/rank, without chance."""
     ranks = np.arange(1, len(labels) + 1)
     raw = 0.3 / ranks - 0.005 * (ranks % 7 == 0)
@@ -303,8 +303,8 @@ def estimated(labels: tuple[str, ...], *, candidates: bool = False) -> Frequency
 
 # Many values, few candidates with names of all kinds, and one value.
 ESTIMATES: dict[str, Callable[[], FrequencyEstimate]] = {
-    "many": lambda: estimated(tuple(f"value {rank}" for rank in range(300))),
-    "candidates": lambda: estimated(
+    "many": lambda: estimate_shares(tuple(f"value {rank}" for rank in range(300))),
+    "candidates": lambda: estimate_shares(
         (
             "<script>alert(1)</script> & more that is so long that it must be cut somewhere",
             "猫",
@@ -314,13 +314,13 @@ ESTIMATES: dict[str, Callable[[], FrequencyEstimate]] = {
         ),
         candidates=True,
     ),
-    "one": lambda: estimated(("cat",), candidates=True),
+    "one": lambda: estimate_shares(("cat",), candidates=True),
 }
 LOCAL_COMMAND = "anonhist local estimate 'a <b> & \"c\".json' tally.json --report out.html"
 
 
 @cache
-def local_page_named(name: str) -> str:
+def get_local_page(name: str) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         write_report(ESTIMATES[name](), path, command=LOCAL_COMMAND)
@@ -329,7 +329,7 @@ def local_page_named(name: str) -> str:
 
 @pytest.fixture(scope="session")
 def local_page() -> Callable[[str], str]:
-    return local_page_named
+    return get_local_page
 
 
 @pytest.fixture(scope="session")
@@ -339,7 +339,7 @@ def local_estimate() -> Callable[[str], FrequencyEstimate]:
 
 @pytest.fixture(scope="session")
 def make_estimate() -> Callable[..., FrequencyEstimate]:
-    return estimated
+    return estimate_shares
 
 
 EDGE = PrivacyUnit.edge()
@@ -347,14 +347,14 @@ UNDIRECTED = EdgePolicy()
 LADDER = Profile.from_counts(np.maximum(1, (60 / np.arange(1, 121) ** 0.8).astype(np.int64)), unit=EDGE)
 
 
-def edges_released(profile: Profile, *, epsilon: int = 3, public_nodes: int | None = None) -> Release:
+def release_edges(profile: Profile, *, epsilon: int = 3, public_nodes: int | None = None) -> Release:
     """Release degrees with edge privacy, always with the same noise and the same errors."""
     mechanism = EdgeMechanism(PartitionMechanism(epsilon, EDGE), UNDIRECTED, public_nodes)
     drawn = mechanism.release(Degrees(profile, UNDIRECTED), source=SeededSource(7))
     return replace(drawn, simulations=4, reason="<script>alert('reason')</script> & so it was picked.")
 
 
-def nodes_released() -> Release:
+def release_nodes() -> Release:
     ends = np.minimum(np.random.default_rng(5).zipf(1.9, size=(240, 2)), 80)
     graph = as_graph([(int(u), int(v)) for u, v in ends], nodes=range(1, 81))
     how = BoundedDegrees(max_degree=6, method="cumulative")
@@ -365,40 +365,40 @@ def nodes_released() -> Release:
 
 # With edge privacy and node privacy, the number of nodes public or not, no data, and numbers beyond reason.
 DEGREES: dict[str, Callable[[], Release]] = {
-    "edge": lambda: edges_released(LADDER),
-    "public": lambda: edges_released(LADDER, public_nodes=150),
-    "node": nodes_released,
-    "empty": lambda: edges_released(Profile([], [], unit=EDGE), epsilon=12),
-    "one": lambda: edges_released(Profile([1], [2], unit=EDGE), epsilon=12),
-    "huge": lambda: edges_released(Profile([1, 2, 10**15, 2**61], [10**6, 10**3, 2, 1], unit=EDGE)),
+    "edge": lambda: release_edges(LADDER),
+    "public": lambda: release_edges(LADDER, public_nodes=150),
+    "node": release_nodes,
+    "empty": lambda: release_edges(Profile([], [], unit=EDGE), epsilon=12),
+    "one": lambda: release_edges(Profile([1], [2], unit=EDGE), epsilon=12),
+    "huge": lambda: release_edges(Profile([1, 2, 10**15, 2**61], [10**6, 10**3, 2, 1], unit=EDGE)),
 }
 DEGREES_COMMAND = "anonhist degrees 'a <b> & \"c\".txt' --unit edge --epsilon 1"
 
 
 @cache
-def degrees_named(name: str) -> Release:
+def get_degrees(name: str) -> Release:
     return DEGREES[name]()
 
 
 @cache
-def degrees_page_named(name: str) -> str:
+def get_degrees_page(name: str) -> str:
     """Return the page of a release, or with " and truth" after its name, that with the true degrees."""
     release_name, _, truth = name.partition(" and ")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         known = LADDER if truth else None
-        write_report(degrees_named(release_name), path, command=DEGREES_COMMAND, not_private_truth=known)
+        write_report(get_degrees(release_name), path, command=DEGREES_COMMAND, not_private_truth=known)
         return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
 def degrees_page() -> Callable[[str], str]:
-    return degrees_page_named
+    return get_degrees_page
 
 
 @pytest.fixture(scope="session")
 def released_degrees() -> Callable[[str], Release]:
-    return degrees_named
+    return get_degrees
 
 
 @pytest.fixture(scope="session")

@@ -57,14 +57,14 @@ def picture(page: Path, folder: Path, *flags: str) -> NDArray[np.float64]:
     return np.asarray(imread(folder / "seen.png"), dtype=np.float64)[:, :, :3]
 
 
-def measured(text: str) -> str:
+def add_measuring(text: str) -> str:
     """Return a page that measures itself, its policy against scripts taken away."""
     policy = re.compile(r'<meta http-equiv="Content-Security-Policy".*?>', flags=re.DOTALL)
     assert policy.search(text)
     return policy.sub("", text).replace("</body>", f"{MEASURE}</body>")
 
 
-def seen_by(page: Path, folder: Path) -> tuple[list[str], list[float]]:
+def measure_page(page: Path, folder: Path) -> tuple[list[str], list[float]]:
     """Return what sticks out of a narrow window, and how wide the drawings are."""
     seen = browse(page, folder, "--dump-dom", "--window-size=400,3000")
     title = re.search(r"<title>(.*?)</title>", seen)
@@ -74,7 +74,7 @@ def seen_by(page: Path, folder: Path) -> tuple[list[str], list[float]]:
 
 
 @pytest.fixture
-def opened(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
+def open_page(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
     def write(name: str) -> Path:
         path = tmp_path / "report.html"
         path.write_text(page_named(name), encoding="utf-8")
@@ -83,8 +83,8 @@ def opened(page_named: Callable[[str], str], tmp_path: Path) -> Callable[[str], 
     return write
 
 
-def test_the_browser_finds_all_there_is(opened: Callable[[str], Path], tmp_path: Path) -> None:
-    seen = browse(opened("label"), tmp_path, "--dump-dom")
+def test_the_browser_finds_all_there_is(open_page: Callable[[str], Path], tmp_path: Path) -> None:
+    seen = browse(open_page("label"), tmp_path, "--dump-dom")
     assert "<title>A private release by anonhist</title>" in seen
     assert (seen.count("<svg"), seen.count("<table"), seen.count("</figcaption>")) == (3, 3, 3)
     assert "<script" not in seen
@@ -93,10 +93,10 @@ def test_the_browser_finds_all_there_is(opened: Callable[[str], Path], tmp_path:
 
 
 @pytest.mark.parametrize("name", ["item", "user", "empty", "largest"])
-def test_nothing_sticks_out_of_a_narrow_window(opened: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    path = opened(name)
-    path.write_text(measured(path.read_text(encoding="utf-8")), encoding="utf-8")
-    wide, drawings = seen_by(path, tmp_path)
+def test_nothing_sticks_out_of_a_narrow_window(open_page: Callable[[str], Path], tmp_path: Path, name: str) -> None:
+    path = open_page(name)
+    path.write_text(add_measuring(path.read_text(encoding="utf-8")), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
     # Tables of numbers beyond reason are scrolled, each by itself; all others fit.
     assert [each for each in wide if name != "largest" or not each.startswith("<div><h3>")] == []
     assert len(drawings) == 3
@@ -108,8 +108,8 @@ def test_no_comparison_sticks_out_of_a_narrow_window(
     compared_page: Callable[[str], str], tmp_path: Path, name: str
 ) -> None:
     path = tmp_path / "compare.html"
-    path.write_text(measured(compared_page(name)), encoding="utf-8")
-    wide, drawings = seen_by(path, tmp_path)
+    path.write_text(add_measuring(compared_page(name)), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
     # Tables of many budgets are scrolled, each by itself.
     assert [each for each in wide if not each.startswith('<div class="compared"')] == []
     assert len(drawings) == 7
@@ -119,8 +119,8 @@ def test_no_comparison_sticks_out_of_a_narrow_window(
 @pytest.mark.parametrize("name", ["rarefaction", "guessing", "hill", "nothing"])
 def test_no_curve_sticks_out_of_a_narrow_window(curve_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "curve.html"
-    path.write_text(measured(curve_page(name)), encoding="utf-8")
-    wide, drawings = seen_by(path, tmp_path)
+    path.write_text(add_measuring(curve_page(name)), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
     # The table of a release, with its two parts of the error, is scrolled.
     assert [each for each in wide if not each.startswith('<div class="compared"')] == []
     assert len(drawings) == 1
@@ -130,8 +130,8 @@ def test_no_curve_sticks_out_of_a_narrow_window(curve_page: Callable[[str], str]
 @pytest.mark.parametrize("name", ["many", "candidates"])
 def test_no_estimate_sticks_out_of_a_narrow_window(local_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "estimate.html"
-    path.write_text(measured(local_page(name)), encoding="utf-8")
-    wide, drawings = seen_by(path, tmp_path)
+    path.write_text(add_measuring(local_page(name)), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
     # A table with long labels is scrolled.
     assert [each for each in wide if not each.startswith('<div class="compared"')] == []
     assert len(drawings) == 1
@@ -150,15 +150,15 @@ def test_a_comparison_is_drawn_light_and_dark(compared_page: Callable[[str], str
             assert (hue > 0.2).mean() > 0.0002
 
 
-def test_its_own_policy_stops_scripts(opened: Callable[[str], Path], tmp_path: Path) -> None:
-    path = opened("empty")
+def test_its_own_policy_stops_scripts(open_page: Callable[[str], Path], tmp_path: Path) -> None:
+    path = open_page("empty")
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
     assert "<title>A private release by anonhist</title>" in browse(path, tmp_path, "--dump-dom")
 
 
-def test_light_and_dark_are_drawn(opened: Callable[[str], Path], tmp_path: Path) -> None:
-    path, size = opened("item"), "--window-size=1000,1700"
+def test_light_and_dark_are_drawn(open_page: Callable[[str], Path], tmp_path: Path) -> None:
+    path, size = open_page("item"), "--window-size=1000,1700"
     light = picture(path, tmp_path, size)
     dark = picture(path, tmp_path, size, "--blink-settings=preferredColorScheme=0")
     assert light.shape == dark.shape == (1700, 1000, 3)
@@ -177,8 +177,8 @@ def test_light_and_dark_are_drawn(opened: Callable[[str], Path], tmp_path: Path)
 @pytest.mark.parametrize("name", ["node", "empty", "public", "edge and truth"])
 def test_no_degrees_stick_out_of_a_narrow_window(degrees_page: Callable[[str], str], tmp_path: Path, name: str) -> None:
     path = tmp_path / "degrees.html"
-    path.write_text(measured(degrees_page(name)), encoding="utf-8")
-    wide, drawings = seen_by(path, tmp_path)
+    path.write_text(add_measuring(degrees_page(name)), encoding="utf-8")
+    wide, drawings = measure_page(path, tmp_path)
     assert wide == []
     assert len(drawings) == 2
     assert min(drawings) > 300

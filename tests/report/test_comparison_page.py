@@ -27,7 +27,7 @@ TAKEN = (
 )
 
 
-def made(rows: list[tuple[str, str, float, float]], **other: Any) -> Comparison:
+def make_comparison(rows: list[tuple[str, str, float, float]], **other: Any) -> Comparison:
     """Make a comparison of one metric by hand: (mechanism, epsilon, mean, standard error) each."""
     from fractions import Fraction
 
@@ -87,7 +87,7 @@ def test_every_number_stands_in_its_table(comparison: Comparison, comparison_pag
 
 
 def test_cells_say_mean_error_and_whether_it_is_best() -> None:
-    found = made([("auto", "1", 15.26, 0.43), ("privhist", "1", 40.0, 2.0), ("privhist", "2", 3.0, 0.0)])
+    found = make_comparison([("auto", "1", 15.26, 0.43), ("privhist", "1", 40.0, 2.0), ("privhist", "2", 3.0, 0.0)])
     (one, two) = found.epsilons
     assert cell(found, "auto", one, "sorted_l1") == "15.26 ± 0.43 *"
     assert cell(found, "privhist", one, "sorted_l1") == "40.0 ± 2.0"
@@ -107,7 +107,7 @@ def test_notes_say_what_was_picked_taken_and_skipped() -> None:
     from fractions import Fraction
 
     half, two = Fraction(1, 2), Fraction(2)
-    found = made(
+    found = make_comparison(
         [("auto", "2", 1.0, 1.0)],
         picked=((half, "frobenius"), (two, "partition"), (Fraction(1), "frobenius")),
         taken=(("public_items", 50_000), ("public_cap", 9)),
@@ -118,7 +118,7 @@ def test_notes_say_what_was_picked_taken_and_skipped() -> None:
         TAKEN,
         "Skipped isotonic at epsilon 0.5, 2: It <i>does</i> not apply.",
     ]
-    assert notes(made([("privhist", "2", 1.0, 1.0)])) == []
+    assert notes(make_comparison([("privhist", "2", 1.0, 1.0)])) == []
 
 
 @pytest.mark.slow
@@ -221,13 +221,13 @@ def test_budgets_are_named_unless_they_would_run_together(compared: Callable[[st
 
 
 def test_a_mean_of_zero_stands_at_the_foot() -> None:
-    found = made([("auto", "1", 8.0, 1.0), ("privhist", "1", 0.0, 0.0), ("auto", "2", 0.0, 0.0)])
+    found = make_comparison([("auto", "1", 8.0, 1.0), ("privhist", "1", 0.0, 0.0), ("auto", "2", 0.0, 0.0)])
     (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
     assert axes.get_yticklabels()[0].get_text() == "0"
     foot = axes.get_yticks()[0]
     assert [list(line.get_ydata()) for line in axes.lines] == [[8.0, foot], [foot]]
     assert foot < 6.0
-    nothing = made([("auto", "1", 8.0, 1.0), ("auto", "2", 4.0, 1.0)])
+    nothing = make_comparison([("auto", "1", 8.0, 1.0), ("auto", "2", 4.0, 1.0)])
     (axes,) = comparison_figure(nothing, SORTED_L1, legend=False).axes
     assert "0" not in [label.get_text() for label in axes.get_yticklabels()]
 
@@ -244,7 +244,7 @@ def test_a_mean_of_zero_stands_at_the_foot() -> None:
     ],
 )
 def test_scales_are_marked_in_few_words(means: tuple[float, float], marks: list[str]) -> None:
-    found = made([("auto", "1", means[0], 0.0), ("auto", "2", means[1], 0.0)])
+    found = make_comparison([("auto", "1", means[0], 0.0), ("auto", "2", means[1], 0.0)])
     (axes,) = comparison_figure(found, SORTED_L1, legend=False).axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert set(marks) <= set(names)
@@ -252,7 +252,7 @@ def test_scales_are_marked_in_few_words(means: tuple[float, float], marks: list[
 
 
 def test_lines_are_told_apart_without_colour() -> None:
-    found = made([(name, at, 5.0, 1.0) for name in MECHANISM_NAMES for at in ("1", "2")])
+    found = make_comparison([(name, at, 5.0, 1.0) for name in MECHANISM_NAMES for at in ("1", "2")])
     (axes,) = comparison_figure(found, SORTED_L1, legend=True).axes
     # Auto and the first eight differ in each; of more, only the pair of mark and dashes does.
     first = axes.lines[:9]
@@ -260,7 +260,7 @@ def test_lines_are_told_apart_without_colour() -> None:
     assert len({(line.get_linestyle(), str(line._unscaled_dash_pattern)) for line in first}) == len(first)
     assert len({line.get_color() for line in first}) == len(first)
     # The same look, whoever else is drawn.
-    (alone,) = comparison_figure(made([("isotonic", "1", 5.0, 1.0)]), SORTED_L1, legend=False).axes
+    (alone,) = comparison_figure(make_comparison([("isotonic", "1", 5.0, 1.0)]), SORTED_L1, legend=False).axes
     (one,) = alone.lines
     other = axes.lines[MECHANISM_NAMES.index("isotonic")]
     assert (one.get_marker(), one.get_color()) == (other.get_marker(), other.get_color())
@@ -274,7 +274,7 @@ def test_lines_are_told_apart_without_colour() -> None:
 def test_more_mechanisms_than_marks_are_told_apart(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     names = (*MECHANISM_NAMES, *(f"new-{number}" for number in range(many)))[:many]
     monkeypatch.setattr(comparison_figures, "MECHANISM_NAMES", names)
-    found = made([(name, at, 5.0, 1.0) for name in names for at in ("1", "2")])
+    found = make_comparison([(name, at, 5.0, 1.0) for name in names for at in ("1", "2")])
     (axes,) = comparison_figure(found, SORTED_L1, legend=True).axes
     looks = {(line.get_marker(), line.get_linestyle(), str(line._unscaled_dash_pattern)) for line in axes.lines}
     assert len(looks) == many
@@ -292,8 +292,8 @@ def test_every_colour_of_a_line_has_a_dark_one(compared_page: Callable[[str], st
 
 
 def test_heights_leave_room_for_the_names() -> None:
-    many = made([(name, "1", 5.0, 1.0) for name in MECHANISM_NAMES])
-    few = made([("auto", "1", 5.0, 1.0)])
+    many = make_comparison([(name, "1", 5.0, 1.0) for name in MECHANISM_NAMES])
+    few = make_comparison([("auto", "1", 5.0, 1.0)])
     heights = [comparison_figure(each, SORTED_L1, legend=True).get_figheight() for each in (few, many)]
     assert heights[0] < heights[1]
     assert math.isclose(comparison_figure(many, SORTED_L1, legend=False).get_figheight(), 3.3)

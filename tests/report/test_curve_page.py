@@ -67,7 +67,7 @@ def _table(page: str) -> list[list[str]]:
 
 
 @pytest.fixture
-def released(make_release: Callable[..., Release]) -> Release:
+def trees_release(make_release: Callable[..., Release]) -> Release:
     return make_release(TREES, FrobeniusMechanism("0.1"))
 
 
@@ -81,11 +81,13 @@ def test_what_is_not_private_is_called_so_before_any_number(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(released: Release, tmp_path: Path) -> None:
-    curve = rarefaction_curve(released, points=12, rng=_rng(), bootstraps=5)
+def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(
+    trees_release: Release, tmp_path: Path
+) -> None:
+    curve = rarefaction_curve(trees_release, points=12, rng=_rng(), bootstraps=5)
     page = _page(curve, tmp_path)
     assert 'class="warning"' not in page
-    assert f'<p class="promise">{escape(str(released.guarantee))}</p>' in page
+    assert f'<p class="promise">{escape(str(trees_release.guarantee))}</p>' in page
     assert "Anyone with several items" in page
     (sampling, noise) = (errors for _, errors in curve.parts)
     for row, at in zip(_table(page), shown_points(curve), strict=True):
@@ -93,7 +95,7 @@ def test_of_a_release_the_page_tells_the_promise_and_the_parts_of_the_error(rele
             assert float(cell.replace(",", "")) == pytest.approx(errors[at], rel=0.06, abs=1e-9)
     worst = int(np.argmax(curve.standard_error))
     assert f"largest at {x_text(curve, worst)} draws: " in page
-    assert dict(facts(curve))["Promise"] == str(released.guarantee)
+    assert dict(facts(curve))["Promise"] == str(trees_release.guarantee)
 
 
 @pytest.mark.slow

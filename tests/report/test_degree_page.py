@@ -37,7 +37,7 @@ def test_it_speaks_of_nodes_and_edges(degrees_page: PageOf, name: str) -> None:
     said = words(degrees_page(name))
     assert not re.search(r"\b(labels?|items?|counts)\b", said), said
     assert "nodes with an edge" in said
-    assert "ends of edges" in said
+    assert "expected ℓ1 error" in said
 
 
 @pytest.mark.slow

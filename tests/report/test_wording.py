@@ -29,7 +29,7 @@ def guarantee(epsilon: Fraction, *, relation: NeighboringRelation = ADD, delta: 
         (guarantee(Fraction(1)), ["one item been added to the data or removed", "exp(1) (about 2.72) times"]),
         (
             guarantee(Fraction(1, 2), relation=SUBSTITUTE),
-            ["exchanged for another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
+            ["replaced by another", "exp(0.5) (about 1.649) times", "strong", "62.3 %"],
         ),
         (
             guarantee(Fraction(2), delta=Fraction(1, 2**60)),
@@ -128,7 +128,7 @@ def test_releases_that_are_mostly_noise_are_said_to_be() -> None:
     assert re.fullmatch(r", 0\.\d+ % of the items", share_of_items(data))
 
 
-def test_a_share_is_one_of_the_ends_of_edges() -> None:
+def test_a_share_is_one_of_the_degree_sum() -> None:
     graph = Profile([1, 2], [40, 30], unit=PrivacyUnit.edge())
     released = FrobeniusMechanism(4, PrivacyUnit.edge()).release(graph, source=SeededSource(7))
-    assert "of the ends of edges" in share_of_items(released)
+    assert "of the degree sum" in share_of_items(released)

@@ -19,7 +19,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "CHUNK", 2)
 
 
-def listed(labels: Iterable[str], counts: Any = None) -> list[tuple[list[str], list[int] | None]]:
+def list_chunks(labels: Iterable[str], counts: Any = None) -> list[tuple[list[str], list[int] | None]]:
     return [
         (list(chunk), None if numbers is None else numbers.tolist()) for chunk, numbers in label_chunks(labels, counts)
     ]
@@ -35,7 +35,7 @@ def test_labels_and_counts_of_every_kind_are_gone_through_in_step(kind: Any, num
     counts = None if numbers is None else numbers([5, 4, 3, 2, 1])
     in_step: list[list[int] | None] = [None] * 3 if numbers is None else [[5, 4], [3, 2], [1]]
     expected = list(zip([["a", "b"], ["c", "d"], ["e"]], in_step, strict=True))
-    assert listed(kind(LABELS), counts) == expected
+    assert list_chunks(kind(LABELS), counts) == expected
 
 
 def test_chunks_of_an_array_are_arrays_themselves() -> None:
@@ -51,7 +51,7 @@ def test_chunks_of_an_array_are_arrays_themselves() -> None:
 @each_of("counts", [[], [1] * 3, [1] * 4, [1] * 6, [1] * 9])
 def test_another_number_of_counts_is_refused(labels: Any, numbers: Any, counts: list[int]) -> None:
     with pytest.raises(DataError, match="one count for each label"):
-        listed(labels(LABELS), numbers(counts))
+        list_chunks(labels(LABELS), numbers(counts))
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -63,7 +63,7 @@ def test_lengths_that_are_known_are_compared_before_anything_is_counted() -> Non
 @pytest.mark.usefixtures("small_chunks")
 def test_counts_that_go_on_after_full_chunks_are_refused() -> None:
     with pytest.raises(DataError, match="one count for each label"):
-        listed(LABELS[:4], iter([1] * 5))
+        list_chunks(LABELS[:4], iter([1] * 5))
 
 
 def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:
@@ -84,19 +84,19 @@ def test_only_as_much_of_a_stream_is_read_as_is_counted() -> None:
 @each_of("labels", ["apple", b"apple", 7, None])
 def test_a_single_label_is_refused(labels: object) -> None:
     with pytest.raises(UsageError, match="put a single label into a list"):
-        listed(labels)  # type: ignore[arg-type]
+        list_chunks(labels)  # type: ignore[arg-type]
 
 
 def test_a_mapping_is_counted_only_with_its_values() -> None:
     found = {"a": 5, "b": 4}
-    assert listed(found, found.values()) == [(["a", "b"], [5, 4])]
+    assert list_chunks(found, found.values()) == [(["a", "b"], [5, 4])]
     with pytest.raises(UsageError, match="values as counts of their own"):
-        listed(found)
+        list_chunks(found)
 
 
 def test_a_single_count_is_refused() -> None:
     with pytest.raises(UsageError, match="counts must be a list"):
-        listed(["a"], 7)
+        list_chunks(["a"], 7)
 
 
 @each_of(

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from anonhist.profiles import Profile
 from anonhist.sketches import HashedSketch
 from anonhist.sketches.counter_bands import counter_bands
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.names import default_decoder
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.sketches.sketch_mechanism import SketchMechanism
 from anonhist.testing.cases import each_of
@@ -37,18 +37,18 @@ def noise(*parts: str, shape: str = "1") -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(gamma), Fraction(shape)) for gamma in parts])
 
 
-def counters(counts: Counts, setting: CounterSetting, rng: np.random.Generator) -> Observed:
+def counters(counts: Counts, setting: CounterSetting, rng: np.random.Generator) -> Counters:
     values = counts.copy()
     if setting.is_hashed:
         values = np.zeros(2 * counts.size, dtype=np.int64)
         np.add.at(values, rng.integers(values.size, size=counts.size), counts)
-    return Observed.of(values + setting.noise.simulate(values.size, rng=rng))
+    return Counters.of(values + setting.noise.simulate(values.size, rng=rng))
 
 
-def poor_decoding(observed: Observed) -> Prevalences:
+def poor_decoding(observed: Counters) -> Prevalences:
     """Read each value as a count, noise and all: it may decide where to look, and must decide nothing else."""
     values = np.maximum(observed.values, 0)
-    seen = Observed.sum_of(values, observed.numbers)
+    seen = Counters.sum_of(values, observed.numbers)
     return Prevalences(seen.values, seen.numbers.astype(np.float64))
 
 
@@ -74,7 +74,7 @@ def test_intervals_hold_for_counts_of_any_shape(shape: str) -> None:
 def check_one_alone(far: int, shift: int, *, is_hashed: bool) -> None:
     """Check intervals where noise has moved the counter of the only label that is not small."""
     setting = CounterSetting(noise("1/2"), is_hashed=is_hashed)
-    observed = Observed.of(np.append(np.zeros(1_999, dtype=np.int64), far + shift))
+    observed = Counters.of(np.append(np.zeros(1_999, dtype=np.int64), far + shift))
     bands = counter_bands(observed, setting, poor_decoding(observed), labels=1.0)
     for band, at in ((bands[0], [1, far - 9, far]), (bands[1], [far])):
         low, high = band.at(at)
@@ -94,7 +94,7 @@ def test_counters_that_are_all_full_may_hold_any_number_of_labels() -> None:
     setting = CounterSetting(noise("4"), is_hashed=True)
     # 3.8 labels a counter: hardly any has none.
     held = np.bincount(rng.integers(1_000, size=3_800), minlength=1_000)
-    observed = Observed.of(held + setting.noise.simulate(held.size, rng=rng))
+    observed = Counters.of(held + setting.noise.simulate(held.size, rng=rng))
     reaching, _ = counter_bands(observed, setting, default_decoder(setting).decode(observed, setting), labels=1.0)
     low, high = reaching.at([1])
     assert low[0] <= 3_800 <= high[0]
@@ -138,7 +138,7 @@ def test_intervals_are_not_wide_for_nothing(*, is_hashed: bool) -> None:
 
 def test_labels_that_stand_for_others_are_scaled_and_less_sure() -> None:
     setting = CounterSetting(noise("50"), is_hashed=False)
-    observed = Observed.of(np.repeat([0, 3], 1000))
+    observed = Counters.of(np.repeat([0, 3], 1000))
     decoded = Prevalences(np.array([0, 3]), np.array([1000.0, 1000.0]))
     (low,), (high,) = counter_bands(observed, setting, decoded, labels=4.0)[0].at([3])
     # A quarter of 8,000 listed labels was drawn: 4000 ± 2.24·√(4·3·1000·(1 − 1/2)).
@@ -178,6 +178,6 @@ def test_counters_far_out_bound_what_is_there() -> None:
 
 
 def test_no_counters_hold_no_labels() -> None:
-    nothing = Observed(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    nothing = Counters(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     for band in counter_bands(nothing, CounterSetting(noise("1"), is_hashed=True), Prevalences.none(), labels=1.0):
         assert band.at([1, 2])[1].tolist() == [0, 0]

@@ -11,9 +11,9 @@ import pytest
 from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
 from anonhist.profiles import Profile
 from anonhist.sketches import DomainSketch, Isotonic, ThreeTap
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.sketches.sketch_mechanism import SketchMechanism, noisy
 from anonhist.testing.sources import SeededSource
@@ -30,7 +30,7 @@ class Plain:
     name: ClassVar[str] = "plain"
     parameters: ClassVar[Mapping[str, str | int]] = {}
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         del setting
         return Prevalences(observed.values, observed.numbers.astype(np.float64))
 
@@ -39,7 +39,7 @@ class Plain:
 class Moved(Plain):
     """Reads simulations one count higher."""
 
-    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         del rng
         return Prevalences(observed.values + 1, self.decode(observed, setting).numbers)
 
@@ -122,7 +122,7 @@ def test_huge_counts_meet_without_wrapping_around() -> None:
 def test_simulations_are_read_as_the_decoder_rereads() -> None:
     profile = Profile([4], [10], unit=USER)
     mechanism = _mechanism(domain_size=1000, decoder=Moved())
-    assert mechanism.read(Observed(np.array([0, 4]), np.array([990, 10]))) == profile
+    assert mechanism.read(Counters(np.array([0, 4]), np.array([990, 10]))) == profile
     (run,) = _runs(mechanism, profile, 1)
     assert run == Profile([1, 5], [990, 10], unit=USER)
 
@@ -130,7 +130,7 @@ def test_simulations_are_read_as_the_decoder_rereads() -> None:
 @pytest.mark.parametrize(("places", "number"), [(30_000, 3), (2, 50_000)])
 def test_noise_is_added_to_every_counter(places: int, number: int) -> None:
     distribution = NoiseDistribution.of([(Fraction(1), Fraction(1)), (Fraction(1, 2), Fraction(1, 3))])
-    public = Observed(1000 * np.arange(places), np.full(places, number))
+    public = Counters(1000 * np.arange(places), np.full(places, number))
     found = noisy(public, distribution, rng=np.random.default_rng(7))
     assert found.size == public.size
     reach = 4

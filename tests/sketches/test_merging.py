@@ -21,7 +21,7 @@ from anonhist.testing.strategies import repeatable
 EPSILONS = ("1/3", "0.5", "2", "7")
 
 
-def made(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShare | None = None) -> Sketch:
+def make_sketch(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShare | None = None) -> Sketch:
     settings: dict[str, Any] = {"epsilon": epsilon, "noise_share": share, "source": SeededSource(seed)}
     sketch: Sketch
     if kind == "hashed":
@@ -42,7 +42,7 @@ def made(kind: str, epsilon: str, labels: list[str], seed: int, share: NoiseShar
 def test_the_order_of_merging_does_not_matter_bit_for_bit(
     kind: str, settings: list[tuple[str, list[str]]], order: Any
 ) -> None:
-    sketches = [made(kind, *each, seed) for seed, each in enumerate(settings)]
+    sketches = [make_sketch(kind, *each, seed) for seed, each in enumerate(settings)]
     from_the_left = reduce(add, sketches)
     shuffled = sketches.copy()
     order.shuffle(shuffled)
@@ -58,7 +58,7 @@ def test_the_order_of_merging_does_not_matter_bit_for_bit(
 
 
 def test_counters_and_noise_add_up() -> None:
-    one, other = made("hashed", "1", ["a", "b"], 1), made("hashed", "2", ["c"], 2)
+    one, other = make_sketch("hashed", "1", ["a", "b"], 1), make_sketch("hashed", "2", ["c"], 2)
     total = one + other
     assert type(total) is HashedSketch
     assert total.counters.tolist() == (one.counters + other.counters).tolist()
@@ -68,7 +68,7 @@ def test_counters_and_noise_add_up() -> None:
 
 
 def test_merging_in_place_changes_one_and_not_the_other() -> None:
-    one, other = made("listed", "1", ["a", "b"], 1), made("listed", "2", ["c"], 2)
+    one, other = make_sketch("listed", "1", ["a", "b"], 1), make_sketch("listed", "2", ["c"], 2)
     total, others_counters = one + other, other.counters.copy()
     one.merge(other)
     assert one == total
@@ -78,7 +78,7 @@ def test_merging_in_place_changes_one_and_not_the_other() -> None:
 
 
 def test_what_has_noise_in_common_is_refused() -> None:
-    one, other, third = (made("hashed", "1", [], seed) for seed in range(3))
+    one, other, third = (make_sketch("hashed", "1", [], seed) for seed in range(3))
     total = one + other
     for first, second in ((one, one), (total, one), (one, total), (total, other + third)):
         before = first.counters.copy()
@@ -109,7 +109,7 @@ OTHERS: dict[str, tuple[Callable[[], Sketch], str]] = {
 @each_of("name", OTHERS)
 def test_what_does_not_belong_together_is_refused(name: str) -> None:
     make, message = OTHERS[name]
-    one, other = made("hashed", "1", [], 1), make()
+    one, other = make_sketch("hashed", "1", [], 1), make()
     for first, second in ((one, other), (other, one)):
         with pytest.raises(UsageError, match=message):
             _ = first + second
@@ -117,21 +117,21 @@ def test_what_does_not_belong_together_is_refused(name: str) -> None:
 
 def test_domains_must_have_their_labels_in_one_order() -> None:
     with pytest.raises(UsageError, match="one domain"):
-        _ = made("listed", "1", [], 1) + DomainSketch(alphabet=["b", "a", "c"], epsilon=1)
+        _ = make_sketch("listed", "1", [], 1) + DomainSketch(alphabet=["b", "a", "c"], epsilon=1)
 
 
 def test_only_a_sketch_can_be_added() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
-        _ = made("hashed", "1", [], 1) + 3  # type: ignore[operator]
+        _ = make_sketch("hashed", "1", [], 1) + 3  # type: ignore[operator]
     with pytest.raises(UsageError, match="Only sketches"):
-        made("hashed", "1", [], 1).merge("sketch")  # type: ignore[arg-type]
+        make_sketch("hashed", "1", [], 1).merge("sketch")  # type: ignore[arg-type]
 
 
 def test_shares_of_one_session_that_differ_are_refused() -> None:
-    one = made("hashed", "1", [], 1, NoiseShare(honest=2, session="s"))
+    one = make_sketch("hashed", "1", [], 1, NoiseShare(honest=2, session="s"))
     for other in (
-        made("hashed", "2", [], 2, NoiseShare(honest=2, session="s")),
-        made("hashed", "1", [], 2, NoiseShare(honest=3, session="s")),
+        make_sketch("hashed", "2", [], 2, NoiseShare(honest=2, session="s")),
+        make_sketch("hashed", "1", [], 2, NoiseShare(honest=3, session="s")),
     ):
         with pytest.raises(DataError, match="one epsilon, one number of honest parties and one adversary"):
             one.merge(other)
@@ -141,7 +141,7 @@ def test_shares_of_one_session_that_differ_are_refused() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_sum_beyond_the_range_is_refused(sign: int) -> None:
     """Also where it wraps around: 2^62 + 2^62."""
-    parts = [made("hashed", "1", [], seed) for seed in (1, 2)]
+    parts = [make_sketch("hashed", "1", [], seed) for seed in (1, 2)]
     one, other = (
         Sketch.from_parts(
             part.addresses, unit=part.unit, relation=part.relation, noise=part.noise, counters=np.full(5, sign * 2**62)

@@ -86,7 +86,7 @@ def test_no_parts_are_no_noise() -> None:
 
 
 @pytest.mark.parametrize("name", ["whole", "five", "share"])
-def test_simulated_noise_follows_the_law(name: str) -> None:
+def test_simulated_noise_follows_the_distribution(name: str) -> None:
     """Each assertion fails by chance with probability at most 10^−9; the seed is fixed."""
     distribution = NoiseDistribution.of(DISTRIBUTIONS[name])
     masses = np.append(distribution.pmf(120), 0.0)

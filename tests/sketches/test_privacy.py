@@ -68,7 +68,7 @@ def assert_promised(loss: float, epsilon: Fraction) -> None:
 
 
 def neighbours(data: list[Counts], unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tuple[Counts, Counts]]:
-    """All pairs between which one unit's items are added, or exchanged for those of another unit."""
+    """All pairs between which one unit's items are added, or replaced by those of another unit."""
     size = len(data[0])
     owned = [items for items in product(range(unit.bound + 1), repeat=size) if 0 < sum(items) <= unit.bound]
     before = owned if relation is SUBSTITUTE else [(0,) * size]
@@ -78,7 +78,7 @@ def neighbours(data: list[Counts], unit: PrivacyUnit, relation: NeighboringRelat
             yield one, other
 
 
-def counted(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, epsilon: str) -> Sketch:
+def sketch_of_counts(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, epsilon: str) -> Sketch:
     labels = ["a", "b", "c"][: len(counts)]
     sketch = DomainSketch(alphabet=labels, epsilon=epsilon, unit=unit, relation=relation)
     sketch.update([label for label, often in zip(labels, counts, strict=True) for _ in range(often)])
@@ -87,9 +87,9 @@ def counted(counts: Counts, unit: PrivacyUnit, relation: NeighboringRelation, ep
 
 CASES = {
     "item added": (ITEM, ADD, 3, 1, 1),
-    "item exchanged": (ITEM, SUBSTITUTE, 2, 2, 2),
+    "item replaced": (ITEM, SUBSTITUTE, 2, 2, 2),
     "user added": (USER, ADD, 2, 2, 2),
-    "user exchanged": (USER, SUBSTITUTE, 2, 2, 4),
+    "user replaced": (USER, SUBSTITUTE, 2, 2, 4),
 }
 
 
@@ -100,11 +100,11 @@ def check_one_sketch(name: str) -> None:
 
     def distribution(counts: Counts) -> Distribution:
         return distribution_of(
-            lambda: tuple(counted(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach
+            lambda: tuple(sketch_of_counts(counts, unit, relation, "1.5").counters.tolist()), draws=size, reach=reach
         )
 
     loss = largest_loss({counts: distribution(counts) for counts in data}, neighbours(data, unit, relation))
-    assert_promised(loss, counted(data[0], unit, relation, "1.5").guarantee.epsilon)
+    assert_promised(loss, sketch_of_counts(data[0], unit, relation, "1.5").guarantee.epsilon)
 
 
 @pytest.mark.slow
@@ -115,10 +115,10 @@ def test_one_sketch_loses_exactly_epsilon(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "factor"), [("item added", 2), ("user added", 2), ("item exchanged", 2), ("item added", Fraction(1, 2))]
+    ("name", "factor"), [("item added", 2), ("user added", 2), ("item replaced", 2), ("item added", Fraction(1, 2))]
 )
 def test_a_wrong_scale_is_noticed(name: str, factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half the noise; no division by a user's items, or by the two steps of an exchange; and twice the noise."""
+    """Half the noise; no division by a user's items, or by the two steps of replacing; and twice the noise."""
     right = module.rate_of
     monkeypatch.setattr(module, "rate_of", lambda *arguments: right(*arguments) * factor)
     # The guarantee is read off the noise, so what is promised has to be said apart.
@@ -131,7 +131,7 @@ def both_views(unit: PrivacyUnit, one: Counts, other: Counts) -> Distribution:
     """Distribution of what is seen where one sketch is seen by itself and then merged with another."""
 
     def run() -> Any:
-        first, second = counted(one, unit, ADD, "0.5"), counted(other, unit, ADD, "2")
+        first, second = sketch_of_counts(one, unit, ADD, "0.5"), sketch_of_counts(other, unit, ADD, "2")
         seen = first.counters.tolist()
         first.merge(second)
         return *seen, *first.counters.tolist()
@@ -147,7 +147,7 @@ def test_two_sketches_one_of_them_seen_before_they_are_merged(unit: PrivacyUnit)
     data = [(zero, zero), ((1, 0), zero), (zero, (0, 1)), ((1, 0), (0, 1)), ((1, 0), (1, 0))]
     distributions = {pair: both_views(unit, *pair) for pair in (data[:3] if unit.kind == "item" else data)}
     pairs = ((data[0], pair) for pair in distributions)
-    merged = counted(zero, unit, ADD, "0.5") + counted(zero, unit, ADD, "2")
+    merged = sketch_of_counts(zero, unit, ADD, "0.5") + sketch_of_counts(zero, unit, ADD, "2")
     assert_promised(largest_loss(distributions, pairs), merged.guarantee.epsilon)
     assert merged.guarantee.epsilon == (2 if unit.kind == "item" else Fraction(5, 2))
 
@@ -281,7 +281,7 @@ def test_clipping_loses_no_more() -> None:
 
 def test_two_looks_show_what_was_counted_between_them() -> None:
     """What the documentation says is not promised is not."""
-    sketch = counted((0, 0, 0), ITEM, ADD, "0.1")
+    sketch = sketch_of_counts((0, 0, 0), ITEM, ADD, "0.1")
     before = sketch.counters.copy()
     sketch.update(["b", "c", "c"])
     assert (sketch.counters - before).tolist() == [0, 1, 2]

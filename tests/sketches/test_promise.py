@@ -128,21 +128,21 @@ def test_nothing_is_read_before_all_shares_are_there() -> None:
 
 
 def test_what_is_said_of_users_belongs_to_users_and_to_all_that_is_merged() -> None:
-    def made(unit: PrivacyUnit, users_in: UsersIn) -> HashedSketch:
+    def make_sketch(unit: PrivacyUnit, users_in: UsersIn) -> HashedSketch:
         return HashedSketch(buckets=4, epsilon=1, key=b"k", unit=unit, users_in=users_in)
 
     with pytest.raises(UsageError, match="users_in belongs to a sketch that protects users"):
-        made(ITEM, UsersIn.ONE_SKETCH)
+        make_sketch(ITEM, UsersIn.ONE_SKETCH)
     with pytest.raises(UsageError, match=r"users_in must be UsersIn\.EVERY_SKETCH or"):
-        made(USER, "one-sketch")  # type: ignore[arg-type]
-    one, every = made(USER, UsersIn.ONE_SKETCH), made(USER, UsersIn.EVERY_SKETCH)
+        make_sketch(USER, "one-sketch")  # type: ignore[arg-type]
+    one, every = make_sketch(USER, UsersIn.ONE_SKETCH), make_sketch(USER, UsersIn.EVERY_SKETCH)
     with pytest.raises(UsageError, match="say the same of where a user may be"):
         one.merge(every)
-    merged = one + made(USER, UsersIn.ONE_SKETCH)
+    merged = one + make_sketch(USER, UsersIn.ONE_SKETCH)
     assert (merged.users_in, merged.guarantee.epsilon) == (UsersIn.ONE_SKETCH, 1)
     assert pickle.loads(pickle.dumps(merged)) == merged  # noqa: S301 - pickled a moment ago
     with pytest.raises(UsageError, match="bounds the items of a user in this one"):
-        made(PrivacyUnit.user(max_items=5, sketches=2), UsersIn.EVERY_SKETCH)
+        make_sketch(PrivacyUnit.user(max_items=5, sketches=2), UsersIn.EVERY_SKETCH)
 
 
 def test_parts_that_do_not_belong_together_are_refused() -> None:

@@ -38,10 +38,10 @@ def test_more_labels_than_buckets_are_not_recommended_and_nor_is_what_errs_too_m
 ) -> None:
     errors = dict(zip(LOADS, (0.10, 0.10, 0.21, 0.19, 0.17, 0.16, 0.16), strict=True))
 
-    def made(labels: int, load: Fraction, _: NoiseDistribution) -> BucketRow:
+    def make_row(labels: int, load: Fraction, _: NoiseDistribution) -> BucketRow:
         return BucketRow(round(labels / load), float(load), 8, 0.1, errors[load], 0.01)
 
-    monkeypatch.setattr(recommendation, "_row", made)
+    monkeypatch.setattr(recommendation, "_row", make_row)
     # A label or more a bucket err least, and 0.21 is more than a quarter above 0.16.
     assert recommend_buckets(labels=100, epsilon=1).best == 200
     # Where there is no room for more buckets, the fewest of those that err little are taken.

@@ -17,19 +17,23 @@ from anonhist.testing.sources import SeededSource
 LABELS = [f"label {number}" for number in range(40)]
 
 
-def _hashed(**given: Any) -> HashedSketch:
+def _hashed_sketch(**given: Any) -> HashedSketch:
     return HashedSketch(**{"buckets": 30, "epsilon": 2, "key": b"k", "source": SeededSource(7), **given})
 
 
-def _listed(**given: Any) -> DomainSketch:
+def _domain_sketch(**given: Any) -> DomainSketch:
     return DomainSketch(**{"alphabet": LABELS, "epsilon": 2, "source": SeededSource(7), **given})
 
 
 @pytest.mark.parametrize(
     ("sketch", "default", "told"),
     [
-        (_hashed(), Decompounding(), "Labels that share counters were told apart by the distribution of their sums"),
-        (_listed(), EmpiricalBayes(), "Each counter is one label's"),
+        (
+            _hashed_sketch(),
+            Decompounding(),
+            "Labels that share counters were told apart by the distribution of their sums",
+        ),
+        (_domain_sketch(), EmpiricalBayes(), "Each counter is one label's"),
     ],
 )
 def test_each_kind_of_sketch_has_its_default_decoder(sketch: Sketch, default: object, told: str) -> None:
@@ -43,7 +47,7 @@ def test_each_kind_of_sketch_has_its_default_decoder(sketch: Sketch, default: ob
 
 
 def test_a_decoder_is_given_or_named() -> None:
-    sketch = _hashed()
+    sketch = _hashed_sketch()
     one, other = sketch.reconstruct("wu-pagh"), sketch.reconstruct(WuPagh(norm="1"))
     assert [each.mechanism.parameters["norm"] for each in (one, other)] == ["2", "1"]
     # Read label by label, though labels share buckets; by no default.
@@ -56,8 +60,8 @@ def test_a_decoder_is_given_or_named() -> None:
 
 def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from() -> None:
     unit = PrivacyUnit.user(max_items=3)
-    sketch = _listed(sampling_rate="1/2", unit=unit)
-    sketch.merge(_listed(sampling_rate="1/2", unit=unit, source=None))
+    sketch = _domain_sketch(sampling_rate="1/2", unit=unit)
+    sketch.merge(_domain_sketch(sampling_rate="1/2", unit=unit, source=None))
     release = sketch.reconstruct("three-tap")
     mechanism = release.mechanism
     assert isinstance(mechanism, SketchMechanism)
@@ -66,22 +70,22 @@ def test_a_release_promises_what_its_sketch_does_and_knows_what_it_was_read_from
     assert (mechanism.counters, mechanism.domain_size) == (sketch.addresses.size, 40)
     assert mechanism.sampling_rate == sketch.addresses.sampling_rate
     assert mechanism.setting.noise == sketch.noise_distribution
-    hashed = _hashed().reconstruct("three-tap").mechanism
+    hashed = _hashed_sketch().reconstruct("three-tap").mechanism
     assert isinstance(hashed, SketchMechanism)
     assert (hashed.counters, hashed.domain_size, hashed.setting.is_hashed) == (30, None, True)
 
 
 def test_what_cannot_be_read_is_refused() -> None:
-    clipped = _hashed()
+    clipped = _hashed_sketch()
     clipped.clip(5)
     with pytest.raises(UsageError, match="cannot be read before it is unfolded"):
         clipped.reconstruct()
     with pytest.raises(UsageError, match="not private: it holds 1 of at least 3 shares"):
-        _hashed(noise_share=NoiseShare(honest=2, session="s")).reconstruct()
+        _hashed_sketch(noise_share=NoiseShare(honest=2, session="s")).reconstruct()
     for decoder in OF_SHARED_COUNTERS:
         for given in (decoder, DECODERS[decoder]()):
             with pytest.raises(UsageError, match=f"{decoder} is for hashed sketches"):
-                _listed().reconstruct(given)
+                _domain_sketch().reconstruct(given)
 
 
 def _rare_and_huge(buckets: int, rare: int, huge: int, seed: int, decoder: str) -> Profile:

@@ -28,11 +28,11 @@ WORDS = ["pets", "cats", "pets", "Äpfel", "", "日本語", "cats", "pets"]
 DOMAIN = sorted(set(WORDS))
 
 
-def hashed(**settings: Any) -> HashedSketch:
+def hashed_sketch(**settings: Any) -> HashedSketch:
     return HashedSketch(**{"buckets": 97, "epsilon": 1, "key": b"k", "source": SeededSource(7), **settings})
 
 
-def listed(**settings: Any) -> DomainSketch:
+def domain_sketch(**settings: Any) -> DomainSketch:
     return DomainSketch(**{"alphabet": DOMAIN, "epsilon": 1, "source": SeededSource(7), **settings})
 
 
@@ -42,19 +42,21 @@ def buffer_of(labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"before" + b"".join(parts) + b"after", dtype=np.uint8), 6 + np.cumsum([0, *map(len, parts)])
 
 
-def counted(labels: list[str]) -> tuple[list[str], list[int]]:
+def count_labels(labels: list[str]) -> tuple[list[str], list[int]]:
     tally = Counter(labels)
     return list(tally), list(tally.values())
 
 
-MAKERS = pytest.mark.parametrize("make", [hashed, listed])
+MAKERS = pytest.mark.parametrize("make", [hashed_sketch, domain_sketch])
 WAYS: dict[str, Callable[[Sketch], None]] = {
     "list": lambda sketch: sketch.update(WORDS),
     "generator": lambda sketch: sketch.update(word for word in WORDS),
     "array": lambda sketch: sketch.update(np.array(WORDS)),
-    "counts": lambda sketch: sketch.update(*counted(WORDS)),
+    "counts": lambda sketch: sketch.update(*count_labels(WORDS)),
     "buffer": lambda sketch: sketch.update_buffer(*buffer_of(WORDS)),
-    "buffer and counts": lambda sketch: sketch.update_buffer(*buffer_of(counted(WORDS)[0]), counted(WORDS)[1]),
+    "buffer and counts": lambda sketch: sketch.update_buffer(
+        *buffer_of(count_labels(WORDS)[0]), count_labels(WORDS)[1]
+    ),
     "addresses": lambda sketch: sketch.add(sketch.addresses.of_hashes(keyed_hash(WORDS, key=sketch.addresses.key))),
 }
 
@@ -79,7 +81,7 @@ def test_every_way_to_count_adds_each_item_to_its_counter(
 
 
 def test_the_noise_is_drawn_for_every_counter_before_anything_else() -> None:
-    sketch = hashed(unit=PrivacyUnit.user(max_items=2), relation=NeighboringRelation.SUBSTITUTE)
+    sketch = hashed_sketch(unit=PrivacyUnit.user(max_items=2), relation=NeighboringRelation.SUBSTITUTE)
     source = SeededSource(7)
     identity = source.words(2).astype("<u8").tobytes().hex()
     assert sketch.noise == (NoiseComponent(identity, Fraction(1, 4)),)
@@ -87,13 +89,13 @@ def test_the_noise_is_drawn_for_every_counter_before_anything_else() -> None:
 
 
 def test_two_sketches_have_different_noise_and_identities() -> None:
-    one, other = hashed(source=None), hashed(source=None)
+    one, other = hashed_sketch(source=None), hashed_sketch(source=None)
     assert one.noise != other.noise
     assert one.counters.tolist() != other.counters.tolist()
 
 
 def test_labels_outside_of_the_domain_are_refused_unless_they_are_ignored() -> None:
-    sketch = listed()
+    sketch = domain_sketch()
     before = sketch.counters.copy()
     for update in (
         lambda: sketch.update(["pets", "birds"]),
@@ -113,7 +115,7 @@ def test_labels_outside_of_the_domain_are_refused_unless_they_are_ignored() -> N
 @MAKERS
 def test_a_sample_leaves_out_what_is_not_in_it_without_a_word(make: Callable[..., Sketch]) -> None:
     labels = [f"label {number}" for number in range(400)]
-    settings = {"key": b"k", "sampling_rate": "1/4", **({"alphabet": labels} if make is listed else {})}
+    settings = {"key": b"k", "sampling_rate": "1/4", **({"alphabet": labels} if make is domain_sketch else {})}
     sketch, untouched = make(**settings), make(**settings)
     sketch.update(labels)
     kept = int((keyed_hash(labels, key=b"k")[:, 1] < np.uint64(2**62)).sum())
@@ -123,7 +125,7 @@ def test_a_sample_leaves_out_what_is_not_in_it_without_a_word(make: Callable[...
 
 def test_an_error_leaves_out_its_chunk_and_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks_module, "CHUNK", 2)
-    sketch = listed()
+    sketch = domain_sketch()
     before = sketch.counters.copy()
     with pytest.raises(DataError, match="Labels must be strings"):
         sketch.update(["pets", "cats", "pets", None, "pets"])  # type: ignore[list-item]
@@ -131,7 +133,7 @@ def test_an_error_leaves_out_its_chunk_and_what_follows(monkeypatch: pytest.Monk
 
 
 def test_wrong_numbers_of_counts_change_nothing() -> None:
-    sketch = hashed()
+    sketch = hashed_sketch()
     before = sketch.counters.copy()
     for update in (
         lambda: sketch.update(["a", "b"], [1]),
@@ -151,7 +153,7 @@ def test_wrong_numbers_of_counts_change_nothing() -> None:
 
 
 def test_nothing_to_count_changes_nothing() -> None:
-    sketch, untouched = hashed(), hashed()
+    sketch, untouched = hashed_sketch(), hashed_sketch()
     sketch.update([])
     sketch.update(iter(()), [])
     sketch.update_buffer(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64))
@@ -162,7 +164,7 @@ def test_nothing_to_count_changes_nothing() -> None:
 
 def at(value: int) -> Sketch:
     """Return a sketch of two counters, the first of which has a value."""
-    new = hashed(buckets=2)
+    new = hashed_sketch(buckets=2)
     return Sketch.from_parts(
         new.addresses, unit=new.unit, relation=new.relation, noise=new.noise, counters=np.array([value, 0])
     )
@@ -199,7 +201,7 @@ def test_counters_reach_the_largest_and_never_pass_it(
 def test_a_stream_takes_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixteen chunks take no more than two, but for a tenth."""
     monkeypatch.setattr(chunks_module, "CHUNK", 4096)
-    sketch = hashed()
+    sketch = hashed_sketch()
     peaks = []
     for chunks in (2, 16):
         tracemalloc.start()
@@ -214,7 +216,7 @@ def test_a_stream_takes_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None
 def test_counting_makes_no_array_as_long_as_the_counters(make: Callable[..., Sketch]) -> None:
     """Otherwise counts without noise could be in it."""
     labels = [f"label {number}" for number in range(100_000)]
-    sketch = make(**({"alphabet": labels} if make is listed else {"buckets": 100_000}))
+    sketch = make(**({"alphabet": labels} if make is domain_sketch else {"buckets": 100_000}))
     sketch.update(["label 1"])
     tracemalloc.start()
     sketch.update(["label 1", "label 7"] * 10)
@@ -265,11 +267,11 @@ WRONG_PARTS: dict[str, tuple[dict[str, Any], str]] = {
 def test_parts_that_make_no_sketch_are_refused(name: str) -> None:
     changed, message = WRONG_PARTS[name]
     with pytest.raises((DataError, UsageError), match=message):
-        Sketch.from_parts(**parts_of(hashed(), **changed))
+        Sketch.from_parts(**parts_of(hashed_sketch(), **changed))
 
 
 def test_counters_that_cannot_be_written_to_are_copied_when_they_change() -> None:
-    sketch = hashed()
+    sketch = hashed_sketch()
     sketch.counters.flags.writeable = False
     mapped = Sketch.from_parts(**parts_of(sketch))
     assert np.shares_memory(mapped.counters, sketch.counters)
@@ -294,7 +296,7 @@ def test_a_sketch_can_be_moved_but_not_copied(make: Callable[[], Sketch]) -> Non
 
 
 def test_sketches_are_equal_when_all_their_parts_are() -> None:
-    sketch = hashed()
+    sketch = hashed_sketch()
     other_counters = sketch.counters.copy()
     other_counters[-1] += 1
     for name, other in {
@@ -313,13 +315,13 @@ def test_sketches_are_equal_when_all_their_parts_are() -> None:
 
 
 def test_it_says_what_it_is_and_nothing_of_what_it_counted() -> None:
-    sketch = hashed(unit=PrivacyUnit.user(max_items=2))
+    sketch = hashed_sketch(unit=PrivacyUnit.user(max_items=2))
     sketch.update(WORDS)
     assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, gamma=0.5)"
     sketch.clip(7)
     assert repr(sketch) == "HashedSketch(97 counters, one user with at most 2 items, gamma=0.5, clipped=7)"
-    many = listed(source=None)
+    many = domain_sketch(source=None)
     for _ in range(4):
-        many.merge(listed(source=None, epsilon=2))
+        many.merge(domain_sketch(source=None, epsilon=2))
     assert repr(many).startswith("DomainSketch(5 counters, one item, gamma=")
     assert repr(many).endswith(", … 5 in all)")

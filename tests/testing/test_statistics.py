@@ -118,7 +118,7 @@ def test_the_message_names_the_event() -> None:
 
 
 @pytest.mark.slow
-def test_laws_on_many_values_are_grouped() -> None:
+def test_distributions_on_many_values_are_grouped() -> None:
     pmf = partial(geometric_pmf, Fraction(1, 2000))
     rng = np.random.default_rng(7)
     size = 20_000

@@ -95,7 +95,7 @@ relation_option = click.option(
     type=click.Choice(RELATIONS),
     default=NeighboringRelation.ADD_OR_REMOVE.value,
     show_default=True,
-    help="What may not show in the result: that one unit was added or removed, or that one was exchanged for another "
+    help="What may not show in the result: that one unit was added or removed, or that one was replaced by another "
     "(twice the noise).",
 )
 

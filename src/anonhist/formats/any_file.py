@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonhist.errors import DataError, UsageError, mask
-from anonhist.formats.file_kind import loaded, refused_unless
+from anonhist.formats.file_kind import load, naming_file
 from anonhist.formats.json_text import content_of
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def read(path: str | Path) -> Release | Sketch | Survey | Tally:
         message = f"Files that are read end in .json, .parquet or .sketch; {mask(str(path))!r} does not."
         raise UsageError(message)
     content = content_of(Path(path))
-    with refused_unless("file of this program", path):
-        document = loaded(content, ending)
+    with naming_file("file of this program", path):
+        document = load(content, ending)
         kind = _kind(_format(document))
-    with refused_unless(kind.name, path):
+    with naming_file(kind.name, path):
         return kind.decoders[ending](document)
 
 

@@ -57,13 +57,13 @@ def check_free(path: str | Path, *, overwrite: bool) -> Path:
 
 
 def write_whole(path: str | Path, data: bytes, *, overwrite: bool) -> None:
-    """Write ``data`` to a file, whole or not at all, as :func:`written_whole` does."""
-    with written_whole(path, overwrite=overwrite) as file:
+    """Write ``data`` to a file, whole or not at all, as :func:`open_whole` does."""
+    with open_whole(path, overwrite=overwrite) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
-def written_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
+def open_whole(path: str | Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     """Give a file beside ``path`` to write to, and move it there in one step; on any failure, leave nothing behind.
 
     The file gets the permissions that the umask says. Without ``overwrite`` the last step fails if another process

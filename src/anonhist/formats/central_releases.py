@@ -21,7 +21,7 @@ def remake(recorded: Recorded) -> Remade:
     """Make a mechanism again; of a release with an excess, one that had what that left of the budget."""
     mechanism, guarantee = from_parameters(recorded.name, recorded.parameters), recorded.guarantee
     if recorded.excess is not None:
-        if recorded.excess.added_to(mechanism.guarantee) != guarantee:
+        if recorded.excess.add_to(mechanism.guarantee) != guarantee:
             raise DataError("the guarantee is not that of the mechanism and the excess together")
         return Remade(mechanism, guarantee, partial(_check, mechanism))
     if (mechanism.unit, mechanism.relation) != (guarantee.unit, guarantee.relation):

@@ -10,7 +10,7 @@ from anonhist.catalogue.mechanisms import MECHANISMS
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.central_releases import check_no_excess, check_no_zeros, check_profile
 from anonhist.formats.kinds import Remade
-from anonhist.graphs.edge.mechanism import EdgeMechanism
+from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.formats.kinds import Recorded
-    from anonhist.graphs.node.mechanism import NodeMechanism
+    from anonhist.graphs.node.node_mechanism import NodeMechanism
     from anonhist.profiles import Profile
 
 # Which mechanisms for profiles release the list of degrees with edge privacy, and which release degrees of nodes.

@@ -17,6 +17,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, floats, mapping, text, whole
+from anonhist.formats.file_wording import file_wording
 from anonhist.formats.kinds import RECORDS, Recorded, records_with
 from anonhist.formats.release_fields import OPTIONAL_FIELDS, check_since, optional_document, optional_fields
 from anonhist.mechanisms.basis.skeletons import CentralMechanism
@@ -45,7 +46,7 @@ def to_document(release: Release) -> dict[str, Any]:
 
     Exact fractions are text, such as ``"1/2"``. ``guarantee.sentence`` says the rest of the guarantee to people; what
     is read back is the rest. The keys and what they mean are fixed for each version. Standard errors are those of runs:
-    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.mechanism.TrustsRuns`).
+    whether intervals are made of them follows from the mechanism (:class:`~anonhist.releases.protocols.TrustsRuns`).
     """
     guarantee, error = release.guarantee, release.error
     expected = error.sorted_l1
@@ -55,7 +56,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "version": version,
         "library_version": release.library_version,
         "guarantee": {
-            "sentence": guarantee.sentence,
+            "sentence": file_wording(guarantee.sentence),
             "unit": guarantee.unit.kind,
             "bound": guarantee.unit.bound,
             "relation": guarantee.relation.value,
@@ -133,12 +134,12 @@ def _release(top: Mapping[str, Any], version: int) -> Release:
     made = records.remake(Recorded(name, made_by["parameters"], guarantee, own.get("excess"), version))
     if version == 2 and records.versions[name] != 2:
         raise DataError("only releases from sketches and with node privacy are of version 2")
-    if top["guarantee"]["sentence"] != guarantee.sentence:
+    if top["guarantee"]["sentence"] != file_wording(guarantee.sentence):
         raise DataError("the sentence of the guarantee is not what the guarantee says")
     mechanism, guarantee = made.mechanism, made.guarantee
     fields = mapping(top["profile"], {"counts", "prevalences"}, "the profile")
     counts, prevalences = (whole(fields[name], name) for name in ("counts", "prevalences"))
-    profile = Profile(counts, prevalences, unit=guarantee.unit.combined)
+    profile = Profile(counts, prevalences, unit=guarantee.unit.total_unit)
     zeros = own.get("zeros")
     made.check(profile, own.get("items"), zeros)
     error = _error(top["error"], version)

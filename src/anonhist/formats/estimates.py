@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from anonhist.formats.file_wording import file_wording
 from anonhist.formats.json_text import document_text
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "library_version": __version__,
-        "guarantee": str(estimate.guarantee),
+        "guarantee": file_wording(str(estimate.guarantee)),
         "users": estimate.users,
         "level": estimate.level,
         "decoder": estimate.decoder,

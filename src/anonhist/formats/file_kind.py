@@ -49,8 +49,8 @@ class FileKind(Generic[T]):
             message = f"A {self.name} is read from a {endings} file; {mask(str(path))!r} is {none}."
             raise UsageError(message)
         content = content_of(Path(path))
-        with refused_unless(self.name, path):
-            document = loaded(content, ending)
+        with naming_file(self.name, path):
+            document = load(content, ending)
             said = document.get("format") if isinstance(document, dict) else None
             if other := next((kind for kind in _KINDS if said == f"anonhist.{kind}" and kind != self.name), None):
                 message = f"its format says that it is a {other}"
@@ -58,13 +58,13 @@ class FileKind(Generic[T]):
             return self.decoders[ending](document)
 
 
-def loaded(content: bytes, ending: str) -> Any:
+def load(content: bytes, ending: str) -> Any:
     """Return the document that a JSON file holds, and the content of any other."""
     return parse_json(content) if ending == ".json" else content
 
 
 @contextmanager
-def refused_unless(name: str, path: str | Path) -> Iterator[None]:
+def naming_file(name: str, path: str | Path) -> Iterator[None]:
     """Say of which file it is, if it is not what it should be."""
     try:
         yield

@@ -42,7 +42,7 @@ def content_of(source: Path) -> bytes:
 
 
 def parse_json(content: bytes) -> object:
-    """Return what a JSON text says, each field once and no number that is none."""
+    """Return what a JSON text says, each field once; reject NaN and infinities."""
     try:
         return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant, object_pairs_hook=_unique)
     except DataError:

@@ -55,7 +55,7 @@ class _Footer:
             if step:
                 number += step
             else:
-                number, at = self._signed(at)
+                number, at = self._read_signed(at)
             if kind not in (_TRUE, _FALSE):  # whose value is their type
                 fields[number, kind], at = self._value(kind, at, depth)
         return fields, at + 1
@@ -64,11 +64,11 @@ class _Footer:
         if kind in (_BYTE, _TRUE, _FALSE):
             return None, at + 1
         if _BYTE < kind <= _INT_64:
-            return self._signed(at)
+            return self._read_signed(at)
         if kind == _DOUBLE:
             return None, at + 8
         if kind == _BINARY:
-            length, at = self._unsigned(at)
+            length, at = self._read_unsigned(at)
             return None, at + length
         if kind in (_LIST, _SET):
             return self._list(at, depth + 1)
@@ -82,7 +82,7 @@ class _Footer:
         size, kind = divmod(self._content[at], 16)
         at += 1
         if size == 15:
-            size, at = self._unsigned(at)
+            size, at = self._read_unsigned(at)
         values = []
         for _ in range(size):
             value, at = self._value(kind, at, depth)
@@ -91,7 +91,7 @@ class _Footer:
                 raise ValueError
         return values, at
 
-    def _unsigned(self, at: int) -> tuple[int, int]:
+    def _read_unsigned(self, at: int) -> tuple[int, int]:
         number = 0
         for shift in range(0, 70, 7):
             byte = self._content[at]
@@ -101,6 +101,6 @@ class _Footer:
                 return number, at
         raise ValueError
 
-    def _signed(self, at: int) -> tuple[int, int]:
-        number, at = self._unsigned(at)
+    def _read_signed(self, at: int) -> tuple[int, int]:
+        number, at = self._read_unsigned(at)
         return number >> 1 ^ -(number & 1), at

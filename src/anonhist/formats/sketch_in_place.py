@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonhist.errors import OutputError
-from anonhist.formats.atomic import check_free, written_whole
+from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.sketches import check_sketch_path, check_sole_name, open_sketch, read_open_sketch, write_sketch
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sketch_in_place(path: str | Path, *, waiting: Callable[[], None] | None = No
         sketch = read_open_sketch(file, path)
         check_free(target, overwrite=True)
         yield sketch
-        with written_whole(target, overwrite=True) as replacement:
+        with open_whole(target, overwrite=True) as replacement:
             _take_permissions(replacement, os.fstat(file.fileno()))
             write_sketch(sketch, replacement)
             check_sole_name(os.fstat(file.fileno()), path)

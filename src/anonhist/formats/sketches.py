@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, OutputError, UsageError, mask
 from anonhist.formats.arrow_batch import only_batch
 from anonhist.formats.fields import check_version, mapping, text
-from anonhist.formats.file_kind import refused_unless
+from anonhist.formats.file_kind import naming_file
 from anonhist.formats.json_text import parse_json
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_epsilon
 from anonhist.sketches.addresses import DomainAddresses, HashedAddresses
@@ -126,7 +126,7 @@ def read_sketch(path: str | Path) -> Sketch:
 def check_sketch_path(path: str | Path) -> Path:
     """Refuse a path that is none of a sketch."""
     if Path(path).suffix.lower() != ENDING:
-        message = f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is none."
+        message = f"A sketch is read from a {ENDING} file; {mask(str(path))!r} is not one."
         raise UsageError(message)
     return Path(path)
 
@@ -150,7 +150,7 @@ def open_sketch(source: Path, path: str | Path) -> Iterator[BinaryIO]:
 
 def read_open_sketch(file: BinaryIO, path: str | Path) -> Sketch:
     """Read a sketch from a file that is open already; the path is for the sentences of errors."""
-    with refused_unless("sketch", path):
+    with naming_file("sketch", path):
         try:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:

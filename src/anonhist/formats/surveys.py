@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anonhist.errors import DataError, UsageError
 from anonhist.formats.fields import check_version, mapping, text
 from anonhist.formats.file_kind import FileKind
+from anonhist.formats.file_wording import file_wording
 from anonhist.formats.json_text import document_text
 from anonhist.local.catalogue import survey_from
 
@@ -33,7 +34,7 @@ def survey_document(survey: Survey) -> dict[str, Any]:
         "title": survey.title,
         "parameters": survey.parameters,
         "digest": survey.digest,
-        "guarantee": survey.guarantee.sentence,
+        "guarantee": file_wording(survey.guarantee.sentence),
     }
 
 
@@ -72,7 +73,7 @@ def survey_from_document(document: object) -> Survey:
     )
     if top["digest"] != survey.digest:
         raise DataError("its digest is not that of the survey it describes; it was changed later")
-    if top["guarantee"] != survey.guarantee.sentence:
+    if top["guarantee"] != file_wording(survey.guarantee.sentence):
         raise DataError("the guarantee is not what such a survey promises")
     return survey
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError, mask
-from anonhist.formats.atomic import check_free, written_whole
+from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.document import to_document
 from anonhist.formats.json_text import document_text
 from anonhist.formats.tables import csv_text, to_arrow
@@ -90,12 +90,12 @@ def write(
         from anonhist.formats.sketches import check_sole_name
 
         check_sole_name(target.stat(), path)
-    with written_whole(path, overwrite=overwrite) as file:
+    with open_whole(path, overwrite=overwrite) as file:
         encoders[ending](written, file)
 
 
 def _others(written: object) -> tuple[str, Mapping[str, Callable[[Any, BinaryIO], None]]]:
-    """Return how a sentence about what is no release begins, and its encoders, loaded for those alone who need them."""
+    """Return how a sentence about another object begins, and its encoders, loaded when needed."""
     from anonhist.sketches import Sketch
 
     if isinstance(written, Sketch):

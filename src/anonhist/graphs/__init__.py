@@ -1,7 +1,7 @@
 """Graphs: from edges to how many nodes have which degree, with the promise for one edge or for one node."""
 
 from anonhist.graphs.conversion import as_graph
-from anonhist.graphs.edge.mechanism import EdgeMechanism
+from anonhist.graphs.edge.edge_mechanism import EdgeMechanism
 from anonhist.graphs.edge.privacy import EdgePrivacy
 from anonhist.graphs.flow.degree_flow import degree_flow
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow
@@ -11,7 +11,7 @@ from anonhist.graphs.node.bounding import Bounding, Flow, Projection
 from anonhist.graphs.node.choice import DegreeChoice
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.privacy import NodePrivacy
 from anonhist.graphs.node.private_edge_count import private_edge_count

@@ -132,7 +132,7 @@ class Degrees:
     Attributes
     ----------
     profile : Profile
-        Of the degrees ≥ 1: the labels are the nodes, the items the ends of edges. Its unit is one edge.
+        Of the degrees ≥ 1: the labels are the nodes, the items add up to the degree sum. Its unit is one edge.
     policy : EdgePolicy
         What counted as an edge.
     num_nodes : int or None

@@ -159,7 +159,7 @@ def read_degrees(
         found = fetch(degree_query(query)) if listed is None else _among(query, listed)
     check_named(all(row[2] != NAMELESS for row in found), only_whole=True)
     pairs = [(int(degree), int(prevalence)) for degree, is_null, _, prevalence, _ in found if not is_null]
-    asked.tell(_left_out(found, policy), source, notify)
+    asked.tell(_count_left_out(found, policy), source, notify)
     unit = PrivacyUnit.edge(degrees=policy.degrees_per_edge)
     return Degrees(Profile.from_prevalences(pairs, unit=unit), policy, None if listed is None else len(listed))
 
@@ -272,7 +272,7 @@ def _among(query: Any, listed: Any) -> list[tuple[int, bool, int, int, int]]:
     return found
 
 
-def _left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
+def _count_left_out(found: list[tuple[Any, ...]], policy: EdgePolicy) -> LeftOut:
     """Return what counts (degree, is_null, is_loop, prevalence, rows) say of rows that were left out."""
     # Each row is there once for each end that counts.
     ends = policy.degrees_per_edge

@@ -165,7 +165,7 @@ def _group_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], N
     for batch in batches(query.aggregate(f"{names}, count(*) AS times", names), _BATCH_ROWS):
         sound = sound_rows(survey, batch)
         times = batch.column("times").to_numpy().astype(np.int64)
-        yield survey.tally_grouped(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
+        yield survey.tally_groups(reports_of(survey, batch, sound), times[sound]), int(times[~sound].sum())
 
 
 def _stream_reports(survey: Survey, query: Any) -> Generator[tuple[Tally, int], None, None]:

@@ -64,9 +64,9 @@ def choose(
 
     Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up (and a whole budget of at most 20) the
     partition mechanism, which loses nothing of the budget there; below, the Frobenius mechanism. Each errs least there
-    on all real data tried, from 168 to 725 million items, so a look at the data would buy nothing, and none is paid
-    for. It is a choice for data with a heavy tail: with all counts different the Frobenius mechanism errs less from 1.1
-    on, too, by an eighth (docs/benchmarks.md).
+    on all real data tried, from 168 to 725 million items, so a private choice would gain nothing, and no budget is
+    spent on it. It is a choice for data with a heavy tail: with all counts different the Frobenius mechanism errs less
+    from 1.1 on, too, by an eighth (docs/benchmarks.md).
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class PreparedRelease:
         released = self.mechanism.release(profile, source=source, reason=self.reason)
         if self.excess is not None and profile.users is not None:
             excess = self.excess.release(profile.users, source=source)
-            released = replace(released, excess=excess, guarantee=excess.added_to(released.guarantee))
+            released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
         if profile.order_key is not None:
             # Drawn independently of the data, so it may be told.
             released = replace(released, order_key=profile.order_key)
@@ -347,7 +347,7 @@ def prepare(
             whole = parse_epsilon(epsilon)
             excess = ExcessMechanism(whole * share, _bound_of_users(protected, users_bound), excess_cap, relation)
             epsilon = whole * (1 - share)
-        chosen, reason = _make_named(mechanism, epsilon, protected, relation, expected_items, given)
+        chosen, reason = _make_by_name(mechanism, epsilon, protected, relation, expected_items, given)
         return PreparedRelease(chosen, reason, excess, runs)
     if share:
         raise UsageError(_DIVIDES)
@@ -373,7 +373,7 @@ def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
     return bound
 
 
-def _make_named(
+def _make_by_name(
     name: str,
     epsilon: EpsilonLike | None,
     unit: PrivacyUnit,

@@ -4,7 +4,7 @@ from anonhist.numeric.best_polynomial import BestPolynomial, best_polynomial
 from anonhist.numeric.block_floating import BlockMatrix, BlockVector, align
 from anonhist.numeric.exponential_quotient import ExponentialQuotient
 from anonhist.numeric.hash_support import support_counts, support_of, weighted_support
-from anonhist.numeric.isotonic import decreasing_fit
+from anonhist.numeric.isotonic_regression import decreasing_fit
 from anonhist.numeric.keyed_hash import hash_buffer, hash_words, keyed_hash
 from anonhist.numeric.multiply_shift import (
     bucket_widths,

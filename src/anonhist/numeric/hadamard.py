@@ -83,7 +83,7 @@ class HadamardMatrix:
         return self.points // 2
 
     @property
-    def shared(self) -> Fraction:
+    def num_shared(self) -> Fraction:
         """How many points support two different items; for b = 2, without two items, what makes formulas hold."""
         return Fraction(self.points, 4)
 

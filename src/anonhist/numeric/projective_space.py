@@ -43,7 +43,7 @@ class ProjectiveSpace:
     Examples
     --------
     >>> fano = ProjectiveSpace(2, 3)
-    >>> fano.points, fano.support, fano.shared
+    >>> fano.points, fano.support, fano.num_shared
     (7, 3, 1)
     >>> fano.supporter(np.array([6, 6, 6]), np.array([0, 1, 2])).tolist()
     [2, 4, 5]
@@ -78,7 +78,7 @@ class ProjectiveSpace:
         return _points(self.field, self.dimension - 1)
 
     @property
-    def shared(self) -> int:
+    def num_shared(self) -> int:
         """How many points support two different items."""
         return _points(self.field, self.dimension - 2)
 

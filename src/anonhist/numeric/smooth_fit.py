@@ -1,4 +1,4 @@
-"""Rates that are smooth where the data say little and free where they say much: a fit that learns its smoothness.
+"""Rates that are smooth where data are few and free where there are many: a fit that learns its smoothness.
 
 What is fitted is the logarithm u of the rate in each cell. Its third differences are taken to follow a Student t
 distribution of one degree of freedom, so that most are small and some may be of any size: a smooth curve, with jumps
@@ -51,7 +51,7 @@ class Curvature:
 
 
 class Likelihood(Protocol):
-    """What the data say of logarithms of rates."""
+    """The evidence on logarithms of rates."""
 
     def value(self, logs: NDArray[np.float64]) -> float:
         """Return the log-likelihood; −inf where a rate is beyond all bounds."""
@@ -98,7 +98,7 @@ def smooth_fit(data: Likelihood, even: NDArray[np.float64], rough: NDArray[np.fl
     Parameters
     ----------
     data
-        What the data say.
+        The evidence.
     even, rough
         Logarithms of rates to begin with, shape (cells,): some that are smooth, and some that are about right. The
         search goes from smooth distributions to rough ones, and from these on to smooth ones: each way alone may end

@@ -96,8 +96,8 @@ class Guarantee:
     @property
     def sentence(self) -> str:
         """The promise in one sentence, as files hold it."""
-        change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "exchanged for another"
-        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_rounded_up(self.delta)}"
+        change = "added or removed" if self.relation is NeighboringRelation.ADD_OR_REMOVE else "replaced by another"
+        delta = "δ = 0" if self.delta == 0 else f"δ ≤ {_round_up(self.delta)}"
         spent = ", ".join(f"{short_decimal(part)} for {purpose}" for purpose, part in self.spending)
         steps = f", spent in steps ({spent})" if spent else ""
         towards = " towards outsiders" if self.party_epsilon is not None else ""
@@ -115,9 +115,9 @@ class Guarantee:
 
     def __str__(self) -> str:
         towards = "An epsilon" if self.party_epsilon is None else "Towards outsiders an epsilon"
-        said = [self.sentence, _said_of(self.epsilon, towards)]
+        said = [self.sentence, _describe_epsilon(self.epsilon, towards)]
         if self.party_epsilon is not None:
-            said.append(_said_of(self.party_epsilon, "Towards a party an epsilon"))
+            said.append(_describe_epsilon(self.party_epsilon, "Towards a party an epsilon"))
         return " ".join(filter(None, said))
 
 
@@ -136,7 +136,7 @@ def short_decimal(value: Fraction) -> str:
     return repr(as_float).removesuffix(".0") if Fraction(repr(as_float)) == value else str(value)
 
 
-def _said_of(epsilon: Fraction, subject: str) -> str:
+def _describe_epsilon(epsilon: Fraction, subject: str) -> str:
     """Say that an epsilon is large; nothing where it is not."""
     return f"{subject} of {short_decimal(epsilon)} is {protection(epsilon)}." if epsilon > WEAK_ABOVE else ""
 
@@ -145,6 +145,6 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Fraction)
 
 
-def _rounded_up(value: Fraction) -> str:
+def _round_up(value: Fraction) -> str:
     context = Context(prec=2, rounding=ROUND_CEILING)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):.1e}"

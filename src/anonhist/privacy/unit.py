@@ -21,8 +21,8 @@ class NeighboringRelation(Enum):
 
     ``ADD_OR_REMOVE``: one unit is added or removed. ``SUBSTITUTE``: one unit is replaced by another; such data sets
     are two add-or-remove steps apart, so the same promise costs twice the noise. The number of units is the same in
-    both. A row that was left out when the data were read, such as one without a label, is not a unit: exchanging it
-    for one that counts adds a unit. Mechanisms whose noise covers two steps protect that too; private estimators of
+    both. A row that was left out when the data were read, such as one without a label, is not a unit: replacing it
+    by one that counts adds a unit. Mechanisms whose noise covers two steps protect that too; private estimators of
     items, which take the number of items as it is, do not.
 
     Examples
@@ -166,12 +166,12 @@ class PrivacyUnit:
         return self.bound * self.sketches
 
     @property
-    def combined(self) -> PrivacyUnit:
+    def total_unit(self) -> PrivacyUnit:
         """The same unit with all its items in one place: a user with m items in each of k sketches has m·k.
 
         Examples
         --------
-        >>> print(PrivacyUnit.user(max_items=5, sketches=3).combined)
+        >>> print(PrivacyUnit.user(max_items=5, sketches=3).total_unit)
         one user with at most 15 items
         """
         # More than can be counted is no bound.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.profiles import Profile
-from anonhist.properties.bounded import assumed_of, cut_short
+from anonhist.properties.bounded import assumption, truncation_reason
 from anonhist.properties.estimate import Estimate
 from anonhist.properties.estimator import Resimulated, error_of, why_unknown
 from anonhist.properties.levels import check_level
@@ -58,7 +58,7 @@ def apply(
         What value, error and ends are multiplied by, to turn nats into other units; above 0.
     needs_counts
         Whether the interval rests on how large counts are, and not on how many labels there are alone: then there is
-        none where large counts were cut before the release; see :func:`~anonhist.properties.bounded.cut_short`.
+        none where large counts were cut before the release: :func:`~anonhist.properties.bounded.truncation_reason`.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     is_known = unknown is None
     noise = sample.noise(estimator, value) if is_known else 0.0
     error = math.hypot(own, noise)
-    cut = cut_short(release.guarantee.unit) if release is not None and needs_counts else None
+    cut = truncation_reason(release.guarantee.unit) if release is not None and needs_counts else None
     if profile.n and is_known and cut is None:
         bounds = interval.of(sample, value, sample.error(own, noise))
         ends, statement = (bounds.low, bounds.high), bounds.statement
@@ -103,7 +103,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
     parts: tuple[tuple[str, float], ...] = ()
     if release is not None:
         method = f"{method}, from a release"
-        assumes = "; ".join(filter(None, (assumes, assumed_of(release.guarantee.unit))))
+        assumes = "; ".join(filter(None, (assumes, assumption(release.guarantee.unit))))
         parts = (("sampling", own), ("privacy noise", noise)) if is_known else (("sampling", own),)
         warnings = (*warnings, _DROWNED) if release.mostly_noise else warnings
     return Estimate(

@@ -55,7 +55,7 @@ class Assemblage:
         """
         n = float(profile.n)
         once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
-        unseen = float(np.ceil(_num_unseen(once, twice, n)))
+        unseen = float(np.ceil(_count_unseen(once, twice, n)))
         missing = 0.0 if unseen == 0 else once / n * (n * unseen / (n * unseen + once))
         share = profile.counts / n
         lost = share * np.exp(n * np.log1p(-np.minimum(share, 1.0 - 1e-16)))
@@ -68,7 +68,7 @@ class Assemblage:
         return cls(probabilities / float(probabilities @ labels), labels)
 
 
-def _num_unseen(once: float, twice: float, n: float) -> float:
+def _count_unseen(once: float, twice: float, n: float) -> float:
     if twice > 0:
         return (n - 1) / n * once**2 / (2 * twice)
     return (n - 1) / n * once * (once - 1) / 2

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import PrivacyUnit
 
 
-def cut_short(unit: PrivacyUnit) -> Statement | None:
+def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     """Return why what rests on large counts has no interval in a release for this unit, or None where it may have one.
 
     Labels are counted up to a cap, and edges are left out until no node has too many. Either takes most from what is
@@ -20,9 +20,9 @@ def cut_short(unit: PrivacyUnit) -> Statement | None:
     Examples
     --------
     >>> from anonhist.privacy import PrivacyUnit
-    >>> cut_short(PrivacyUnit.label(max_count=20)).reason
+    >>> truncation_reason(PrivacyUnit.label(max_count=20)).reason
     'counts of 20 or more were taken together, so the value is that of cut counts'
-    >>> cut_short(PrivacyUnit.item()) is None
+    >>> truncation_reason(PrivacyUnit.item()) is None
     True
     """
     if unit.needs_bounded_degrees:
@@ -34,13 +34,13 @@ def cut_short(unit: PrivacyUnit) -> Statement | None:
     return None
 
 
-def assumed_of(unit: PrivacyUnit) -> str:
+def assumption(unit: PrivacyUnit) -> str:
     """Return what every estimate from a release for this unit assumes of its bound; empty where there is none.
 
     Examples
     --------
     >>> from anonhist.privacy import PrivacyUnit
-    >>> assumed_of(PrivacyUnit.user(max_items=2))
+    >>> assumption(PrivacyUnit.user(max_items=2))
     'items beyond 2 of a user, which were left out, are like the others'
     """
     if unit.max_items is None:

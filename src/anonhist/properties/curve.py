@@ -13,7 +13,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
-from anonhist.properties.bounded import assumed_of, cut_short
+from anonhist.properties.bounded import assumption, truncation_reason
 from anonhist.properties.estimator import Resimulated, why_unknown
 from anonhist.properties.levels import check_level, quantile, widening_factor
 
@@ -185,7 +185,7 @@ def estimated_curve(
     error, wide = sampling, sampling
     unknown = "" if profile.n else "the profile is empty"
     if not isinstance(data, Profile):
-        cut = cut_short(data.guarantee.unit)
+        cut = truncation_reason(data.guarantee.unit)
         not_run = why_unknown(data) if simulated else _NOT_SIMULATED
         unknown = "; ".join(filter(None, (unknown, cut.reason if cut else "", not_run)))
         if not not_run:
@@ -201,7 +201,7 @@ def estimated_curve(
         if cut is not None:
             # To which side the statistic is off says nothing of what was cut.
             bias = ""
-        assumes = "; ".join(filter(None, (assumes, assumed_of(data.guarantee.unit))))
+        assumes = "; ".join(filter(None, (assumes, assumption(data.guarantee.unit))))
     # A few runs know their spread less exactly.
     half = quantile(level) * wide
     low, high = np.maximum(value - half, axes.least), np.minimum(value + half, axes.most)

@@ -1,9 +1,9 @@
-"""Values that leave the house: releases, each with its uncertainty."""
+"""Values that may be shared: releases, each with its uncertainty."""
 
 from anonhist.releases.error import ReleaseError, simulate_error
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand, TellsMisfit, runs_with_misfit
 from anonhist.releases.excess import Excess
-from anonhist.releases.mechanism import CountsZeros, KnowsWork, Mechanism
+from anonhist.releases.protocols import CountsZeros, KnowsWork, Mechanism
 from anonhist.releases.release import Release
 
 __all__ = [

@@ -1,6 +1,6 @@
 """How far off a release is, found by running its mechanism again on what it released: post-processing, free.
 
-Where noise hides the data, what was released is larger than they are, and runs on it tell too little of single numbers.
+When noise dominates, what was released is larger than they are, and runs on it tell too little of single numbers.
 So the mechanism is also run on no data at all, and the larger error counts. Of the whole profile those runs tell too
 much: it is a compromise of both.
 """
@@ -24,7 +24,7 @@ from anonhist.properties.estimate import Estimate
 from anonhist.properties.levels import widening_factor
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.mechanism import runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.protocols import runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import draw_runs, nothing_like, part_of
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
-    from anonhist.releases.mechanism import Mechanism
+    from anonhist.releases.protocols import Mechanism
     from anonhist.releases.runs import Run
 
 # Mean errors on all shapes of bench/intervals.py were between these parts of what runs say.
 _LESS, _MORE = 1.25, 1.6
-# Where noise hides the data, they were between 0.9 and 1.75 times what runs on the release say, and at least half of
+# When noise dominates, they were between 0.9 and 1.75 times what runs on the release say, and at least half of
 # what runs on no data do: so the range, which begins at 0.8 of the value, begins at 0.88 of those or a half of these.
 _ABOVE_RELEASE, _OF_NOTHING = 1.1, 0.5 * _LESS
 # Where runs are not trusted with intervals, small data were released with errors down to this part.
@@ -73,7 +73,7 @@ class ReleaseError:
     ----------
     sorted_l1
         Expected sorted ℓ1 distance in items: mean over the simulations on R; where those on the empty profile err
-        more, noise hides the data, and it is that mean, but at most 1.1 times the first, or at least ⅝ of its own. Its
+        more, noise dominates, and it is that mean, but at most 1.1 times the first, or at least ⅝ of its own. Its
         ``standard_error`` is that of the mean. None where nothing was simulated.
     simulations
         Number of runs on either, from 2 to 1,000; 0 where no error was simulated. Then there are no levels, and no
@@ -93,7 +93,7 @@ class ReleaseError:
         An interval for φ_0 from the noisy values, where it is released and smoothed.
     runs_fall_short
         Why there are no intervals from runs, though there are runs: these err less than the release does. Empty where
-        they do not. It follows from the mechanism: see :func:`~anonhist.releases.mechanism.runs_fall_short`.
+        they do not. It follows from the mechanism: see :func:`~anonhist.releases.protocols.runs_fall_short`.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def simulate_error(
         What else the noisy values said, if the mechanism kept it.
     simulations
         Number of runs, from 2 to 1,000; a Durfee size above 2^15 allows for fewer, but always for 32. 0 simulates
-        nothing, and None leaves it to :func:`~anonhist.releases.mechanism.simulations_of`.
+        nothing, and None leaves it to :func:`~anonhist.releases.protocols.simulations_of`.
     rng
         Simulation randomness; nothing secret depends on it.
     progress

@@ -130,7 +130,7 @@ class Excess:
         """
         return int(max(self.users.interval[0], self.capped_items.interval[0]))
 
-    def added_to(self, guarantee: Guarantee) -> Guarantee:
+    def add_to(self, guarantee: Guarantee) -> Guarantee:
         """Return the guarantee of a profile and these numbers together: budgets add up."""
         steps = guarantee.spending or ((PROFILE_STEP, guarantee.epsilon),)
         own = ((USERS_STEP, self.users_epsilon), (ITEMS_STEP, self.items_epsilon))

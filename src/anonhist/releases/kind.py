@@ -20,7 +20,11 @@ class Words:
     label, labels
         What occurs: one of them, several.
     item, items
-        What is counted of each label.
+        How a number of items is written, one and several; ``{}`` stands for the number.
+    total
+        What all of them are, to say a share of it.
+    error
+        How an ℓ1 error is written.
     count
         How many of these a label has.
     exactly, at_least
@@ -31,6 +35,8 @@ class Words:
     labels: str
     item: str
     items: str
+    total: str
+    error: str
     count: str
     exactly: str
     at_least: str
@@ -51,16 +57,18 @@ class Words:
         Examples
         --------
         >>> OF_LABELS.many_items(1), OF_GRAPHS.many_items(2)
-        ('1 item', '2 ends of edges')
+        ('1 item', 'degree sum 2')
         """
-        return f"{number:,} {self.item if number == 1 else self.items}"
+        return (self.item if number == 1 else self.items).format(f"{number:,}")
 
 
 OF_LABELS = Words(
-    "label", "labels", "item", "items", "count", "labels with exactly {} items", "labels with {} items or more"
+    *("label", "labels", "{} item", "{} items", "items", "{} items"),
+    *("count", "labels with exactly {} items", "labels with {} items or more"),
 )
 OF_GRAPHS = Words(
-    "node", "nodes", "end of an edge", "ends of edges", "degree", "nodes of degree {}", "nodes of degree {} or more"
+    *("node", "nodes", "degree sum {}", "degree sum {}", "degree sum", "{}"),
+    *("degree", "nodes of degree {}", "nodes of degree {} or more"),
 )
 
 

@@ -1,4 +1,4 @@
-"""What leaves the house: a private profile, what was promised, how far off it is."""
+"""What may be shared: a private profile, what was promised, how far off it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_num
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
-from anonhist.releases.mechanism import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
+from anonhist.releases.protocols import BoundsDegrees, runs_fall_short, simulation_work, simulations_of
 from anonhist.releases.runs import Run, draw_runs, generator_of, nothing_like, part_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.releases.evidence import Evidence
     from anonhist.releases.excess import Excess
     from anonhist.releases.kind import Words
-    from anonhist.releases.mechanism import Mechanism
+    from anonhist.releases.protocols import Mechanism
 
     _Simulated = TypeVar("_Simulated")
 
@@ -127,7 +127,7 @@ class Release:
         if self.profile.users is not None:
             raise UsageError("A released profile must not hold how many items its users had: that is private.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
-            raise UsageError("The guarantee must say what the excess spent, as Excess.added_to does.")
+            raise UsageError("The guarantee must say what the excess spent, as Excess.add_to does.")
 
     def _number(self, asked: SupportsIndex | None) -> int:
         if asked is not None:
@@ -265,8 +265,8 @@ class Release:
         labels it is how many have this count or a larger one.
         """
         if count == 0 and self.zeros is not None:
-            return self._stated.of_zeros(self.zeros)
-        return self._as_far_as_counted(self._stated.prevalence(self.profile, count), count, or_more=False)
+            return self._interval_source.of_zeros(self.zeros)
+        return self._restrict(self._interval_source.prevalence(self.profile, count), count, or_more=False)
 
     def k_plus(self, k: int) -> Estimate:
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
@@ -275,9 +275,9 @@ class Release:
         protected it has a lower end alone, since edges were left out; ``error.k_plus(profile, k)`` has both ends, of
         the degrees that are left.
         """
-        return self._as_far_as_counted(self._stated.k_plus(self.profile, k), k, or_more=True)
+        return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
-    def _as_far_as_counted(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
+    def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
         """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
@@ -298,7 +298,7 @@ class Release:
         return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
 
     @property
-    def _stated(self) -> ReleaseError:
+    def _interval_source(self) -> ReleaseError:
         """What intervals are read from: of a smoothed release the noisy values alone, so nothing is simulated."""
         known = self.evidence
         if self.recorded_error is not None or known is None or known.prevalences is None:

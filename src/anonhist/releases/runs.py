@@ -10,12 +10,12 @@ import numpy as np
 from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import TellsMisfit
-from anonhist.releases.mechanism import runs_of
+from anonhist.releases.protocols import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anonhist.releases.mechanism import Mechanism
+    from anonhist.releases.protocols import Mechanism
 
 # A mechanism prepares once per batch: large enough to share that, small enough to hold large profiles.
 _BATCH, _LARGE_BATCH, _LARGE = 32, 8, 2**12

@@ -35,12 +35,12 @@ def what_a_bound_costs(release: Release) -> str:
     chosen = "" if release.order_key is None else f", chosen with the order key {release.order_key}"
     told = f"{many}{where}{chosen}. Errors and intervals hold the noise, not what that left out."
     if release.excess is not None:
-        return f"{told} {left_out(release.excess)}"
+        return f"{told} {describe_excess(release.excess)}"
     # Where items were chosen, the rest could have been counted.
     return told if release.order_key is None else f"{told} {_HOW_TO_ASK}"
 
 
-def left_out(excess: Excess) -> str:
+def describe_excess(excess: Excess) -> str:
     """Say what a bound on the items of users left out, as far as a release tells it.
 
     Examples
@@ -49,11 +49,11 @@ def left_out(excess: Excess) -> str:
     >>> from anonhist.privacy import NeighboringRelation
     >>> from anonhist.releases import Excess
     >>> spent = (NeighboringRelation.ADD_OR_REMOVE, Fraction(1, 80), Fraction(3, 80))
-    >>> left_out(Excess(3, 30, *spent, 8_000, 2_000, 20_000))
+    >>> describe_excess(Excess(3, 30, *spent, 8_000, 2_000, 20_000))
     'The bound of 3 items per user left out at least 17,603 items (95 % confidence), of 1,760 to 2,240 users, 17 to 23 %
     of all (95 % intervals); the other numbers do not include them. No more than 30 of each user were counted, so there
     may be more.'
-    >>> left_out(Excess(3, 30, *spent, 8_000, 12, -20))
+    >>> describe_excess(Excess(3, 30, *spent, 8_000, 12, -20))
     'What the bound of 3 items per user left out cannot be told from nothing: 0 to 252 users had more items (95 %
     interval). A larger share of epsilon, or a cap below 30, would show more.'
     """

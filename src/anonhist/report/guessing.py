@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.properties.guessing.covered import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, log_grid
 from anonhist.properties.levels import widening_factor
 from anonhist.releases.whole_interval import NORMAL_95, whole_interval
 from anonhist.report.figures import BAND, BLUE, add_legend, canvas, say_empty, scale_of_counts
@@ -65,7 +65,7 @@ class Guessing:
         """
         profile = release.profile
         total = max(1, profile.num_labels)
-        marks = {*evenly_spread(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
+        marks = {*log_grid(total, points=_POINTS), *(10**power for power in range(len(str(total))))}
         labels = np.array(sorted(marks), dtype=np.int64)
         share = covered_share(profile, labels)
         error = release.error

@@ -25,13 +25,13 @@ def promise(guarantee: Guarantee, *, result: str = "result on this page") -> str
     >>> from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit
     >>> made = Guarantee(PrivacyUnit.item(), NeighboringRelation.SUBSTITUTE, Fraction(2), arithmetic="noise is exact")
     >>> promise(made).split(":")[0]
-    'Had one item been exchanged for another, no result on this page would have been more than exp(2) (about 7.39) times
+    'Had one item been replaced by another, no result on this page would have been more than exp(2) (about 7.39) times
     as likely, or as unlikely. That is moderate protection'
     """
     change = (
         "added to the data or removed from them"
         if guarantee.relation is NeighboringRelation.ADD_OR_REMOVE
-        else "exchanged for another"
+        else "replaced by another"
     )
     epsilon, beyond = guarantee.epsilon, ", apart from δ" if guarantee.delta else ""
     bound = f"no {result} would have been more than {factor(epsilon)} times as likely, or as unlikely{beyond}"
@@ -232,7 +232,7 @@ def share_of_items(release: Release) -> str:
     >>> share_of_items(FrobeniusMechanism("0.5").release(Profile.from_counts([2, 1])))[-14:]
     ': mostly noise'
     """
-    items, name = release.profile.n, release.words.items
+    items, name = release.profile.n, release.words.total
     expected = release.error.sorted_l1
     share = f", {percent(expected.value / items)} of the {name}" if items and expected is not None else ""
     return share + (": mostly noise" if release.mostly_noise else "")

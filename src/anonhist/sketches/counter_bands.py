@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonhist.numeric.falling import widen_to_falling
 from anonhist.releases import KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
 
     _Numbers = NDArray[np.float64]
@@ -58,7 +59,7 @@ _WIDENED = 0.05
 
 
 def counter_bands(
-    observed: Observed, setting: CounterSetting, decoded: Prevalences, *, labels: float
+    observed: Counters, setting: CounterSetting, decoded: Prevalences, *, labels: float
 ) -> tuple[KPlusBand, PrevalenceBand]:
     """Return 95 % intervals for φ_{k+} and for φ_r; post-processing, no chance takes part.
 
@@ -92,21 +93,21 @@ def counter_bands(
     if grid is not None:
         least, most = grid.at_least(sampling)
         low[:last], high[:last] = np.maximum(low[:last], least), np.minimum(high[:last], most)
-    low, high = _make_falling(low, high)
+    low, high = widen_to_falling(low, high)
     least, most = np.zeros(ends.size), high.copy()
     if grid is not None:
         least[:last], most[:last] = grid.exactly(sampling, low[: last + 1], high[: last + 1])
     return KPlusBand(*_steps(ends, low, high)), PrevalenceBand(*_steps(ends, least, np.minimum(most, high)))
 
 
-def _places(observed: Observed, setting: CounterSetting, last: int) -> NDArray[np.int64]:
+def _places(observed: Counters, setting: CounterSetting, last: int) -> NDArray[np.int64]:
     """Return all counts up to ``last``, and of those beyond the ones after which bounds by value change."""
     far, reach = observed.values[observed.values > last - setting.noise.reach(_CARRIED)], setting.noise.reach(_BEYOND)
     beyond = np.sort(np.concatenate((far + reach, np.maximum(far - reach, last + 1))))
     return np.concatenate((np.arange(1, last + 1), beyond[np.diff(beyond, prepend=0) > 0]))
 
 
-def _by_sum(observed: Observed, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
+def _by_sum(observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling) -> _Numbers:
     """Return how many labels can have these counts or more, by the sum of all counters: all items, and noise."""
     total = float(observed.values.astype(np.float64) @ observed.numbers)
     total = max(0.0, total + _CHOSEN * (observed.size * setting.noise.variance) ** 0.5)
@@ -172,7 +173,7 @@ class _Grid:
     carried: int
 
     @classmethod
-    def of(cls, observed: Observed, setting: CounterSetting, decoded: Prevalences, last: int) -> _Grid | None:
+    def of(cls, observed: Counters, setting: CounterSetting, decoded: Prevalences, last: int) -> _Grid | None:
         """Return None where nothing can be read from transforms."""
         distribution = setting.noise
         noise = max(distribution.variance**0.5, 1.0)
@@ -316,7 +317,7 @@ class _Grid:
 
 
 def _by_value(
-    observed: Observed, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling
+    observed: Counters, setting: CounterSetting, counts: NDArray[np.int64], sampling: _Sampling
 ) -> tuple[_Numbers, _Numbers]:
     """Return bounds of φ_{k+} for these k, all at once, of the few counters that are so large."""
     reach = setting.noise.reach(_BEYOND)
@@ -341,15 +342,6 @@ def _widen(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
 
 def _pad(numbers: _Numbers, size: int) -> _Numbers:
     return np.append(numbers, np.zeros(size - numbers.size))
-
-
-def _make_falling(lows: _Numbers, highs: _Numbers) -> tuple[_Numbers, _Numbers]:
-    """Keep of bounds that hold for all k beyond (from above) or before (from below) the widest: they never rise.
-
-    The narrowest of many would be wrong too often.
-    """
-    highs = np.maximum.accumulate(highs[::-1])[::-1]
-    return np.minimum(np.minimum.accumulate(lows), highs), highs
 
 
 def _steps(

@@ -49,14 +49,14 @@ def party_loss(gamma: Fraction, *, remaining: int, of: int) -> Fraction:
         return gamma
     shape = remaining / of
     if gamma > _SIMPLE_FROM:
-        return gamma + _rounded_up(math.log1p((of - remaining) / remaining))
+        return gamma + _round_up(math.log1p((of - remaining) / remaining))
     w = np.arange(math.log(math.tanh(float_rate(gamma) / 2)) - _REACH, _REACH, _STEP)
     # P(Z = k) is the mean of (1 − p)^2s·|1 − p·e^(it)|^(−2s)·cos(kt); tan(t/2) = e^w, and δ = tanh(γ/2).
     x, delta = np.exp(2 * w), math.tanh(float_rate(gamma) / 2)
     weights = (delta**2 + x) ** -shape * (1 + x) ** (shape - 1) * np.exp(w)
     # 1 − P(Z = 1)/P(Z = 0), in which nothing cancels: the mean of 1 − cos t = 2x/(1 + x).
-    return _rounded_up(-math.log1p(-float(np.sum(weights * (2 * x / (1 + x))) / np.sum(weights))))
+    return _round_up(-math.log1p(-float(np.sum(weights * (2 * x / (1 + x))) / np.sum(weights))))
 
 
-def _rounded_up(loss: float) -> Fraction:
+def _round_up(loss: float) -> Fraction:
     return Fraction(Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(loss * (1 + _MARGIN))))

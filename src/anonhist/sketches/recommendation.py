@@ -12,10 +12,10 @@ from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
 from anonhist.privacy import NeighboringRelation, PrivacyUnit, parse_whole_number
 from anonhist.sketches.addresses import MOST_COUNTERS
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.decompounding import Decompounding
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.promise import checked_relation, checked_unit, rate_of
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _row(labels: int, load: Fraction, distribution: NoiseDistribution) -> Bucket
         counts = np.minimum(rng.zipf(2, simulated), _LARGEST)
         counters = distribution.simulate(buckets, rng=rng)
         np.add.at(counters, rng.integers(buckets, size=simulated), counts)
-        found = Decompounding().decode(Observed.of(counters), setting)
+        found = Decompounding().decode(Counters.of(counters), setting)
         away = np.bincount(counts, minlength=_LARGEST + 1).astype(np.float64)
         near = found.counts <= _LARGEST
         np.add.at(away, found.counts[near], -found.numbers[near])

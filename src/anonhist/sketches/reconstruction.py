@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from anonhist.errors import UsageError
 from anonhist.releases import Release
 from anonhist.sketches.addresses import HashedAddresses
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.names import DECODERS, OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.sketch_mechanism import SketchMechanism
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def reconstruct(
         shared=shared,
     )
     told = _SHARED if used.name in OF_SHARED_COUNTERS else _AS_LABELS if setting.is_hashed else _OWN
-    profile, evidence = mechanism.read_with_evidence(Observed.of(counters))
+    profile, evidence = mechanism.read_with_evidence(Counters.of(counters))
     return Release(
         profile=profile,
         guarantee=guarantee,

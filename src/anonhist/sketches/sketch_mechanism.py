@@ -11,11 +11,11 @@ from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
 from anonhist.releases import Evidence
 from anonhist.releases.kind import OF_GRAPHS, OF_LABELS, ReleaseKind
-from anonhist.releases.mechanism import check_numbers
+from anonhist.releases.protocols import check_numbers
 from anonhist.sketches.counter_bands import counter_bands
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import SmoothDecoder
 from anonhist.sketches.decoding.names import OF_SHARED_COUNTERS, default_decoder
-from anonhist.sketches.observed import Observed
 
 # How likely noise is that simulations leave out.
 _NEGLIGIBLE = 1e-12
@@ -97,11 +97,11 @@ class SketchMechanism:
             **self.decoder.parameters,
         }
 
-    def read(self, observed: Observed) -> Profile:
+    def read(self, observed: Counters) -> Profile:
         """Return the profile of all labels, those not sampled included."""
         return self._scale(self.decoder.decode(observed, self.setting))
 
-    def read_with_evidence(self, observed: Observed) -> tuple[Profile, Evidence]:
+    def read_with_evidence(self, observed: Counters) -> tuple[Profile, Evidence]:
         """Return the same, and intervals that rest on the counters and on nothing that a decoder assumes."""
         found = self.decoder.decode(observed, self.setting)
         # Bands look where a decoder says: one that takes no heed of labels that share a counter would mislead them.
@@ -117,7 +117,7 @@ class SketchMechanism:
         return float(1 / self.sampling_rate) if self.domain_size is None else self.domain_size / self.counters
 
     def _scale(self, found: Prevalences) -> Profile:
-        return found.scale(self._labels).to_profile(unit=self.guarantee.unit.combined)
+        return found.scale(self._labels).to_profile(unit=self.guarantee.unit.total_unit)
 
     def simulation_work(self, profile: Profile) -> int:
         """Return about how many numbers a run computes: most of it is the fit of a decoder that assumes smoothness."""
@@ -128,12 +128,12 @@ class SketchMechanism:
         """Return ``size`` runs on a public profile, with simulation randomness: sampled, hashed, noised and read."""
         return list(pulsing(self._read_again(self._simulate(profile, rng), rng) for _ in range(size)))
 
-    def _read_again(self, observed: Observed, rng: np.random.Generator) -> Profile:
+    def _read_again(self, observed: Counters, rng: np.random.Generator) -> Profile:
         if isinstance(self.decoder, SmoothDecoder):
             return self._scale(self.decoder.redecode(observed, self.setting, rng=rng))
         return self.read(observed)
 
-    def _simulate(self, profile: Profile, rng: np.random.Generator) -> Observed:
+    def _simulate(self, profile: Profile, rng: np.random.Generator) -> Counters:
         public = (
             self._throw_labels(profile, rng)
             if self.domain_size is None
@@ -141,7 +141,7 @@ class SketchMechanism:
         )
         return noisy(public, self.setting.noise, rng=rng)
 
-    def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Observed:
+    def _throw_labels(self, profile: Profile, rng: np.random.Generator) -> Counters:
         """Throw labels, or those that are sampled, into counters."""
         check_numbers(self.counters)
         numbers = profile.prevalences
@@ -151,14 +151,14 @@ class SketchMechanism:
         counts = np.repeat(profile.counts, numbers)
         counters = np.zeros(self.counters, dtype=np.int64)
         np.add.at(counters, rng.integers(self.counters, size=counts.size), counts)
-        return Observed.of(counters)
+        return Counters.of(counters)
 
-    def _list_labels(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Observed:
+    def _list_labels(self, profile: Profile, domain_size: int, rng: np.random.Generator) -> Counters:
         """Draw as many labels of the domain as there are counters; those that do not occur have the count 0."""
         numbers = np.append(max(domain_size - profile.num_labels, 0), profile.prevalences)
         if numbers.sum() > self.counters:
             numbers = rng.multivariate_hypergeometric(numbers, self.counters, method="marginals")
-        return Observed.sum_of(np.append(0, profile.counts), numbers)
+        return Counters.sum_of(np.append(0, profile.counts), numbers)
 
 
 def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
@@ -168,7 +168,7 @@ def _text_of(shared: tuple[SharedNoise, ...] | None) -> str:
     return ",".join(f"{each.gamma}^1/{each.honest}*{each.merged}@{each.participants}" for each in shared)
 
 
-def noisy(observed: Observed, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Observed:
+def noisy(observed: Counters, distribution: NoiseDistribution, *, rng: np.random.Generator) -> Counters:
     """Return public counters with simulated noise; of many that are alike it is drawn as how many get how much.
 
     Examples
@@ -176,14 +176,14 @@ def noisy(observed: Observed, distribution: NoiseDistribution, *, rng: np.random
     >>> from fractions import Fraction
     >>> from anonhist.sketches.noise import NoiseDistribution
     >>> distribution = NoiseDistribution.of([(Fraction(1), Fraction(1))])
-    >>> noisy(Observed(np.array([0, 7]), np.array([1000, 1])), distribution, rng=np.random.default_rng(1)).size
+    >>> noisy(Counters(np.array([0, 7]), np.array([1000, 1])), distribution, rng=np.random.default_rng(1)).size
     1001
     """
     reach = distribution.reach(_NEGLIGIBLE)
     many = observed.numbers > 2 * reach + 1
     check_numbers(int(observed.numbers[~many].sum()) + int(many.sum()) * (2 * reach + 1))
     few = np.repeat(observed.values[~many], observed.numbers[~many])
-    alone = Observed.of(few + distribution.simulate(few.size, rng=rng))
+    alone = Counters.of(few + distribution.simulate(few.size, rng=rng))
     values, numbers = [alone.values], [alone.numbers]
     if many.any():
         # Of wide noise, few values have as many counters as it has values: only then is its pmf worth computing.
@@ -191,4 +191,4 @@ def noisy(observed: Observed, distribution: NoiseDistribution, *, rng: np.random
         for value, number in zip(observed.values[many].tolist(), observed.numbers[many].tolist(), strict=True):
             values.append(np.arange(value - reach, value + reach + 1))
             numbers.append(rng.multinomial(number, pmf / pmf.sum()))
-    return Observed.sum_of(np.concatenate(values), np.concatenate(numbers))
+    return Counters.sum_of(np.concatenate(values), np.concatenate(numbers))

@@ -68,7 +68,7 @@ def bit_channel(items: int, epsilon: float) -> AffineChannel:
     return AffineChannel(sparse.vstack([identity, identity], format="csr"), base, gain)
 
 
-def written_out(channel: AffineChannel) -> MatrixChannel:
+def as_matrix(channel: AffineChannel) -> MatrixChannel:
     """Return the same channel as a matrix."""
     return MatrixChannel(np.column_stack([channel.forward(row) for row in np.eye(channel.items)]))
 

@@ -160,12 +160,12 @@ def test_budgets_after_rounding_are_kept_to_and_used(epsilon: str, distance: int
     with localcontext() as context:
         context.prec = 400
 
-        def spent(rate: Fraction) -> Decimal:
+        def spend(rate: Fraction) -> Decimal:
             return ((Decimal(rate.numerator) / rate.denominator).exp() - 1) * distance
 
         budget = Decimal(exact.numerator) / exact.denominator
-        assert 0 < spent(gamma) <= budget
-        assert spent(gamma * Fraction(100_001, 100_000)) > budget
+        assert 0 < spend(gamma) <= budget
+        assert spend(gamma * Fraction(100_001, 100_000)) > budget
     assert len(str(gamma.numerator)) + len(str(gamma.denominator)) < 100
 
 

@@ -12,7 +12,7 @@ from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, _scores
 from anonhist.privacy import NeighboringRelation
 from anonhist.testing.sources import SeededSource
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 
 
 def distribution(
@@ -41,7 +41,7 @@ NOISE = {1: 5.0, 2: 9.5, 4: 20.0, 8: 60.0}
 
 
 @pytest.mark.slow
-def test_draws_follow_the_law() -> None:
+def test_draws_follow_the_distribution() -> None:
     choice = DegreeChoice(Fraction(2), (1, 2, 4, 8))
     kept = {1: 20, 2: 40, 4: 62, 8: 90}
     source = SeededSource(7)
@@ -52,11 +52,11 @@ def test_draws_follow_the_law() -> None:
 
 
 @pytest.mark.slow
-def test_an_exchange_halves_the_rate() -> None:
+def test_replacing_halves_the_rate() -> None:
     choice = DegreeChoice(Fraction(2), (1, 8))
     kept = {1: 0, 8: 100}
     source = SeededSource(7)
-    drawn = Counter(choice.draw(kept, NOISE, EXCHANGED, source=source) for _ in range(2000))
+    drawn = Counter(choice.draw(kept, NOISE, REPLACED, source=source) for _ in range(2000))
     chance = distribution(choice, kept, NOISE, rate=0.5)[0]
     assert 0.05 < chance < 0.4
     assert abs(drawn[1] / 2000 - chance) < 5 * (chance * (1 - chance) / 2000) ** 0.5

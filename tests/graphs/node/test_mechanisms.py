@@ -35,7 +35,7 @@ from anonhist.profiles import Profile, sorted_l1
 from anonhist.randomness import discrete_laplace_pmf
 from anonhist.testing.sources import SeededSource
 
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
 UNDIRECTED, IN = Direction.UNDIRECTED, Direction.IN
 IDENTITIES = np.array([11, 3, 8, 5, 2, 9], dtype=np.uint64)
 NOISY = (CumulativeDegrees, SurvivalDegrees, HistogramDegrees)
@@ -97,7 +97,9 @@ def projected_bins(direction: Direction, nodes: int, max_degree: int) -> list[tu
     return [tuple(known[id(graph)] for graph in pair) for pair in pairs(direction, nodes)]
 
 
-def asked_of_bins(mechanism: NodeMechanism, bins: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+def noise_rate_of_bins(
+    mechanism: NodeMechanism, bins: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
+) -> list[Asked]:
     module = sys.modules[type(mechanism).__module__]
     rates: list[Fraction] = []
     truths: list[NDArray[np.int64]] = []
@@ -106,12 +108,12 @@ def asked_of_bins(mechanism: NodeMechanism, bins: NDArray[np.int64], monkeypatch
         rates.append(gamma)
         return np.zeros(size, dtype=np.int64)
 
-    def added(values: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_truth(values: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         truths.append(values.copy())
         return values + drawn
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "add_noise", added)
+        patched.setattr(module, "add_noise", record_truth)
         mechanism._run(bins, noise)  # type: ignore[attr-defined]
     return [Asked(rate, truth) for rate, truth in zip(rates, truths, strict=True)]
 
@@ -128,7 +130,7 @@ def losses(
     for pair in projected_bins(direction, nodes, mechanism.max_degree):
         for bins in pair:
             if bins.tobytes() not in known:
-                known[bins.tobytes()] = asked_of_bins(mechanism, bins, monkeypatch)
+                known[bins.tobytes()] = noise_rate_of_bins(mechanism, bins, monkeypatch)
         both = zip(known[pair[0].tobytes()], known[pair[1].tobytes()], strict=True)
         found.append(
             sum((one.rate * int(np.abs(one.truth - other.truth)[first_bin:].sum()) for one, other in both), Fraction(0))
@@ -172,10 +174,11 @@ def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("plain_fit")
 @pytest.mark.parametrize("made", NOISY)
-def test_an_exchange_takes_twice_the_noise(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replacing_takes_twice_the_noise(made: type[NodeMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
     bins = np.array([3, 1, 0, 2, 0])
     once, twice = (
-        asked_of_bins(made(Fraction(3), relation=each, max_degree=4), bins, monkeypatch) for each in (ADDED, EXCHANGED)
+        noise_rate_of_bins(made(Fraction(3), relation=each, max_degree=4), bins, monkeypatch)
+        for each in (ADDED, REPLACED)
     )
     assert [one.rate for one in once] == [2 * two.rate for two in twice]
 
@@ -210,7 +213,7 @@ def test_rounded_flows_lose_no_more_than_the_budget(direction: Direction, monkey
         total: NDArray[np.float64] | None = None
         for bins, chance in rounded[place].items():
             distribution = np.ones(())
-            for rate, truth in asked_of_bins(mechanism, np.array(bins), monkeypatch):
+            for rate, truth in noise_rate_of_bins(mechanism, np.array(bins), monkeypatch):
                 for value in truth.tolist():
                     distribution = np.multiply.outer(distribution, discrete_laplace_pmf(rate, outputs - value))
             total = chance * distribution if total is None else total + chance * distribution
@@ -331,7 +334,7 @@ def test_promises() -> None:
 
 def test_partitions_are_told_how_far_neighbours_are_apart() -> None:
     assert PartitionDegrees(Fraction(1), max_degree=8).central.epsilon_per_cell == Fraction(1, 16)
-    assert PartitionDegrees(Fraction(1), max_degree=8, relation=EXCHANGED).central.epsilon_per_cell == Fraction(1, 32)
+    assert PartitionDegrees(Fraction(1), max_degree=8, relation=REPLACED).central.epsilon_per_cell == Fraction(1, 32)
     flow = PartitionDegrees(Fraction(1), max_degree=8, bounding=Flow()).central.epsilon_per_cell
     assert Fraction(1, 16) - Fraction(1, 256) < flow < Fraction(1, 16)
     assert PartitionDegrees(Fraction(1), max_degree=8).central.unit == PrivacyUnit.node(max_distance=16)

@@ -14,7 +14,7 @@ from anonhist.testing.sources import SeededSource
 ARCS = [(node, (node * node + 1) % 50) for node in range(50) if (node * node + 1) % 50 != node]
 
 
-def stated_spread(direction: Direction, relation: NeighboringRelation) -> float:
+def noise_spread(direction: Direction, relation: NeighboringRelation) -> float:
     # D halves of 2F without directions; with directions a node moves 2D arcs.
     rate = Fraction(30, 2 * 60 * relation.distance)
     return float(discrete_laplace_variance(rate)) ** 0.5 / (2 if direction is Direction.UNDIRECTED else 1)
@@ -25,7 +25,7 @@ def stated_spread(direction: Direction, relation: NeighboringRelation) -> float:
 def test_the_error_is_that_of_the_noise(direction: Direction, relation: NeighboringRelation) -> None:
     graph = as_graph(ARCS, policy=EdgePolicy(direction))
     made = private_edge_count(graph, epsilon=30, max_degree=60, relation=relation, source=SeededSource(7))
-    assert made.standard_error == pytest.approx(stated_spread(direction, relation))
+    assert made.standard_error == pytest.approx(noise_spread(direction, relation))
     assert made.guarantee is not None
     assert made.guarantee.epsilon == 30
     assert made.guarantee.relation is relation
@@ -42,7 +42,7 @@ def test_the_error_is_that_of_the_noise(direction: Direction, relation: Neighbor
 )
 def test_noise_is_as_wide_as_one_node_moves_the_number(direction: Direction, relation: NeighboringRelation) -> None:
     graph = as_graph(ARCS, policy=EdgePolicy(direction))
-    source, spread = SeededSource(7), stated_spread(direction, relation)
+    source, spread = SeededSource(7), noise_spread(direction, relation)
     found = [private_edge_count(graph, epsilon=30, max_degree=60, relation=relation, source=source) for _ in range(300)]
     errors = np.array([each.value - graph.num_edges for each in found])
     assert all(each.standard_error == pytest.approx(spread) for each in found)

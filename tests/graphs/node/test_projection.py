@@ -135,11 +135,11 @@ def test_in_the_stable_order_nearly_all_edges_are_decided_many_at_once(
 ) -> None:
     alone, one_by_one = [], MODULE._one_by_one
 
-    def counted(ends: NDArray[np.int64], room: NDArray[np.int64]) -> list[bool]:
+    def count_edges(ends: NDArray[np.int64], room: NDArray[np.int64]) -> list[bool]:
         alone.append(ends.shape[1])
         return one_by_one(ends, room)
 
-    monkeypatch.setattr(MODULE, "_one_by_one", counted)
+    monkeypatch.setattr(MODULE, "_one_by_one", count_edges)
     graph = random_graph(np.random.default_rng(7), 10_000, 60_000, Direction.UNDIRECTED)
     project(graph, cap)
     assert len(alone) == 1
@@ -153,11 +153,11 @@ def test_an_order_that_leaves_nothing_to_decide_at_once_is_scanned_all_the_same(
     """Each edge of a path waits for the one before it: were it not given up, there would be 10^5 rounds."""
     rounds, ranks = [], MODULE._ranks
 
-    def counted(node: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count_nodes(node: NDArray[np.int64]) -> NDArray[np.int64]:
         rounds.append(node.size)
         return ranks(node)
 
-    monkeypatch.setattr(MODULE, "_ranks", counted)
+    monkeypatch.setattr(MODULE, "_ranks", count_nodes)
     places = np.repeat(np.arange(20_000), 5)
     sources, targets = places, places + 1
     order = np.arange(sources.size)

@@ -117,7 +117,7 @@ def largest_of(all_found: list[dict[tuple[int, str], int]]) -> dict[tuple[int, s
     return {key: max(found[key] for found in all_found) for key in all_found[0]}
 
 
-def allowed(caps: range, direction: Direction) -> dict[tuple[int, str], int]:
+def bounds_of(caps: range, direction: Direction) -> dict[tuple[int, str], int]:
     return {(cap, name): value for cap in caps for name, value in constants(cap, direction).items()}
 
 
@@ -126,7 +126,7 @@ def test_without_directions_all_graphs_of_six_nodes_attain_the_constants_and_non
     rng = np.random.default_rng(7)
     rows, caps = all_graphs(6, UNDIRECTED), range(1, 6)
     found = largest_of([largest_distances(rows, 6, UNDIRECTED, caps, rng) for _ in range(3)])
-    assert found == allowed(caps, UNDIRECTED)
+    assert found == bounds_of(caps, UNDIRECTED)
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_without_directions_random_graphs_of_eight_nodes_attain_the_constants_an
     caps = range(1, 8)
     rows = random_graphs(8, UNDIRECTED, rng)
     found = largest_distances(rows, 8, UNDIRECTED, caps, rng)
-    assert found == allowed(caps, UNDIRECTED)
+    assert found == bounds_of(caps, UNDIRECTED)
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_with_directions_no_graph_of_four_nodes_exceeds_the_constants(direction:
     rng = np.random.default_rng(7)
     rows, caps = all_graphs(4, direction), range(1, 4)
     found = largest_of([largest_distances(rows, 4, direction, caps, rng) for _ in range(6)])
-    most = allowed(caps, direction)
+    most = bounds_of(caps, direction)
     assert all(found[key] <= most[key] for key in most)
     assert [found[1, name] for name in STATISTICS] == [most[1, name] for name in STATISTICS]
     # Three other nodes are too few for larger caps: this is what they do.
@@ -160,7 +160,7 @@ def test_with_directions_no_random_graph_of_six_or_seven_nodes_exceeds_the_const
     all_found = [
         largest_distances(random_graphs(nodes, direction, rng), nodes, direction, caps, rng) for nodes in (6, 7)
     ]
-    found, most = largest_of(all_found), allowed(caps, direction)
+    found, most = largest_of(all_found), bounds_of(caps, direction)
     assert all(found[key] <= most[key] for key in most)
     assert all(found[cap, name] == most[cap, name] for cap in (1, 2) for name in STATISTICS)
 

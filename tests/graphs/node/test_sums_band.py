@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.graphs import CumulativeDegrees, HistogramDegrees, SurvivalDegrees
-from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.node_mechanism import NoisyBins
 from anonhist.graphs.node.sums_band import TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise import simulated_noise

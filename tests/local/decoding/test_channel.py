@@ -6,7 +6,7 @@ import pytest
 from anonhist.errors import UsageError
 from anonhist.local.decoding import AffineChannel, Channel
 from anonhist.testing.cases import each_of
-from anonhist.testing.channels import bit_channel, hashed_channel, written_out
+from anonhist.testing.channels import as_matrix, bit_channel, hashed_channel
 
 LISTED = hashed_channel(9, 4, 3, 1.0)
 CHANNELS: dict[str, Channel] = {
@@ -32,7 +32,7 @@ def test_products_belong_to_one_matrix_whose_columns_add_up(name: str) -> None:
 
 def test_bits_and_hashes_have_the_probabilities_of_their_mechanism() -> None:
     truth = np.exp(1.0) / (np.exp(1.0) + 3)
-    assert np.unique(written_out(LISTED).matrix * 3).round(12).tolist() == pytest.approx([(1 - truth) / 3, truth])
+    assert np.unique(as_matrix(LISTED).matrix * 3).round(12).tolist() == pytest.approx([(1 - truth) / 3, truth])
     kept = np.exp(1.0) / (1 + np.exp(1.0))
     np.testing.assert_allclose(
         CHANNELS["bits"].forward(np.eye(6)[2])[[2, 8, 3, 9]] * 6, [kept, 1 - kept, 1 - kept, kept]

@@ -7,7 +7,7 @@ from anonhist.errors import AnonhistError, DataError, UsageError
 from anonhist.local.decoding import (
     ConstrainedLeastSquares,
     Decoder,
-    EarlyStopped,
+    ExpectationMaximization,
     MaximumLikelihood,
     Normalized,
     Projected,
@@ -20,7 +20,7 @@ FITTING: list[Decoder] = [
     MaximumLikelihood(),
     ConstrainedLeastSquares(),
     ConstrainedLeastSquares(ridge=0.1),
-    EarlyStopped(),
+    ExpectationMaximization(),
 ]
 ON_THE_SIMPLEX: list[Decoder] = [Normalized(), Projected(), *FITTING]
 ALL: list[Decoder] = [Unbiased(), *ON_THE_SIMPLEX]
@@ -126,8 +126,8 @@ def test_reports_that_nobody_can_send_are_refused_and_others_fitted(decoder: Dec
         (lambda: MaximumLikelihood(iterations=0), "Maximum likelihood needs"),
         (lambda: ConstrainedLeastSquares(ridge=-1.0), "Least squares need"),
         (lambda: ConstrainedLeastSquares(tolerance=np.nan), "Least squares need"),
-        (lambda: EarlyStopped(shortfall=0.0), "Stopping early needs"),
-        (lambda: EarlyStopped(iterations=0), "Stopping early needs"),
+        (lambda: ExpectationMaximization(shortfall=0.0), "Stopping early needs"),
+        (lambda: ExpectationMaximization(iterations=0), "Stopping early needs"),
     ],
 )
 def test_impossible_options_are_refused(make: object, message: str) -> None:
@@ -140,7 +140,7 @@ def test_impossible_options_are_refused(make: object, message: str) -> None:
     [
         MaximumLikelihood(iterations=2, tolerance=0.0),
         ConstrainedLeastSquares(iterations=2, tolerance=0.0),
-        EarlyStopped(iterations=2, shortfall=1e-6),
+        ExpectationMaximization(iterations=2, shortfall=1e-6),
     ],
 )
 def test_says_when_it_was_stopped_by_the_number_of_iterations(decoder: Decoder) -> None:

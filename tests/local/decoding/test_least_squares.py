@@ -7,11 +7,11 @@ from scipy.optimize import nnls
 from anonhist.local.decoding import AffineChannel, ConstrainedLeastSquares, MaximumLikelihood, Projected
 from anonhist.testing.channels import (
     MatrixChannel,
+    as_matrix,
     bit_channel,
     draw_counts,
     hashed_channel,
     k_ary_matrix,
-    written_out,
     zipf,
 )
 
@@ -25,7 +25,7 @@ USERS = 100_000
 
 def by_nnls(channel: AffineChannel, counts: np.ndarray, ridge: float = 0.0) -> np.ndarray:
     """Non-negative least squares with a last, very heavy row that makes the sum 1."""
-    matrix = written_out(channel).matrix
+    matrix = as_matrix(channel).matrix
     uniform = np.full(channel.items, 1 / channel.items)
     roots = np.sqrt(1 / (matrix @ uniform))
     centred = matrix - matrix.mean(axis=1, keepdims=True)
@@ -89,7 +89,7 @@ def test_ill_conditioned_candidates_are_decoded_far_better_than_by_inverting() -
     channel = hashed_channel(256, 64, 4, 1.0)
     truth = zipf(256)
     counts = draw_counts(channel.forward(truth), 1_000_000)
-    matrix = written_out(channel).matrix
+    matrix = as_matrix(channel).matrix
     inverted = Projected().decode(np.linalg.lstsq(matrix, counts / counts.sum(), rcond=None)[0]).frequencies
     constrained = ConstrainedLeastSquares().decode(np.zeros(256), channel, counts).frequencies
     likely = MaximumLikelihood().decode(np.zeros(256), channel, counts).frequencies

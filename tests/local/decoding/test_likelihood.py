@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from anonhist.local.decoding import AffineChannel, EarlyStopped, MaximumLikelihood
+from anonhist.local.decoding import AffineChannel, ExpectationMaximization, MaximumLikelihood
 from anonhist.local.decoding.likelihood import Surprise
 from anonhist.testing.cases import each_of
 from anonhist.testing.channels import (
     MatrixChannel,
     Vector,
+    as_matrix,
     bit_channel,
     draw_counts,
     hashed_channel,
     k_ary_matrix,
     log_likelihood,
-    written_out,
     zipf,
 )
 
@@ -54,7 +54,7 @@ def test_agrees_with_the_formula_of_k_ary_randomized_response(epsilon: float) ->
 @pytest.mark.parametrize("tolerance", [10.0, 0.01, 1e-6])
 def test_no_direct_optimiser_finds_more_than_the_tolerance_above(name: str, tolerance: float) -> None:
     channel = CASES[name]
-    matrix = written_out(channel).matrix
+    matrix = as_matrix(channel).matrix
     counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
     decoded = MaximumLikelihood(tolerance=tolerance).decode(np.zeros(channel.items), channel, counts)
     # Free numbers whose squares are the frequencies: no constraints are left, and every local maximum that is reached
@@ -94,7 +94,7 @@ def test_the_gradient_proves_the_maximum(name: str) -> None:
 def test_likelihood_never_falls_from_step_to_step(name: str) -> None:
     channel = CASES[name]
     counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
-    matrix = written_out(channel).matrix
+    matrix = as_matrix(channel).matrix
     # Every step at first, where it is long, then every fourth one: each descent begins anew.
     steps = [
         MaximumLikelihood(tolerance=0.0, iterations=most).decode(np.zeros(channel.items), channel, counts)
@@ -168,15 +168,15 @@ def test_differences_of_likelihood_keep_their_digits_however_small() -> None:
 def test_stopping_early_ends_where_it_says(name: str) -> None:
     channel = CASES[name]
     counts = draw_counts(channel.forward(zipf(channel.items)), 20_000)
-    matrix = written_out(channel).matrix
+    matrix = as_matrix(channel).matrix
     most = MaximumLikelihood().decode(np.zeros(channel.items), channel, counts).frequencies
     allowed = 0.25 * np.count_nonzero(most)
-    whole = EarlyStopped().decode(np.zeros(channel.items), channel, counts)
+    whole = ExpectationMaximization().decode(np.zeros(channel.items), channel, counts)
     assert whole.converged
     assert 1 < whole.iterations < 79
     # Every path begins anew, so not all of them are walked.
     lengths = sorted({*range(1, 10), *range(10, whole.iterations, 5), whole.iterations - 1, whole.iterations, 79})
-    ends = [EarlyStopped(iterations=n).decode(np.zeros(channel.items), channel, counts) for n in lengths]
+    ends = [ExpectationMaximization(iterations=n).decode(np.zeros(channel.items), channel, counts) for n in lengths]
     below = [log_likelihood(matrix, counts, most) - log_likelihood(matrix, counts, end.frequencies) for end in ends]
     assert (np.diff(below) <= 1e-8).all()
     assert below[-1] == pytest.approx(allowed, abs=1e-4)
@@ -187,7 +187,7 @@ def test_stopping_early_ends_where_it_says(name: str) -> None:
 def test_steps_are_those_of_em_at_least() -> None:
     channel = CASES["bits"]
     counts = draw_counts(channel.forward(zipf(30)), 2_000_000)
-    one = EarlyStopped(iterations=1, shortfall=1e-9).decode(np.zeros(30), channel, counts).frequencies
+    one = ExpectationMaximization(iterations=1, shortfall=1e-9).decode(np.zeros(30), channel, counts).frequencies
     uniform = np.full(30, 1 / 30)
     em = uniform * channel.adjoint(counts / 2_000_000 / channel.forward(uniform))
     np.testing.assert_allclose(one, em, rtol=1e-12)
@@ -198,7 +198,8 @@ def test_stopping_early_is_nearer_where_noise_is_large() -> None:
     truth = zipf(256)
     counts = draw_counts(channel.forward(truth), 1_000_000)
     most, early = (
-        decoder.decode(np.zeros(256), channel, counts).frequencies for decoder in (MaximumLikelihood(), EarlyStopped())
+        decoder.decode(np.zeros(256), channel, counts).frequencies
+        for decoder in (MaximumLikelihood(), ExpectationMaximization())
     )
     # Measured with this seed: 0.64 and 0.5.
     assert np.abs(early - truth).sum() < 0.9 * np.abs(most - truth).sum()
@@ -207,7 +208,7 @@ def test_stopping_early_is_nearer_where_noise_is_large() -> None:
 def test_counts_that_tell_nothing_leave_the_uniform_distribution() -> None:
     channel = MatrixChannel(k_ary_matrix(10, 0.01))
     counts = draw_counts(channel.forward(zipf(10)), 50)
-    decoded = EarlyStopped(shortfall=5.0).decode(np.zeros(10), channel, counts)
+    decoded = ExpectationMaximization(shortfall=5.0).decode(np.zeros(10), channel, counts)
     assert decoded.frequencies.tolist() == [0.1] * 10
     assert decoded.converged
     assert "equally frequent" in decoded.note

@@ -31,7 +31,7 @@ def test_tails_agree_with_exact_sums(users: int, q: Fraction) -> None:
 
 
 @pytest.mark.parametrize("users", [10**6, 10**9, 10**12])
-def test_tails_of_many_users_agree_with_the_corrected_normal_law(users: int) -> None:
+def test_tails_of_many_users_agree_with_the_corrected_normal_distribution(users: int) -> None:
     q = 0.25
     error = math.sqrt(users * q * (1 - q))
     supports = np.array([int(users * q + z * error) for z in (-3.0, 0.0, 3.0, 6.0)])

@@ -37,7 +37,7 @@ def check(mechanism: StatisticMechanism, items: int) -> None:
         # The first draw is that on the number of items, of which there is one.
         return np.full(size, items - 1 if len(rates) == 1 else 5, dtype=np.int64)
 
-    # An exchange takes the number of items as it is; else one item and noise make as many.
+    # Replacing takes the number of items as it is; else one item and noise make as many.
     of_all = mechanism.relation is SUBSTITUTE and mechanism.unit == ITEM
     noised = mechanism.release_with(Profile([items if of_all else 1], [1], unit=mechanism.unit), noise)
     assert noised.items == items

@@ -63,7 +63,7 @@ Counts = dict[int, int]
 
 
 @cache
-def made(name: str, items: int) -> tuple[LinearStatistic, WholeWeights]:
+def make_weights(name: str, items: int) -> tuple[LinearStatistic, WholeWeights]:
     mechanism = MADE[name](items)
     return mechanism.statistic(items), mechanism.weights(items)
 
@@ -73,7 +73,7 @@ def profile(counts: Counts) -> Profile:
     return Profile([count for count, _ in pairs], [labels for _, labels in pairs])
 
 
-def moved(counts: Counts, *, start: int, end: int) -> Counts:
+def move_label(counts: Counts, *, start: int, end: int) -> Counts:
     """Return the counts with one label of ``start`` items having ``end``."""
     found = Counter(counts)
     found[start] -= 1
@@ -110,34 +110,34 @@ SETTINGS = settings(
 @SETTINGS
 @given(data=st.data())
 def test_no_neighbour_differs_by_more_than_the_sensitivity(name: str, items: int, data: st.DataObject) -> None:
-    _, weights = made(name, items)
+    _, weights = make_weights(name, items)
     counts = data.draw(samples(items))
     before = profile(counts)
     value, centred = weights.value(before), weights.value(before) - weights.middle * before.n
     # One item replaced by another: a label loses it, and another, perhaps a new one, gets it.
     source = data.draw(st.sampled_from(sorted(count for count in counts if counts[count])))
-    less = moved(counts, start=source, end=source - 1)
+    less = move_label(counts, start=source, end=source - 1)
     targets = sorted({0, *(count for count in less if less[count] > 0)})
     for target in targets:
-        after = profile(moved(less, start=target, end=target + 1))
+        after = profile(move_label(less, start=target, end=target + 1))
         assert after.n == items
-        assert abs(weights.value(after) - value) <= weights.replaced
+        assert abs(weights.value(after) - value) <= weights.sensitivity_to_replacing
     # One item less, one more, and a user with several more, of one label and of several.
     fewer = profile(less)
-    assert abs(weights.value(fewer) - weights.middle * fewer.n - centred) <= weights.added
+    assert abs(weights.value(fewer) - weights.middle * fewer.n - centred) <= weights.sensitivity_to_adding
     target = data.draw(st.sampled_from(targets))
-    more = profile(moved(counts, start=target, end=target + 1)) if target in counts or not target else before
-    assert abs(weights.value(more) - weights.middle * more.n - centred) <= weights.added
-    for user in (moved(counts, start=source, end=source + USER), {**counts, 1: counts.get(1, 0) + USER}):
+    more = profile(move_label(counts, start=target, end=target + 1)) if target in counts or not target else before
+    assert abs(weights.value(more) - weights.middle * more.n - centred) <= weights.sensitivity_to_adding
+    for user in (move_label(counts, start=source, end=source + USER), {**counts, 1: counts.get(1, 0) + USER}):
         after = profile(user)
-        assert abs(weights.value(after) - weights.middle * after.n - centred) <= USER * weights.added
+        assert abs(weights.value(after) - weights.middle * after.n - centred) <= USER * weights.sensitivity_to_adding
 
 
 @pytest.mark.slow
 @each_of("items", SIZES)
 @pytest.mark.parametrize("name", MADE)
 def test_the_weight_of_a_count_does_not_depend_on_the_others(name: str, items: int) -> None:
-    statistic, weights = made(name, items)
+    statistic, weights = make_weights(name, items)
     rng = np.random.default_rng(7)
     drawn = np.exp2(rng.uniform(0, np.log2(items), size=61)).astype(np.int64)
     counts = np.unique(np.concatenate((drawn, [1, 2, 63, 64, 65, 4095, 4096, 4097, items // 2, items])))
@@ -164,9 +164,9 @@ def test_weights_of_any_quality_keep_the_promise(items: int, data: st.DataObject
     weights = WholeWeights.of(LinearStatistic(lambda counts: rng.normal(size=counts.size), head=0), items)
     counts = data.draw(samples(items))
     source = data.draw(st.sampled_from(sorted(count for count in counts if counts[count])))
-    less = moved(counts, start=source, end=source - 1)
-    after = profile(moved(less, start=0, end=1))
-    assert abs(weights.value(after) - weights.value(profile(counts))) <= weights.replaced
+    less = move_label(counts, start=source, end=source - 1)
+    after = profile(move_label(less, start=0, end=1))
+    assert abs(weights.value(after) - weights.value(profile(counts))) <= weights.sensitivity_to_replacing
 
 
 @pytest.mark.parametrize("items", [1, 2, 2048, 2049, 10**6, 2**42, 2**43 + 1, 2**62, 2**63 - 1])
@@ -211,7 +211,7 @@ def test_one_item_does_not_move_the_weights_of_other_labels(labels: int) -> None
         for count in range(4098, 4118):
             before, after = {count: labels, 1: 1}, {count: labels - 1, count + 1: 1, 1: 1}
             change = weights.value(profile(after)) - weights.value(profile(before))
-            assert abs(change - weights.middle) <= weights.added
+            assert abs(change - weights.middle) <= weights.sensitivity_to_adding
 
 
 @pytest.mark.slow
@@ -230,7 +230,7 @@ def test_between_knots_weights_are_right_to_many_digits(items: int) -> None:
         "uniformity-7": np.zeros(counts.size),
         "support-size-observed": np.zeros(counts.size),
     }.items():
-        statistic, weights = made(name, items)
+        statistic, weights = make_weights(name, items)
         whole = [
             weights.grid * (weights.value(Profile([count], [1])) + int(weights.at_knots[0]))
             for count in counts.tolist()

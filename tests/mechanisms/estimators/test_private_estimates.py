@@ -116,14 +116,14 @@ def test_parts_are_the_noise_and_at_most_the_sampling(relation: NeighboringRelat
     assert parts["privacy noise"] == pytest.approx(math.sqrt(2) * noised.scale)
     assert noised.scale == pytest.approx(mechanism.scale(noised.items))
     # √n·Δ/2, and what one item more does times the standard deviation of the noise on n, of rate 1/3.
-    exchanged = EntropyMechanism(1, ITEM, SUBSTITUTE, method="plug-in").scale(noised.items)
-    assert parts["sampling, at most"] == pytest.approx(math.sqrt(noised.items) * exchanged / 2, rel=1e-3)
+    replaced = EntropyMechanism(1, ITEM, SUBSTITUTE, method="plug-in").scale(noised.items)
+    assert parts["sampling, at most"] == pytest.approx(math.sqrt(noised.items) * replaced / 2, rel=1e-3)
     on_items = parts.get("privacy noise on the number of items, at most")
     if relation is SUBSTITUTE:
         assert on_items is None
     else:
         ratio = math.exp(-1 / 3)
-        assert on_items == pytest.approx(exchanged / 2 * math.sqrt(2 * ratio) / (1 - ratio), rel=1e-3)
+        assert on_items == pytest.approx(replaced / 2 * math.sqrt(2 * ratio) / (1 - ratio), rel=1e-3)
 
 
 def test_intervals_hold_at_least_the_noise() -> None:

@@ -43,17 +43,17 @@ def test_bias_spread_and_noise_all_count() -> None:
     distribution = SampleDistribution(uniform, 100)
     reference = Reference(distribution, 100.0)
 
-    def seen(weight: float) -> LinearStatistic:
+    def seen_statistic(weight: float) -> LinearStatistic:
         return LinearStatistic(lambda counts: weight * (counts > 0), head=1)
 
-    mean, variance = distribution.moments(seen(1.0).weights)
+    mean, variance = distribution.moments(seen_statistic(1.0).weights)
     for weight, noise in ((0.0, 0.0), (1.0, 0.0), (1.0, 50.0), (1.5, 7.0)):
         expected = math.sqrt((weight * mean - 100) ** 2 + weight**2 * variance + noise)
-        assert mean_error(seen(weight), [reference], noise) == pytest.approx(expected)
+        assert mean_error(seen_statistic(weight), [reference], noise) == pytest.approx(expected)
     # Errors are averaged, not their squares.
     both = [Reference(distribution, mean), Reference(distribution, 3 * mean)]
     expected = (math.sqrt(variance) + math.sqrt(4 * mean**2 + variance)) / 2
-    assert mean_error(seen(1.0), both, 0.0) == pytest.approx(expected)
+    assert mean_error(seen_statistic(1.0), both, 0.0) == pytest.approx(expected)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ STATISTICS = {
 }
 
 
-def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
+def replace_item(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
     """Return all profiles in which one item has gone to another label, a new one among them."""
     found = set()
     for source, target in product(range(len(parts)), range(len(parts) + 1)):
@@ -49,14 +49,14 @@ def replaced(parts: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 @pytest.mark.parametrize("name", STATISTICS)
 @each_of("items", range(1, 8))
-def test_one_item_exchanged_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
+def test_one_item_replaced_changes_at_most_the_sensitivity_and_that_much_somewhere(name: str, items: int) -> None:
     weights = WholeWeights.of(STATISTICS[name](items), items)
     changes = [
         abs(weights.value(Profile.from_counts(before)) - weights.value(Profile.from_counts(after)))
         for before in partitions(items)
-        for after in replaced(before)
+        for after in replace_item(before)
     ]
-    assert max(changes) == weights.replaced
+    assert max(changes) == weights.sensitivity_to_replacing
 
 
 @pytest.mark.parametrize("name", STATISTICS)
@@ -64,18 +64,18 @@ def test_one_item_exchanged_changes_at_most_the_sensitivity_and_that_much_somewh
 def test_one_item_more_changes_at_most_the_sensitivity_whatever_the_data(name: str, items: int) -> None:
     weights = WholeWeights.of(STATISTICS[name](items), items)
 
-    def centred(parts: tuple[int, ...]) -> int:
+    def centre(parts: tuple[int, ...]) -> int:
         return weights.value(Profile.from_counts(parts)) - weights.middle * sum(parts)
 
     # Smaller and larger samples than the weights were made for.
     changes = [
-        abs(centred(before) - centred(after)) for before in partitions_up_to(7) for after in larger_neighbors(before)
+        abs(centre(before) - centre(after)) for before in partitions_up_to(7) for after in larger_neighbors(before)
     ]
-    assert max(changes) <= weights.added
+    assert max(changes) <= weights.sensitivity_to_adding
     if items < 7:
-        assert max(changes) == weights.added
+        assert max(changes) == weights.sensitivity_to_adding
     # No other slope would need less noise.
-    assert weights.added <= (max(weights.highest, 0) - min(weights.lowest, 0)) / 2 + 1
+    assert weights.sensitivity_to_adding <= (max(weights.highest, 0) - min(weights.lowest, 0)) / 2 + 1
 
 
 @each_of("name", STATISTICS)
@@ -84,7 +84,7 @@ def test_whole_weights_are_the_weights(name: str) -> None:
     weights = WholeWeights.of(statistic, 50)
     for parts in ((20, 10, 10, 5, 1, 1, 1, 1, 1), (50,), (1,) * 50):
         profile = Profile.from_counts(parts)
-        whole = weights.grid * (weights.value(profile) + weights.unseen)
+        whole = weights.grid * (weights.value(profile) + weights.unseen_weight)
         assert whole == pytest.approx(statistic.of(profile), abs=0.51 * weights.grid * (2 * len(parts) + 9))
     assert math.log2(weights.grid) % 1 == 0
     spread = max(weights.highest, 0) - min(weights.lowest, 0)
@@ -105,10 +105,10 @@ def test_sensitivities_follow_the_formula_where_not_every_count_is_a_knot(items:
     assert max(found) == weights.highest
     # The last step is that of a chord, and a little less steep.
     exact = math.log(items) / items - (items - 1) / items * math.log1p(-1 / items)
-    assert 0.999 * exact <= weights.grid * weights.replaced <= exact * (1 + 1e-9)
+    assert 0.999 * exact <= weights.grid * weights.sensitivity_to_replacing <= exact * (1 + 1e-9)
     # Far from loose on the side of adding, too.
-    assert max(max(found) - weights.middle, weights.middle - min(found)) <= weights.added
-    assert weights.added <= 1 + max(max(found) - weights.middle, weights.middle - min(found))
+    assert max(max(found) - weights.middle, weights.middle - min(found)) <= weights.sensitivity_to_adding
+    assert weights.sensitivity_to_adding <= 1 + max(max(found) - weights.middle, weights.middle - min(found))
 
 
 @each_of("steps", [(-3, -3), (3, 3), (-3, -1), (1, 3), (-2, 1), (0, 0)])
@@ -118,7 +118,7 @@ def test_counts_beyond_the_public_number_are_steps_of_zero(steps: tuple[int, int
     # One label grows from nothing to beyond what was said to be there.
     grown = [whole.value(Profile.from_counts([count] if count else [])) for count in range(5)]
     changes = [abs(after - before - whole.middle) for before, after in pairwise(grown)]
-    assert max(changes) == whole.added
+    assert max(changes) == whole.sensitivity_to_adding
 
 
 def test_the_weights_at_knots_are_what_a_profile_is_given() -> None:
@@ -144,14 +144,19 @@ def test_weights_that_never_change_are_put_on_a_grid_of_one() -> None:
         return np.full(counts.shape, 3.0)
 
     weights = WholeWeights.of(LinearStatistic(flat, head=0, alphabet_size=5), 100)
-    assert (weights.grid, weights.replaced, weights.added, weights.unseen) == (1.0, 0, 0, 15)
+    assert (weights.grid, weights.sensitivity_to_replacing, weights.sensitivity_to_adding, weights.unseen_weight) == (
+        1.0,
+        0,
+        0,
+        15,
+    )
 
 
 def test_sensitivity_is_less_than_published() -> None:
     # The published scale of the plug-in entropy takes twice the largest weight step: 2·ln(n)/n.
     for items in (100, 1000, 10**6):
         weights = WholeWeights.of(plug_in_statistic(items), items)
-        assert weights.grid * weights.replaced <= Fraction(61, 100) * 2 * math.log(items) / items
+        assert weights.grid * weights.sensitivity_to_replacing <= Fraction(61, 100) * 2 * math.log(items) / items
 
 
 @each_of("name", ["plug-in", "observed", "singletons", "smoothed"])
@@ -161,8 +166,8 @@ def test_rounding_is_little_beside_the_noise_for_millions_of_labels(name: str) -
     statistic = smoothed_poisson(n=items, draws=10 * items) if name == "smoothed" else STATISTICS[name](items)
     weights = WholeWeights.of(statistic, items)
     profile = Profile.from_prevalences({1: 3_000_000, 2: 500_000, 7: 100_000, 300_000: 1})
-    off = abs(weights.grid * (weights.value(profile) + weights.unseen) - statistic.of(profile))
-    assert off <= 1e-3 * weights.grid * weights.replaced
+    off = abs(weights.grid * (weights.value(profile) + weights.unseen_weight) - statistic.of(profile))
+    assert off <= 1e-3 * weights.grid * weights.sensitivity_to_replacing
 
 
 def test_small_budgets_have_coarser_grids() -> None:
@@ -182,13 +187,13 @@ def test_weights_that_turn_late_are_looked_at_one_by_one() -> None:
     assert (weights.lowest, weights.highest) == (steps.min(), steps.max())
     # The largest steps of random weights come late, and far from each other: what is left of them by a + b < n.
     pairs = [(a, b) for a in np.argsort(steps)[-40:].tolist() for b in np.argsort(steps)[:40].tolist() if a + b < items]
-    assert weights.replaced >= max(int(steps[a] - steps[b]) for a, b in pairs)
-    assert weights.replaced <= weights.highest - weights.lowest
+    assert weights.sensitivity_to_replacing >= max(int(steps[a] - steps[b]) for a, b in pairs)
+    assert weights.sensitivity_to_replacing <= weights.highest - weights.lowest
 
 
 def test_a_third_of_the_budget_finds_the_number_of_items() -> None:
     promised = EntropyMechanism("0.9", method="plug-in").guarantee
     assert [float(spent) for _, spent in promised.spending] == [0.3, 0.6]
-    exchanged = str(EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee)
-    assert "the number of items, which are the rows with a label" in exchanged
-    assert "not protected" in exchanged
+    replaced = str(EntropyMechanism(1, method="plug-in", relation=NeighboringRelation.SUBSTITUTE).guarantee)
+    assert "the number of items, which are the rows with a label" in replaced
+    assert "not protected" in replaced

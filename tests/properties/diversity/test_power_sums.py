@@ -95,7 +95,7 @@ def _binomial(above: Fraction, below: int) -> Fraction:
     return math.prod(((above - i) / (i + 1) for i in range(below)), start=Fraction(1))
 
 
-def published(counts: list[int], order: Fraction) -> float:
+def published_sum(counts: list[int], order: Fraction) -> float:
     """Sum of powers by Chao and Jost (2015), eq. 5, as printed, in exact rationals and 80 digits."""
     n, once, twice = sum(counts), counts.count(1), counts.count(2)
     a = Fraction(2 * twice, (n - 1) * once + 2 * twice) if twice else Fraction(2, (n - 1) * max(once - 1, 0) + 2)
@@ -125,7 +125,7 @@ def published(counts: list[int], order: Fraction) -> float:
 def test_closed_form_is_the_published_double_sum(counts: list[int], order: Fraction) -> None:
     if order > sum(counts):
         return
-    expected, got = published(counts, order), tsallis_entropy(Profile.from_counts(counts), order=float(order))
+    expected, got = published_sum(counts, order), tsallis_entropy(Profile.from_counts(counts), order=float(order))
     # Not above 0, what is published has no Hill number: see the conventions.
     if order < 2 or 1e-5 * least_share(sum(counts), float(order)) < expected <= 1:
         assert got.value == pytest.approx((expected - 1) / (1 - float(order)), rel=1e-10, abs=1e-12)

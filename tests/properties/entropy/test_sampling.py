@@ -47,11 +47,11 @@ def size_for(method: str) -> int | None:
     return LABELS if method == "polynomial" else None
 
 
-def estimated(method: str, drawn: list[Profile]) -> list[Estimate]:
+def estimate_all(method: str, drawn: list[Profile]) -> list[Estimate]:
     return [entropy(profile, method=method, alphabet_size=size_for(method)) for profile in drawn]
 
 
-def valued(estimator: Estimator, drawn: list[Profile]) -> list[float]:
+def values_of(estimator: Estimator, drawn: list[Profile]) -> list[float]:
     """Return the numbers alone, which cost a tenth of what their errors do."""
     return [value_of(estimator, profile) for profile in drawn]
 
@@ -74,7 +74,7 @@ def is_probability(found: int, probability: float) -> bool:
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_standard_errors_are_the_spread(name: str, method: str) -> None:
     drawn = profiles(name, 1000)
-    values = np.array(valued(entropy_estimator(method, size_for(method)), drawn))
+    values = np.array(values_of(entropy_estimator(method, size_for(method)), drawn))
     points = [(entropy_estimator(method, size_for(method)).point(profile), profile) for profile in drawn[:STATED]]
     variance = float(np.mean([error_of(point, profile) ** 2 for point, profile in points]))
     assert is_variance(values, variance)
@@ -125,7 +125,7 @@ def test_values_and_errors_are_right_where_there_is_no_bias(method: str, name: s
     ],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(method: str, name: str, n: int) -> None:
-    found = estimated(method, profiles(name, n))
+    found = estimate_all(method, profiles(name, n))
     held = holding([estimate.interval for estimate in found], name)
     assert held >= 0.95 * len(found) or is_probability(held, 0.95)
 
@@ -146,7 +146,7 @@ def test_bias_is_taken_off_where_labels_are_missing() -> None:
     published = {"plug-in": 1.45, "miller-madow": 0.89}
     roots = {}
     for method in CLOSED:
-        nats = valued(entropy_estimator(method, 1000 if method == "polynomial" else None), samples)
+        nats = values_of(entropy_estimator(method, 1000 if method == "polynomial" else None), samples)
         roots[method] = math.sqrt(np.mean(np.square(np.array(nats) / math.log(2) - math.log2(1000))))
     # The spread of one sample is 0.04 bits, of the mean of 200 samples 0.003.
     assert {method: roots[method] for method in published} == pytest.approx(published, abs=0.02)

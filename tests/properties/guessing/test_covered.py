@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonhist.profiles import Profile
-from anonhist.properties.guessing.covered import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, log_grid
 
 
 @pytest.mark.slow
@@ -30,12 +30,12 @@ def test_share_beyond_all_labels_and_of_nothing() -> None:
 @pytest.mark.slow
 @given(st.integers(1, 2**63 - 1), st.integers(2, 50))
 def test_marks_are_ascending_whole_numbers_with_both_ends(largest: int, points: int) -> None:
-    marks = evenly_spread(largest, points=points)
+    marks = log_grid(largest, points=points)
     assert (marks[0], marks[-1]) == (1, largest)
     assert marks == sorted(set(marks))
     assert len(marks) <= points
 
 
 def test_marks_are_evenly_spread_on_a_log_scale() -> None:
-    assert evenly_spread(10**9, points=10) == [10**power for power in range(10)]
-    assert evenly_spread(5, points=100) == [1, 2, 3, 4, 5]
+    assert log_grid(10**9, points=10) == [10**power for power in range(10)]
+    assert log_grid(5, points=100) == [1, 2, 3, 4, 5]

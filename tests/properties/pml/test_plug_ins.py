@@ -19,7 +19,7 @@ from anonhist.properties.pml import (
     PmlEntropy,
     PmlSupportSize,
     approximate_pml,
-    plugged_in,
+    plug_in,
     property_of,
 )
 from anonhist.properties.pml.bootstrap import bootstrap_error, draw_profile
@@ -113,7 +113,7 @@ def test_the_same_data_give_the_same_numbers() -> None:
 
 
 def test_any_property_can_be_plugged_in() -> None:
-    point = plugged_in(CHECKED, lambda found: float(found.probabilities.max()))
+    point = plug_in(CHECKED, lambda found: float(found.probabilities.max()))
     assert point.value == 0.5
     assert point.standard_error > 0
 

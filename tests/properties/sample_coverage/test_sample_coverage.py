@@ -113,7 +113,7 @@ def test_wrong_calls_are_refused() -> None:
 
 
 @cache
-def covered() -> list[tuple[Profile, float]]:
+def samples_with_coverage() -> list[tuple[Profile, float]]:
     """Return samples and what they cover."""
     rng = np.random.default_rng(23)
     weights = 1 / np.arange(1.0, 3001)
@@ -128,7 +128,7 @@ def test_error_is_that_against_the_coverage_of_each_sample(method: str) -> None:
     # Zipf's law on 3,000 labels. 1,500 differences: their root mean square is off by more than 10 % with probability
     # below 1e-6, and the share of intervals that hold the truth by more than 2.7 %.
     differences, told, held = [], [], 0
-    for profile, truth in covered():
+    for profile, truth in samples_with_coverage():
         estimate = sample_coverage(profile, method=method)
         differences.append(estimate.value - truth)
         told.append(estimate.standard_error)

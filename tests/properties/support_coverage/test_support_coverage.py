@@ -330,14 +330,14 @@ def test_the_variance_of_rarefaction_is_unbiased(draws: int, off: float) -> None
     shares = np.exp(-np.arange(100) / 14)
     shares /= shares.sum()
     means, counts = 1000 * shares, np.arange(400)
-    pmf, weights = stats.poisson.pmf(counts, means[:, None]), np.array(found_by_draws(1000, draws, 400))
+    pmf, weights = stats.poisson.pmf(counts, means[:, None]), np.array(chances_by_draws(1000, draws, 400))
     variances, covariances = pmf @ weights**2 - (pmf @ weights) ** 2, pmf @ (weights * counts) - (pmf @ weights) * means
     rng = np.random.default_rng()
     found = [rarefaction_variance(Profile.from_counts(rng.multinomial(1000, shares)), draws) for _ in range(200)]
     assert np.mean(found) == pytest.approx(variances.sum() - covariances.sum() ** 2 / 1000, rel=off)
 
 
-def found_by_draws(n: int, draws: int, size: int) -> list[float]:
+def chances_by_draws(n: int, draws: int, size: int) -> list[float]:
     """Return 1 − C(n−r, m)/C(n, m) for r < size, by Python's whole numbers."""
     whole = math.comb(n, draws)
     return [float(1 - Fraction(math.comb(n - count, draws), whole)) for count in range(size)]

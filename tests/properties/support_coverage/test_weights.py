@@ -37,7 +37,7 @@ def test_rarefaction_is_exact_for_every_count_and_every_number_of_draws(n: int) 
         assert rarefaction(n=n, draws=draws).weights(counts).tolist() == pytest.approx(exact, rel=1e-13)
 
 
-def missed(n: int, count: int, draws: int) -> Decimal:
+def miss_chance(n: int, count: int, draws: int) -> Decimal:
     """Return C(n−r, m)/C(n, m) in 80 digits, by Stirling's series for each factorial."""
 
     def log_factorial(x: int) -> Decimal:
@@ -61,7 +61,7 @@ def test_rarefaction_keeps_its_digits_for_large_numbers(n: int) -> None:
         for draws in sizes:
             for count in sizes:
                 if count + draws <= n:
-                    exact = float(1 - missed(n, count, draws))
+                    exact = float(1 - miss_chance(n, count, draws))
                     assert weight_of(rarefaction(n=n, draws=draws), count) == pytest.approx(exact, rel=1e-11)
 
 
@@ -149,7 +149,7 @@ def test_replacing_one_item_moves_good_toulmin_by_the_square_of_one_plus_t(beyon
     assert sensitivity(statistic, 400) == pytest.approx(expected)
 
 
-def moved_most(linear: LinearStatistic, n: int) -> float:
+def largest_change(linear: LinearStatistic, n: int) -> float:
     """Return the largest change of f over all samples of n items and all ways to replace one."""
     most = 0.0
     for sample in combinations_with_replacement(range(n), n):
@@ -167,7 +167,7 @@ def moved_most(linear: LinearStatistic, n: int) -> float:
 @pytest.mark.parametrize("draws", [1, 2, 4])
 def test_sensitivity_of_rarefaction_is_that_of_all_samples(draws: int) -> None:
     linear = rarefaction(n=4, draws=draws)
-    assert moved_most(linear, 4) == pytest.approx(sensitivity(linear, 4))
+    assert largest_change(linear, 4) == pytest.approx(sensitivity(linear, 4))
     # One draw gives one label, whatever the data; of more, an item moves the share that is drawn.
     assert sensitivity(linear, 4) == pytest.approx(draws / 4 if draws > 1 else 0)
 
@@ -175,4 +175,4 @@ def test_sensitivity_of_rarefaction_is_that_of_all_samples(draws: int) -> None:
 @pytest.mark.parametrize("statistic", SERIES)
 def test_sensitivity_of_series_is_that_of_all_samples(statistic: Callable[..., LinearStatistic]) -> None:
     linear = statistic(n=4, draws=9)
-    assert moved_most(linear, 4) == pytest.approx(sensitivity(linear, 4))
+    assert largest_change(linear, 4) == pytest.approx(sensitivity(linear, 4))

@@ -22,7 +22,7 @@ from anonhist.properties.support_size import SUPPORT_SIZE_METHODS, support_size
 from anonhist.properties.support_size.ace import Ace
 from anonhist.properties.support_size.chao_lee import ChaoLee
 from anonhist.properties.support_size.chebyshev import Chebyshev
-from anonhist.properties.support_size.interval import log_normal_ends, max_missed
+from anonhist.properties.support_size.interval import log_normal_ends, most_unseen
 from anonhist.properties.support_size.jackknife_1 import Jackknife1
 from anonhist.properties.support_size.jackknife_2 import Jackknife2
 from anonhist.properties.support_size.observed import Observed
@@ -159,7 +159,7 @@ def test_interval_opens_by_the_worst_bias() -> None:
 @each_of("once", [0, 8, 300])
 def test_no_more_labels_were_missed_than_a_binomial_allows(once: int, least: float) -> None:
     # Of once + U labels with counts of 0 or 1, U or more have 0 with probability 0.025 at least, but not one more.
-    found = int(max_missed(once, least, level=0.95))
+    found = int(most_unseen(once, least, level=0.95))
     tails = [float(binom.sf(many - 1, once + many, 1 / (1 + least))) for many in (found, found + 1)]
     assert tails[0] >= 0.025 > tails[1]
 
@@ -183,7 +183,7 @@ RUNS = 800
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Profile]:
+def random_samples() -> list[Profile]:
     rng = np.random.default_rng(20)
     return [Profile.from_counts(rng.multinomial(1500, TWO_STEPS)) for _ in range(RUNS)]
 
@@ -203,10 +203,10 @@ def error_of(weights: Weights, probabilities: NDArray[np.float64], n: int) -> fl
     [Observed(), Ace(), Jackknife1(), Jackknife2(), ChaoLee(), ChaoLee(spread=True), Chebyshev(2000)],
     ids=repr,
 )
-def test_weights_give_the_error_of_repeated_samples(drawn: list[Profile], estimator: Estimator) -> None:
+def test_weights_give_the_error_of_repeated_samples(random_samples: list[Profile], estimator: Estimator) -> None:
     # The standard deviation of 800 nearly normal values is off by more than 12 % with probability below 2e-6 (4.8 of
     # its own errors, 2.5 % each).
-    points = [estimator.point(profile) for profile in drawn]
+    points = [estimator.point(profile) for profile in random_samples]
     spread = float(np.std([point.value for point in points]))
     errors = [error_of(point.weights, TWO_STEPS, 1500) for point in points[:20] if point.weights is not None]
     assert len(errors) == 20
@@ -215,16 +215,16 @@ def test_weights_give_the_error_of_repeated_samples(drawn: list[Profile], estima
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", CLOSED)
-def test_standard_errors_are_those_of_repeated_samples(drawn: list[Profile], method: str) -> None:
+def test_standard_errors_are_those_of_repeated_samples(random_samples: list[Profile], method: str) -> None:
     # As above, with the distribution estimated from each sample as well; and for Chao1 the published formulas.
     estimator = support_size_estimator(method, 2000 if method == "chebyshev" else None)
-    spread = float(np.std([value_of(estimator, profile) for profile in drawn]))
-    estimates = [estimate_of(profile, method, alphabet_size=2000) for profile in drawn[:100]]
+    spread = float(np.std([value_of(estimator, profile) for profile in random_samples]))
+    estimates = [estimate_of(profile, method, alphabet_size=2000) for profile in random_samples[:100]]
     told = math.sqrt(np.mean([estimate.standard_error**2 for estimate in estimates]))
     assert told == pytest.approx(spread, rel=0.12)
 
 
-def least_held(share: float, runs: int, *, rate: float = 1e-6) -> float:
+def least_coverage(share: float, runs: int, *, rate: float = 1e-6) -> float:
     return share + NormalDist().inv_cdf(rate) * math.sqrt(share * (1 - share) / runs)
 
 
@@ -243,7 +243,7 @@ def test_intervals_hold_the_truth_where_labels_are_equally_likely(method: str) -
         found = support_size(profile, method=method)
         low, high = ends(profile, found.value, found.standard_error)
         held += low <= 500 <= high
-    assert held / 600 >= least_held(0.95, 600)
+    assert held / 600 >= least_coverage(0.95, 600)
     assert held / 600 < 1
 
 
@@ -257,4 +257,4 @@ def test_intervals_of_chebyshev_hold_the_truth_where_no_label_is_below_one_in_k(
         profile = Profile.from_counts(rng.multinomial(n, TWO_STEPS))
         low, high = support_size(profile, alphabet_size=2000).interval
         held += low <= 1000 <= high
-    assert held / 200 >= least_held(0.95, 200)
+    assert held / 200 >= least_coverage(0.95, 200)

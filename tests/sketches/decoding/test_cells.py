@@ -13,7 +13,9 @@ def _edges(rng: np.random.Generator, first: int, last: int) -> NDArray[np.int64]
     return np.unique(np.concatenate(([first, last], inner)))
 
 
-def _summed(kernel: NDArray[np.float64], low: int, values: NDArray[np.int64], counts: NDArray[np.int64]) -> list[float]:
+def _sum_cells(
+    kernel: NDArray[np.float64], low: int, values: NDArray[np.int64], counts: NDArray[np.int64]
+) -> list[float]:
     def entry(difference: int) -> float:
         return float(kernel[difference - low]) if 0 <= difference - low < kernel.size else 0.0
 
@@ -33,7 +35,7 @@ def test_cells_hold_what_their_members_hold_together(seed: int) -> None:
     found = between_cells(kernel, low, values, counts)
     assert found.shape == (values.size - 1, counts.size - 1)
     assert found.min() >= 0
-    np.testing.assert_allclose(found.ravel(), _summed(kernel, low, values, counts), atol=1e-13)
+    np.testing.assert_allclose(found.ravel(), _sum_cells(kernel, low, values, counts), atol=1e-13)
 
 
 def test_wide_cells_lose_no_probability() -> None:

@@ -23,7 +23,7 @@ ONE = Fraction(1)
 RATES = [Fraction(1, 50), Fraction(3, 10), ONE, Fraction(3), Fraction(20)]
 
 
-def wrapped(distribution: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+def wrap(distribution: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     """Return the circulant matrix of probabilities of −B..B, entry by entry."""
     column = np.zeros(length)
     reach = distribution.size // 2
@@ -35,7 +35,7 @@ def wrapped(distribution: NDArray[np.float64], length: int) -> NDArray[np.float6
 @each_of("gamma", RATES)
 @each_of(("reach", "length"), [(0, 1), (0, 4), (1, 3), (4, 30), (7, 31), (12, 90), (90, 200), (9, 7)])
 def test_eigenvalues_are_those_of_the_matrix_written_out(gamma: Fraction, reach: int, length: int) -> None:
-    matrix = wrapped(truncated_noise(gamma, reach), length)
+    matrix = wrap(truncated_noise(gamma, reach), length)
     found = truncated_eigenvalues(gamma, reach, length)
     waves = np.exp(2j * np.pi * np.outer(np.arange(length), np.arange(found.size)) / length)
     np.testing.assert_allclose(matrix @ waves, waves * found, atol=1e-12)
@@ -53,7 +53,7 @@ def test_truncated_noise_is_noise_known_to_be_near(gamma: Fraction) -> None:
 
 def test_norms_of_the_inverse_are_as_specified() -> None:
     gamma = Fraction(-math.log(0.6))
-    inverse = np.linalg.inv(wrapped(truncated_noise(gamma, 10), 50))
+    inverse = np.linalg.inv(wrap(truncated_noise(gamma, 10), 50))
     norms = [float(np.linalg.norm(inverse, order)) for order in (1, 2, np.inf)]
     assert [round(norm, 2) for norm in norms] == [16.22, 15.95, 16.22]
     column = Circulant.of(NoiseDistribution(((gamma, ONE),)), [10], 50).solve(np.eye(50)[0])
@@ -104,7 +104,7 @@ def test_each_part_of_merged_noise_has_its_share_of_the_failures() -> None:
 def test_multiplies_and_divides_as_the_matrix_written_out_does() -> None:
     rng = np.random.default_rng(1)
     for gamma, reach, length in [(ONE, 3, 8), (Fraction(3, 10), 20, 45), (Fraction(3), 2, 33)]:
-        matrix = wrapped(truncated_noise(gamma, reach), length)
+        matrix = wrap(truncated_noise(gamma, reach), length)
         noise = Circulant.of(NoiseDistribution(((gamma, ONE),)), [reach], length)
         vector = rng.normal(size=length)
         np.testing.assert_allclose(noise.multiply(vector), matrix @ vector, atol=1e-12)
@@ -120,7 +120,7 @@ def test_matrices_of_merged_noise_are_products() -> None:
         NoiseDistribution((distribution.parts[1],)).pmf(64 * 3),
         truncated_noise(Fraction(2), 3),
     ]
-    matrix = np.linalg.multi_dot([wrapped(part, length) for part in parts])
+    matrix = np.linalg.multi_dot([wrap(part, length) for part in parts])
     noise = Circulant.of(distribution, [12, 0, 3], length)
     vector = np.random.default_rng(2).normal(size=length)
     np.testing.assert_allclose(noise.multiply(vector), matrix @ vector, atol=1e-12)
@@ -128,7 +128,7 @@ def test_matrices_of_merged_noise_are_products() -> None:
 
 
 @each_of("length", [16, 18, 50, 64])
-def test_a_longer_window_keeps_the_law(length: int) -> None:
+def test_a_longer_window_keeps_the_distribution(length: int) -> None:
     reach, profile = 4, np.array([0.5, 0.0, 0.3, 0.0, 0.1, 0.0, 0.0, 0.1])
     window = np.zeros(length)
     window[reach : reach + profile.size] = profile

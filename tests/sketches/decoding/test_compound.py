@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.compound import Compound, _quick_length
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 
 DISTRIBUTIONS = [
@@ -20,7 +20,7 @@ DISTRIBUTIONS = [
 
 def _compound(distribution: NoiseDistribution, numbers: NDArray[np.int64], first: int = 0) -> tuple[Window, Compound]:
     values = np.arange(first, first + numbers.size)
-    window = Window.of(Observed(values[numbers > 0], numbers[numbers > 0]), distribution)
+    window = Window.of(Counters(values[numbers > 0], numbers[numbers > 0]), distribution)
     return window, Compound(window, distribution)
 
 
@@ -31,12 +31,12 @@ def _random(seed: int, distribution: NoiseDistribution, last: int) -> tuple[Wind
     window, compound = _compound(distribution, numbers, first=-2 if distribution.parts else 0)
     # Few labels of each count, so that sums of them stay in the window nearly always, as they do where values are seen.
     loads = rng.dirichlet(np.ones(window.counts.size - 2)) * 0.5 / np.arange(1, window.counts.size - 1) ** 1.5
-    return window, compound, np.log(window.held * loads / np.diff(window.counts)[1:])
+    return window, compound, np.log(window.num_counters * loads / np.diff(window.counts)[1:])
 
 
 def _by_convolution(window: Window, distribution: NoiseDistribution, rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """The distribution of noise and sums of Poisson numbers of labels, one count after the other."""
-    buckets, length = window.held, 40 * window.last
+    buckets, length = window.num_counters, 40 * window.last
     found = np.zeros(length)
     found[0] = 1.0
     for count in range(1, rates.size):
@@ -59,13 +59,13 @@ def test_the_law_of_a_bucket_is_that_of_noise_and_labels(distribution: NoiseDist
     np.testing.assert_allclose(compound._distribution(rates), brute + STRAY, atol=3e-12)
 
 
-def test_one_more_label_shifts_the_law() -> None:
+def test_one_more_label_shifts_the_distribution() -> None:
     window, compound, logs = _random(1, DISTRIBUTIONS[0], 20)
     rates = compound.spread_out(np.exp(logs))
     distribution = compound._distribution(rates)
     for count in (1, 2, 9, 15):
         step = np.zeros(rates.size)
-        step[count] = 1e-4 * window.held
+        step[count] = 1e-4 * window.num_counters
         slope = (compound._distribution(rates + step) - compound._distribution(rates - step)) / 2e-4
         shifted = np.concatenate((np.zeros(count), distribution[:-count]))
         # What comes from below the window is below the reach of the noise.
@@ -94,10 +94,10 @@ def test_derivatives_of_the_likelihood_are_those_of_differences(distribution: No
     window, compound, logs = _random(last, distribution, last)
     found = compound.curvature(logs)
     slopes = _slopes(compound, logs)
-    seen = window.gathered
+    seen = window.cell_numbers
     means = window.gather(compound._distribution(compound.spread_out(np.exp(logs))))
     assert found.value == compound.value(logs.copy())
-    np.testing.assert_allclose(found.value, seen @ np.log(window.held * means), rtol=1e-12)
+    np.testing.assert_allclose(found.value, seen @ np.log(window.num_counters * means), rtol=1e-12)
     scale = np.abs(found.gradient).max()
     np.testing.assert_allclose(found.gradient, (seen / means) @ slopes, atol=1e-6 * scale)
     np.testing.assert_allclose(
@@ -108,11 +108,11 @@ def test_derivatives_of_the_likelihood_are_those_of_differences(distribution: No
 def test_information_is_the_curvature_where_the_law_is_true() -> None:
     distribution = DISTRIBUTIONS[0]
     window, compound, _ = _random(3, distribution, 30)
-    logs = np.log(window.held) - np.arange(window.counts.size - 2.0)
+    logs = np.log(window.num_counters) - np.arange(window.counts.size - 2.0)
     numbers = np.maximum(1, np.rint(1e12 * compound._distribution(compound.spread_out(np.exp(logs))))).astype(np.int64)
-    before = window.held
+    before = window.num_counters
     window, compound = _compound(distribution, numbers, first=window.low)
-    logs += np.log(window.held / before)
+    logs += np.log(window.num_counters / before)
     step = 1e-4
     hessian = np.stack(
         [
@@ -131,7 +131,7 @@ def test_labels_expected_of_buckets_are_added_up_over_all_of_them() -> None:
     brute = [
         rates[count]
         * sum(
-            window.seen[place] / window.held * distribution[place - count] / distribution[place]
+            window.seen[place] / window.num_counters * distribution[place - count] / distribution[place]
             for place in range(count, window.seen.size)
         )
         for count in range(rates.size)
@@ -146,7 +146,7 @@ def test_the_search_begins_with_as_many_labels_as_buckets() -> None:
     rates = compound.spread_out(np.exp(compound.starts[0]))
     assert rates.shape == (window.last,)
     assert rates[0] == 0
-    assert rates.sum() == pytest.approx(window.held)
+    assert rates.sum() == pytest.approx(window.num_counters)
     assert [start.shape for start in compound.starts] == 2 * [(window.counts.size - 2,)]
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.empirical_bayes import EmpiricalBayes
 from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
@@ -21,7 +21,7 @@ def _distribution(*epsilons: str) -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(observed: Observed, distribution: NoiseDistribution) -> Prevalences:
+def _decode(observed: Counters, distribution: NoiseDistribution) -> Prevalences:
     return EmpiricalBayes().decode(observed, CounterSetting(distribution, is_hashed=False))
 
 
@@ -50,8 +50,8 @@ def test_without_chance_the_truth_is_found(shape: str, epsilons: tuple[str, ...]
     reach = distribution.reach(1e-14)
     expected = np.rint(1e6 * np.convolve(share, distribution.pmf(reach))).astype(np.int64)
     values = np.arange(-reach, share.size + reach)
-    observed = Observed(values[expected > 0], expected[expected > 0])
-    found = _head(_decoded(observed, distribution), 60) / observed.size
+    observed = Counters(values[expected > 0], expected[expected > 0])
+    found = _head(_decode(observed, distribution), 60) / observed.size
     assert np.abs(found - share).sum() < most
 
 
@@ -60,7 +60,7 @@ def _errors(decoders: list[Decoder], size: int, epsilon: str, seed: int) -> list
     rng = np.random.default_rng(seed)
     distribution = _distribution(epsilon)
     counts = np.minimum(rng.zipf(2, size) - 1, 50)
-    observed = Observed.of(counts + distribution.simulate(size, rng=rng))
+    observed = Counters.of(counts + distribution.simulate(size, rng=rng))
     truth = np.bincount(counts, minlength=51)
     return [
         float(np.abs(_head(decoder.decode(observed, CounterSetting(distribution, is_hashed=False)), 51) - truth).sum())
@@ -95,7 +95,7 @@ def test_it_errs_less_than_exact_inverses_do(
 def test_all_ones_are_found(epsilon: str, most: float) -> None:
     distribution = _distribution(epsilon)
     counters = 1 + distribution.simulate(10**5, rng=np.random.default_rng(5))
-    found = _head(_decoded(Observed.of(counters), distribution), 50) / 10**5
+    found = _head(_decode(Counters.of(counters), distribution), 50) / 10**5
     assert found[1] > 1 - most / 2
     assert np.abs(found - SHAPES["one"][:50]).sum() < most
 
@@ -105,16 +105,16 @@ def test_counters_far_out_hardly_change_the_head() -> None:
     distribution = _distribution("1")
     rng = np.random.default_rng(2)
     counters = rng.geometric(0.3, 20_000) + distribution.simulate(20_000, rng=rng)
-    before = _decoded(Observed.of(counters), distribution)
+    before = _decode(Counters.of(counters), distribution)
     for far in (10**4, 2**60):
-        after = _decoded(Observed.of(np.concatenate((counters, far + np.arange(10)))), distribution)
+        after = _decode(Counters.of(np.concatenate((counters, far + np.arange(10)))), distribution)
         # Much less than the counts differ by chance: the root of 20,000 is 141.
         assert np.abs(_head(after, 30) - _head(before, 30)).max() < 20
         assert after.numbers[after.counts >= far].tolist() == [1.0] * 10
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    found = _decoded(Observed.of(np.zeros(0, dtype=np.int64)), _distribution("1"))
+    found = _decode(Counters.of(np.zeros(0, dtype=np.int64)), _distribution("1"))
     assert found.counts.size == 0
 
 
@@ -122,13 +122,13 @@ def test_nothing_is_learned_from_nothing() -> None:
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 200])
     for distribution in (_distribution("20"), NoiseDistribution(())):
-        found = _decoded(Observed.of(counters), distribution)
+        found = _decode(Counters.of(counters), distribution)
         np.testing.assert_allclose(_head(found, 201), np.bincount(counters), atol=1e-3)
 
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(Observed.of(np.array([3])), _distribution("0.00001"))
+        _decode(Counters.of(np.array([3])), _distribution("0.00001"))
 
 
 DISTRIBUTIONS = [
@@ -160,8 +160,8 @@ def test_any_values_give_finite_numbers_and_lose_no_counter(
     numbers: dict[int, int], distribution: NoiseDistribution
 ) -> None:
     values = sorted(numbers)
-    observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
-    found = _decoded(observed, distribution)
+    observed = Counters(np.array(values), np.array([numbers[value] for value in values]))
+    found = _decode(observed, distribution)
     assert np.isfinite(found.numbers).all()
     assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)
     assert found.counts.size < 2**18

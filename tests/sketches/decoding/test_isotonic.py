@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 
 ONE = Fraction(1)
@@ -37,7 +37,7 @@ def with_gaps(seed: int) -> NDArray[np.int64]:
 def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
     counters = with_gaps(1)
     distribution = NoiseDistribution(((Fraction(str(gamma)), ONE),))
-    counts, numbers = at_least_zero(*without_noise(Observed.of(counters), distribution))
+    counts, numbers = at_least_zero(*without_noise(Counters.of(counters), distribution))
     largest = int(counts[-1])
     dense = np.zeros(largest + 1)
     dense[counts] = numbers
@@ -51,7 +51,8 @@ def test_running_sums_of_three_taps_are_the_survival_form(gamma: float) -> None:
 def test_is_the_unweighted_fit_of_every_value(gamma: float, seed: int) -> None:
     counters = with_gaps(seed)
     found = Isotonic().decode(
-        Observed.of(counters), CounterSetting(NoiseDistribution(((Fraction(str(gamma)), ONE),)), is_hashed=False)
+        Counters.of(counters),
+        CounterSetting(NoiseDistribution(((Fraction(str(gamma)), ONE),)), is_hashed=False),
     )
     largest = int(counters.max()) + 1
     fit = np.clip(isotonic_regression(survival(counters, gamma, largest), increasing=False).x, 0, counters.size)
@@ -66,8 +67,8 @@ def test_a_label_of_astronomic_count_costs_and_changes_nothing() -> None:
     distribution = NoiseDistribution(((ONE, ONE), (Fraction(2), ONE)))
     setting = CounterSetting(distribution, is_hashed=False)
     near = rng.poisson(2, 5000) + distribution.simulate(5000, rng=rng)
-    found = Isotonic().decode(Observed.of(near), setting)
-    more = Isotonic().decode(Observed.of(np.append(near, [2**60, 2**61])), setting)
+    found = Isotonic().decode(Counters.of(near), setting)
+    more = Isotonic().decode(Counters.of(np.append(near, [2**60, 2**61])), setting)
     low = more.counts < 1000
     assert more.numbers.sum() == pytest.approx(5002, rel=1e-12)
     assert more.numbers[~low].sum() == pytest.approx(2, rel=1e-9)

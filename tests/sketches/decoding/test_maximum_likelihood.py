@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.cells import between_cells
 from anonhist.sketches.decoding.decoder import CounterSetting
 from anonhist.sketches.decoding.maximum_likelihood import _GAP, MaximumLikelihood, _along, _most_likely
 from anonhist.sketches.decoding.window import STRAY, Window
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
@@ -22,8 +22,8 @@ def _distribution(*epsilons: str) -> NoiseDistribution:
     return NoiseDistribution.of([(Fraction(epsilon), Fraction(1)) for epsilon in epsilons])
 
 
-def _decoded(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
-    return MaximumLikelihood().decode(Observed.of(counters), CounterSetting(distribution, is_hashed=False))
+def _decode(counters: NDArray[np.int64], distribution: NoiseDistribution) -> Prevalences:
+    return MaximumLikelihood().decode(Counters.of(counters), CounterSetting(distribution, is_hashed=False))
 
 
 def _case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -107,20 +107,20 @@ def test_many_counters_are_converged_too(shape: str, epsilon: str) -> None:
     reach = distribution.reach(1e-14)
     numbers = np.random.default_rng(3).poisson(1e8 * np.convolve(share / share.sum(), distribution.pmf(reach)))
     values = np.arange(1 - reach, 5001 + reach)
-    observed = Observed(values[numbers > 0], numbers[numbers > 0])
+    observed = Counters(values[numbers > 0], numbers[numbers > 0])
     found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
     window = Window.of(observed, distribution)
     kernel = between_cells(distribution.pmf(window.reach), -window.reach, window.values, window.counts) / np.diff(
         window.counts
     )
-    met = window.gathered > 0
+    met = window.cell_numbers > 0
     weights = np.add.reduceat(found.numbers[: window.last], window.counts[:-1])
-    assert _missing(window.gathered[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
+    assert _missing(window.cell_numbers[met], kernel[met] + STRAY, weights) <= 1.001 * _GAP
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [("0.3", 0.06), ("1", 0.02), ("3", 0.004)])
 def test_it_is_converged_where_all_counts_are_one(epsilon: str, most: float) -> None:
-    found = _decoded(1 + _distribution(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _distribution(epsilon))
+    found = _decode(1 + _distribution(epsilon).simulate(10**5, rng=np.random.default_rng(6)), _distribution(epsilon))
     assert found.numbers[1] > (1 - most) * 10**5
 
 
@@ -129,7 +129,7 @@ def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
     distribution = _distribution(*epsilons)
     rng = np.random.default_rng(1)
     counts = rng.choice([0, 3, 40, 200], 10**5, p=[0.5, 0.3, 0.1, 0.1])
-    found = _decoded(counts + distribution.simulate(10**5, rng=rng), distribution)
+    found = _decode(counts + distribution.simulate(10**5, rng=rng), distribution)
     for count, least, most in ((0, 0, 1), (3, 2, 4), (40, 38, 42), (200, 185, 215)):
         around = found.numbers[(found.counts >= least) & (found.counts <= most)].sum()
         assert around == pytest.approx(np.count_nonzero(counts == count), rel=0.03)
@@ -138,7 +138,7 @@ def test_a_few_different_counts_are_found(epsilons: tuple[str, ...]) -> None:
 def test_hardly_any_noise_leaves_the_counts() -> None:
     counters = np.array([0, 0, 0, 1, 1, 2, 7, 7, 7, 40])
     for distribution in (_distribution("20"), NoiseDistribution(())):
-        found = _decoded(counters, distribution)
+        found = _decode(counters, distribution)
         np.testing.assert_allclose(found.numbers, np.bincount(counters)[found.counts], atol=0.01)
 
 
@@ -146,7 +146,7 @@ def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
     distribution = NoiseDistribution.of([(Fraction(20), Fraction(1, 10))])
     assert distribution.pmf(2)[0] == 0
     found = MaximumLikelihood().decode(
-        Observed(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])),
+        Counters(np.array([-(2**40), 0, 3, 2**20]), np.array([2, 50, 7, 1])),
         CounterSetting(distribution, is_hashed=False),
     )
     # All counts explain it as badly, so each gets its share of those two counters.
@@ -155,11 +155,11 @@ def test_a_value_that_nothing_explains_is_unlikely_but_not_impossible() -> None:
 
 def test_noise_that_hides_all_is_refused() -> None:
     with pytest.raises(UsageError, match="use a larger epsilon"):
-        _decoded(np.array([3]), _distribution("0.00001"))
+        _decode(np.array([3]), _distribution("0.00001"))
 
 
 def test_nothing_is_learned_from_nothing() -> None:
-    assert _decoded(np.zeros(0, dtype=np.int64), _distribution("1")).counts.size == 0
+    assert _decode(np.zeros(0, dtype=np.int64), _distribution("1")).counts.size == 0
 
 
 DISTRIBUTIONS = [
@@ -183,7 +183,7 @@ def test_any_values_give_finite_numbers_and_lose_no_counter(
     numbers: dict[int, int], distribution: NoiseDistribution
 ) -> None:
     values = sorted(numbers)
-    observed = Observed(np.array(values), np.array([numbers[value] for value in values]))
+    observed = Counters(np.array(values), np.array([numbers[value] for value in values]))
     found = MaximumLikelihood().decode(observed, CounterSetting(distribution, is_hashed=False))
     assert np.isfinite(found.numbers).all()
     assert found.numbers.sum() == pytest.approx(observed.size, rel=1e-9)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding.decoder import CounterSetting, Decoder
 from anonhist.sketches.decoding.isotonic import Isotonic
 from anonhist.sketches.decoding.names import DECODERS, decoder_from
 from anonhist.sketches.decoding.three_tap import ThreeTap
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.sketches.prevalences import Prevalences
 from anonhist.testing.cases import each_of
 
@@ -43,7 +43,7 @@ def dense(found: Prevalences, largest: int) -> np.ndarray:
 @each_of("decoder", PUBLISHED)
 @pytest.mark.parametrize("counters", ODD.values(), ids=ODD)
 def test_odd_sketches_have_profiles_too(decoder: Decoder, counters: list[int]) -> None:
-    observed = Observed.of(np.array(counters, dtype=np.int64))
+    observed = Counters.of(np.array(counters, dtype=np.int64))
     for epsilon in EPSILONS:
         found = decoder.decode(observed, setting_of(epsilon))
         assert np.isfinite(found.numbers).all()
@@ -51,13 +51,13 @@ def test_odd_sketches_have_profiles_too(decoder: Decoder, counters: list[int]) -
         assert found.numbers.sum() == pytest.approx(len(counters), rel=1e-9)
     # So little noise is none.
     counts = np.maximum(observed.values, 0).repeat(observed.numbers)
-    found = decoder.decode(Observed.of(counts), setting_of("40"))
+    found = decoder.decode(Counters.of(counts), setting_of("40"))
     np.testing.assert_allclose(dense(found, 100_001), np.bincount(counts, minlength=100_002), atol=1e-9)
 
 
 @pytest.mark.parametrize("decoder", PUBLISHED, ids=repr)
 def test_no_counters_have_no_profile(decoder: Decoder) -> None:
-    found = decoder.decode(Observed.of(np.zeros(0, dtype=np.int64)), setting_of("1"))
+    found = decoder.decode(Counters.of(np.zeros(0, dtype=np.int64)), setting_of("1"))
     assert found.counts.size == found.numbers.size == 0
     assert found.to_profile().num_labels == 0
 
@@ -66,7 +66,7 @@ def test_no_counters_have_no_profile(decoder: Decoder) -> None:
 @each_of("epsilon", EPSILONS)
 def test_values_near_the_ends_of_int64_are_read(decoder: Decoder, epsilon: str) -> None:
     values = np.repeat([-(2**62), -(2**61), 0, 2**61, 2**62], [1, 2, 40, 3, 1])
-    found = decoder.decode(Observed.of(values), setting_of(epsilon))
+    found = decoder.decode(Counters.of(values), setting_of(epsilon))
     assert found.numbers.sum() == pytest.approx(47, rel=1e-9)
     assert found.counts[0] == 0
     if float(epsilon) >= 5:
@@ -79,8 +79,8 @@ def test_values_near_the_ends_of_int64_are_read(decoder: Decoder, epsilon: str) 
 def test_buckets_are_read_as_labels_but_empty_ones_are_none(decoder: Decoder) -> None:
     rng = np.random.default_rng(4)
     counters = rng.poisson(1, 1000) + setting_of("2").noise.simulate(1000, rng=rng)
-    known = decoder.decode(Observed.of(counters), setting_of("2"))
-    hashed = decoder.decode(Observed.of(counters), setting_of("2", is_hashed=True))
+    known = decoder.decode(Counters.of(counters), setting_of("2"))
+    hashed = decoder.decode(Counters.of(counters), setting_of("2", is_hashed=True))
     assert known.counts[0] == 0
     np.testing.assert_array_equal(hashed.counts, known.counts[1:])
     np.testing.assert_array_equal(hashed.numbers, known.numbers[1:])
@@ -93,7 +93,7 @@ def test_the_truth_is_found_up_to_the_stated_error(decoder: Decoder, epsilon: st
     setting = setting_of(epsilon)
     counts = np.minimum(rng.zipf(2, size) - 1, 50)
     counters = counts + setting.noise.simulate(size, rng=rng)
-    error = dense(decoder.decode(Observed.of(counters), setting), 500) - np.bincount(counts, minlength=501)
+    error = dense(decoder.decode(Counters.of(counters), setting), 500) - np.bincount(counts, minlength=501)
     norm = 1 / np.tanh(float(epsilon) / 2) ** 2
     # ‖f̂ − f‖₂ ≤ 2·‖A⁻¹‖·‖g − E g‖₂, and E‖g − E g‖₂² ≤ 1/d, which 5·√(1/d) is five times as large as, or more.
     assert np.linalg.norm(error / size) < 2 * norm * 5 / np.sqrt(size)

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import CounterSetting
-from anonhist.sketches.decoding.rounding import found_labels, rounded_to_profile
+from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.testing.cases import each_of
 from anonhist.testing.strategies import repeatable
 
 
-def as_published(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def round_as_published(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round step by step: negative to 0, above one to 1, then find θ among the sorted shares."""
     rounded = np.minimum(np.maximum(shares, 0), 1)
     excess = rounded.sum() - 1
@@ -41,11 +41,11 @@ def summing_to_one(number: int) -> NDArray[np.float64]:
 def test_is_algorithm_3_in_thousands_of_cases() -> None:
     for number in range(3000):
         shares = summing_to_one(number)
-        found = rounded_to_profile(shares)
+        found = round_to_profile(shares)
         assert found.min() >= 0
         assert found.max() <= 1 + 1e-12
         assert found.sum() == pytest.approx(1, abs=1e-9)
-        np.testing.assert_allclose(found, as_published(shares), atol=1e-9)
+        np.testing.assert_allclose(found, round_as_published(shares), atol=1e-9)
 
 
 @pytest.mark.slow
@@ -53,10 +53,10 @@ def test_is_algorithm_3_in_thousands_of_cases() -> None:
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30), st.integers(0, 29))
 def test_any_shares_become_a_profile(millionths: list[int], place: int) -> None:
     millionths[place % len(millionths)] += 10**6 - sum(millionths)
-    found = rounded_to_profile(np.array(millionths) / 10**6)
+    found = round_to_profile(np.array(millionths) / 10**6)
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1, abs=1e-12)
-    np.testing.assert_allclose(rounded_to_profile(found), found, atol=1e-12)
+    np.testing.assert_allclose(round_to_profile(found), found, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_error_grows_by_no_more_than_proved() -> None:
         truth = (
             rng.dirichlet(np.full(shares.size, 0.3)) if number % 3 else np.eye(shares.size)[rng.integers(shares.size)]
         )
-        found = rounded_to_profile(shares)
+        found = round_to_profile(shares)
         for order, bound in ((1.0, 1.0), (2.0, 1.0), (np.inf, 2.0)):
             error = float(np.linalg.norm(found - truth, order))
             before = float(np.linalg.norm(shares - truth, order))
@@ -82,7 +82,7 @@ def test_twice_the_largest_error_is_all_but_reached() -> None:
     truth = np.append(1.0, np.zeros(999))
     # What the many hold too much is lost below zero, so that the first step takes it all away.
     lost = np.append(np.append(0.999, np.full(999, 0.001)), np.full(998, -0.001))
-    found = rounded_to_profile(lost)
+    found = round_to_profile(lost)
     error = np.abs(found[: truth.size] - truth).max()
     assert lost.sum() == pytest.approx(1)
     assert error > 1.99 * 0.001
@@ -93,21 +93,21 @@ def test_zeros_play_no_part() -> None:
         shares = summing_to_one(number)
         wide = np.zeros(3 * shares.size)
         wide[1::3] = shares
-        found = rounded_to_profile(wide)
-        np.testing.assert_allclose(found[1::3], rounded_to_profile(shares), atol=1e-12)
+        found = round_to_profile(wide)
+        np.testing.assert_allclose(found[1::3], round_to_profile(shares), atol=1e-12)
         assert not found[::3].any()
         assert not found[2::3].any()
 
 
 def test_a_profile_stays_what_it_is() -> None:
-    np.testing.assert_allclose(rounded_to_profile([0.1] * 10 + [0.0] * 5), [0.1] * 10 + [0.0] * 5, rtol=1e-15)
-    assert rounded_to_profile([1e250, -1e250]).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(round_to_profile([0.1] * 10 + [0.0] * 5), [0.1] * 10 + [0.0] * 5, rtol=1e-15)
+    assert round_to_profile([1e250, -1e250]).tolist() == [1.0, 0.0]
 
 
 @each_of("shares", [[], [np.nan], [np.inf, 0], [[1.0]], 1.0, [0.0], [-1.0, 0.0]])
 def test_refuses_what_is_no_list_of_shares(shares: object) -> None:
     with pytest.raises(UsageError, match="one-dimensional list of finite numbers that sum to one"):
-        rounded_to_profile(shares)  # type: ignore[arg-type]  # refusing other types is tested
+        round_to_profile(shares)  # type: ignore[arg-type]  # refusing other types is tested
 
 
 def test_count_0_belongs_to_known_domains() -> None:

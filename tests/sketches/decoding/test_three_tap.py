@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding import three_tap
 from anonhist.sketches.decoding.circulant import Circulant
 from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 
 
@@ -32,21 +32,21 @@ DISTRIBUTIONS = {
 }
 
 
-def expected_of(distribution: NoiseDistribution, counts: list[int], reach: int) -> Observed:
+def expected_counters(distribution: NoiseDistribution, counts: list[int], reach: int) -> Counters:
     """Return what is expected to be observed of these counts: shares of counters, not whole numbers."""
     low = min(counts) - reach
     seen = np.zeros(max(counts) - min(counts) + 2 * reach + 1)
     for count in counts:
         seen[count - low - reach : count - low + reach + 1] += distribution.pmf(reach)
     met = seen > 0  # far out the distribution is below the least float
-    return Observed(np.arange(low, low + seen.size)[met], seen[met])  # type: ignore[arg-type]  # expectations are no whole numbers
+    return Counters(np.arange(low, low + seen.size)[met], seen[met])  # type: ignore[arg-type]  # expectations are no whole numbers
 
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
 def test_the_expectation_is_the_profile_exactly(distribution: NoiseDistribution) -> None:
     counts = [0, 0, 0, 1, 4, 4, 9]
     reach = 60 if len(distribution.parts) > 1 else 45
-    values, numbers = without_noise(expected_of(distribution, counts, reach), distribution)
+    values, numbers = without_noise(expected_counters(distribution, counts, reach), distribution)
     truth = np.array([counts.count(value) for value in values.tolist()])
     # The ends of the window are where the noise is cut off, and count for less than e^(−0.5·60).
     np.testing.assert_allclose(numbers, truth, atol=1e-11)
@@ -54,7 +54,7 @@ def test_the_expectation_is_the_profile_exactly(distribution: NoiseDistribution)
 
 
 def filter_of(distribution: NoiseDistribution) -> NDArray[np.float64]:
-    return without_noise(Observed.of(np.zeros(1, dtype=np.int64)), distribution)[1]
+    return without_noise(Counters.of(np.zeros(1, dtype=np.int64)), distribution)[1]
 
 
 @each_of("gammas", [(1,), (0.3,), (3,), (0.5, 1), (1, 1, 2)])
@@ -71,7 +71,7 @@ def test_norms_are_products_of_squared_hyperbolic_cotangents(gammas: tuple[float
 def test_is_the_inverse_of_the_circulant_matrix_of_wrapped_noise(distribution: NoiseDistribution) -> None:
     length, low = 512, -200
     noise = Circulant(length, distribution.characteristic(2 * np.pi * np.arange(length // 2 + 1) / length))
-    observed = Observed.of(np.random.default_rng(5).poisson(6, 300) - 2)
+    observed = Counters.of(np.random.default_rng(5).poisson(6, 300) - 2)
     expected = noise.solve(observed.dense(low, low + length - 1).astype(np.float64))
     values, numbers = without_noise(observed, distribution)
     found = np.zeros(length)
@@ -86,10 +86,10 @@ def test_values_far_apart_do_not_meet(distribution: NoiseDistribution) -> None:
     rng = np.random.default_rng(6)
     near = rng.integers(-3, 40, 200) ** 2
     far = np.concatenate((near - 2**61, near, near + 2**61, [2**62, -(2**62)]))
-    values, numbers = without_noise(Observed.of(far), distribution)
+    values, numbers = without_noise(Counters.of(far), distribution)
     assert (values[1:] > values[:-1]).all()
     for shift in (-(2**61), 0, 2**61):
-        alone_values, alone = without_noise(Observed.of(near + shift), distribution)
+        alone_values, alone = without_noise(Counters.of(near + shift), distribution)
         np.testing.assert_array_equal(alone_values, values[np.isin(values, alone_values)])
         np.testing.assert_allclose(
             numbers[np.isin(values, alone_values)], alone, atol=1e-9 * float(np.abs(alone).max())
@@ -100,14 +100,14 @@ def test_values_far_apart_do_not_meet(distribution: NoiseDistribution) -> None:
 
 def test_both_ends_alone_stay_apart() -> None:
     # Their distance is more than int64 holds.
-    values, _ = without_noise(Observed.of(np.array([-(2**62), 2**62])), DISTRIBUTIONS["one"])
+    values, _ = without_noise(Counters.of(np.array([-(2**62), 2**62])), DISTRIBUTIONS["one"])
     assert values.tolist() == [end + step for end in (-(2**62), 2**62) for step in (-1, 0, 1)]
 
 
 def test_one_value_between_rows_belongs_to_both() -> None:
     # Rows two, three and four apart, where two filters meet, touch and miss each other.
     for gap in (2, 3, 4, 5, 6):
-        observed = Observed.of(np.array([7, 7, 7 + gap]))
+        observed = Counters.of(np.array([7, 7, 7 + gap]))
         for distribution in (DISTRIBUTIONS["one"], DISTRIBUTIONS["the same twice"]):
             taps = filter_of(distribution)
             expected = np.convolve([2] + [0] * (gap - 1) + [1], taps)
@@ -131,7 +131,7 @@ def test_what_stands_below_zero_is_counted_as_zero() -> None:
 
 def test_fractions_of_shares_are_refused_on_values_too_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(three_tap, "_LONGEST", 1000)
-    observed = Observed.of(np.arange(0, 20_000, 1000))
+    observed = Counters.of(np.arange(0, 20_000, 1000))
     assert without_noise(observed, DISTRIBUTIONS["merged"])[0].size == 20 * 7
     with pytest.raises(UsageError, match="add the shares of the missing parties"):
         without_noise(observed, DISTRIBUTIONS["too few shares"])
@@ -139,5 +139,5 @@ def test_fractions_of_shares_are_refused_on_values_too_far_apart(monkeypatch: py
 
 def test_the_noise_of_a_hundred_sketches_stays_finite() -> None:
     distribution = NoiseDistribution(((Fraction(1, 1000), Fraction(1)),) * 100)
-    _, numbers = without_noise(Observed.of(np.array([0, 3])), distribution)
+    _, numbers = without_noise(Counters.of(np.array([0, 3])), distribution)
     assert np.isfinite(numbers).all()

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
+from anonhist.sketches.counters import Counters
 from anonhist.sketches.decoding import wu_pagh
 from anonhist.sketches.decoding.circulant import truncated_reach
 from anonhist.sketches.decoding.decoder import CounterSetting
-from anonhist.sketches.decoding.rounding import rounded_to_profile
+from anonhist.sketches.decoding.rounding import round_to_profile
 from anonhist.sketches.decoding.wu_pagh import WuPagh
 from anonhist.sketches.noise import NoiseDistribution
-from anonhist.sketches.observed import Observed
 from anonhist.testing.cases import each_of
 from anonhist.testing.sketches import truncated_noise
 
@@ -38,16 +38,16 @@ def test_is_the_published_formula_on_the_window_of_the_largest_value(norm: float
     )
     best = inverse @ seen
     best += (1 - inside @ best) / (inside @ direction) * direction
-    found = WuPagh(norm).decode(Observed.of(counters), SETTING)
+    found = WuPagh(norm).decode(Counters.of(counters), SETTING)
     dense = np.zeros(n + 1)
     dense[found.counts] = found.numbers
     # The window of the decoder is longer, which changes nothing but the wrapped ends of the inverse.
-    np.testing.assert_allclose(dense, 2000 * rounded_to_profile(best[reach : reach + n + 1]), atol=1e-4)
+    np.testing.assert_allclose(dense, 2000 * round_to_profile(best[reach : reach + n + 1]), atol=1e-4)
 
 
 def test_counters_below_the_window_make_it_longer() -> None:
     counters = np.append(np.zeros(100, dtype=np.int64), [-500, -40])
-    found = WuPagh().decode(Observed.of(counters), SETTING)
+    found = WuPagh().decode(Counters.of(counters), SETTING)
     assert found.counts.tolist() == [0]
     assert found.numbers.sum() == pytest.approx(102)
 
@@ -57,7 +57,7 @@ def test_merged_noise_is_undone_part_by_part() -> None:
     distribution = NoiseDistribution(((Fraction(2), Fraction(1, 2)), (Fraction(2), ONE), (Fraction(3), ONE)))
     counters = np.repeat([0, 2, 7], [50_000, 30_000, 20_000]) + distribution.simulate(100_000, rng=rng)
     for norm in ("1", "2", "inf"):
-        found = WuPagh(norm).decode(Observed.of(counters), CounterSetting(distribution, is_hashed=False))
+        found = WuPagh(norm).decode(Counters.of(counters), CounterSetting(distribution, is_hashed=False))
         dense = np.zeros(40)
         dense[found.counts] = found.numbers
         # Standard errors are below ‖A⁻¹‖·√100,000 < 3.3·316; five of them, with this seed.
@@ -69,12 +69,12 @@ def test_merged_noise_is_undone_part_by_part() -> None:
 def test_refuses_windows_longer_than_2_to_the_24(monkeypatch: pytest.MonkeyPatch) -> None:
     for largest in (2**24, 2**61, -(2**24), -(2**61)):
         with pytest.raises(UsageError, match="leave out the method, and the default one is taken"):
-            WuPagh().decode(Observed.of(np.array([0, largest])), SETTING)
+            WuPagh().decode(Counters.of(np.array([0, largest])), SETTING)
     monkeypatch.setattr(wu_pagh, "LONGEST_WINDOW", 1024)
     reach = truncated_reach(ONE, size=2, beta=0.01)
-    assert WuPagh().decode(Observed.of(np.array([0, 1023 - 2 * reach])), SETTING).numbers.sum() == pytest.approx(2)
+    assert WuPagh().decode(Counters.of(np.array([0, 1023 - 2 * reach])), SETTING).numbers.sum() == pytest.approx(2)
     with pytest.raises(UsageError, match="cannot hold a window"):
-        WuPagh().decode(Observed.of(np.array([0, 1024 - 2 * reach])), SETTING)
+        WuPagh().decode(Counters.of(np.array([0, 1024 - 2 * reach])), SETTING)
 
 
 def test_refuses_other_norms_and_probabilities() -> None:

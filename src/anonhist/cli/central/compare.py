@@ -106,13 +106,13 @@ def compare(
     from anonhist.cli.progress import progress_bars
     from anonhist.mechanisms import compare
     from anonhist.mechanisms.comparison.compare import check_comparison
-    from anonhist.mechanisms.comparison.entrants import known_numbers
+    from anonhist.mechanisms.comparison.entrants import check_public_numbers
     from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 
     budgets, names, _ = check_comparison(
         epsilons=_parts(epsilon), mechanisms=None if mechanism is None else _parts(mechanism), repeats=repeats
     )
-    known_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
+    check_public_numbers({name: number for name, number in options.items() if name in PUBLIC_NUMBERS}, names)
     click.secho(f"Warning: {NOT_PRIVATE}", err=True, bold=True, fg="red")
     remarks: list[str] = []
     with progress_bars("Comparing", shown=not quiet) as bars:

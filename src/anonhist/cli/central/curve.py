@@ -1,4 +1,4 @@
-"""``anonhist curve``: what the data say at many places at once, with a band."""
+"""``anonhist curve``: estimates at many places at once, with a band."""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     words = release.words
     runs = release.error.simulations
     expected = (
-        f"about {expected_error(release.error)} {words.items} expected{share_of_items(release)} (sorted ℓ1,"
+        f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)} (sorted ℓ1,"
         f" {runs} simulations)."
         if runs
         else "not simulated (0 simulations), so there is no expected error, and no interval that rests on one."
     )
-    own = "" if release.items is None else f" The number of {words.items}, released on its own: {release.items:,}."
+    own = "" if release.items is None else f" Released on its own: {words.many_items(release.items)}."
     silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
     capped = "" if unit.max_count is None else f", each label counted at most {_many(unit.max_count, 'time')}"
     # Noise makes labels where there are few: the number is not said without what it is worth.

@@ -1,4 +1,4 @@
-"""``anonhist estimate``: what the data say of the distribution behind them, private or not."""
+"""``anonhist estimate``: estimates of the distribution behind the data, private or not."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ anonhist estimate all release.json
 _MEANINGS = {EVERYTHING: "everything below, by every method, in one table"}
 _MEANINGS |= {name: spell_out(entry.meaning, lambda word, _: option_word(word)) for name, entry in PROPERTIES.items()}
 # The sign keeps click from filling the lines below it.
-_HELP = f"""Estimate entropy, number of labels and other properties.
+_HELP = f"""Estimate a property of the distribution behind the data.
 
 How many labels there really are, how many a larger sample will bring, how much entropy they have, how hard passwords
 are to guess: a number, its interval, its method and what that assumes.

@@ -43,6 +43,6 @@ def excess_options(share: str | None, cap: str | None, max_per_user: int | None)
 def tell_of_excess(released: Release) -> None:
     """Say on standard error what the bound left out, where nothing else says it; it is released."""
     if released.excess is not None:
-        from anonhist.report.bound_wording import left_out
+        from anonhist.report.bound_wording import describe_excess
 
-        click.echo(f"Bound: {left_out(released.excess)}", err=True)
+        click.echo(f"Bound: {describe_excess(released.excess)}", err=True)

@@ -35,7 +35,7 @@ def terminal_plot(release: Release, *, width: int) -> str:
     for row in reversed(range(rows)):
         axis = "┤" if row in marked else "│"
         lines.append(f"{marked.get(row, ''):>{margin}} {axis}{''.join(cells[row])}".rstrip())
-    title = f"{words.items} of a {words.label} (both scales logarithmic)"
+    title = f"{words.count} of a {words.label} (both scales logarithmic)"
     return "\n".join([*lines, *_below(right, columns, margin, title)])
 
 

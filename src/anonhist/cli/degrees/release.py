@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anonhist.graphs import BoundedDegrees, EdgePrivacy, NodePrivacy
     from anonhist.mechanisms.releasing import MechanismName
 
-NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not leave the house."
+NOT_PRIVATE = "--not-private-truth draws the true degrees on the page: it is not private, and must not be shared."
 # What follows from how many nodes there are is known where that is.
 _WITH_NUMBERS = [name for name, entry in MECHANISMS.items() if {*entry.options}.intersection(PUBLIC_NUMBERS)]
 _WITHOUT_NUMBERS = [name for name in MECHANISMS if name not in _WITH_NUMBERS]
@@ -135,7 +135,7 @@ _own_options = as_one(
 @click.option(
     "--not-private-truth",
     is_flag=True,
-    help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not leave the house then.",
+    help="NOT PRIVATE: draw the true degrees beside the released ones; the page must not be shared then.",
 )
 @simulations_option
 @force_option

@@ -121,7 +121,7 @@ def _file(target: str, *, force: bool) -> Iterator[BinaryIO]:
             copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    from anonhist.formats.atomic import written_whole
+    from anonhist.formats.atomic import open_whole
 
-    with written_whole(target, overwrite=force) as file:
+    with open_whole(target, overwrite=force) as file:
         yield file

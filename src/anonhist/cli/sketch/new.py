@@ -63,7 +63,7 @@ anonhist sketch new --alphabet words.txt --epsilon 0.5 --max-per-user 5 -o users
 @click.option(
     "--relation",
     type=click.Choice(RELATIONS),
-    help="What may not show: that one unit was added or removed, or that one was exchanged for another (twice the "
+    help="What may not show: that one unit was added or removed, or that one was replaced by another (twice the "
     "noise).  [default: add-or-remove]",
 )
 @click.option(

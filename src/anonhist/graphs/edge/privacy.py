@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from anonhist.catalogue.mechanisms import MECHANISMS, PUBLIC_NUMBERS
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, converted, frozen, optional
-from anonhist.graphs.edge.mechanism import MOST_NODES, EdgeMechanism
+from anonhist.graphs.edge.edge_mechanism import MOST_NODES, EdgeMechanism
 from anonhist.mechanisms import MECHANISM_NAMES, choose
 from anonhist.mechanisms.basis.setting import check_relation
 from anonhist.mechanisms.names import check_name, named_mechanism

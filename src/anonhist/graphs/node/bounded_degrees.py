@@ -12,7 +12,7 @@ from anonhist.graphs.node.bounding import named_bounding
 from anonhist.graphs.node.choice import CANDIDATES, DegreeChoice, parse_candidates
 from anonhist.graphs.node.cumulative_degrees import CumulativeDegrees
 from anonhist.graphs.node.histogram_degrees import HistogramDegrees
-from anonhist.graphs.node.mechanism import NEEDS_NODES
+from anonhist.graphs.node.node_mechanism import NEEDS_NODES
 from anonhist.graphs.node.partition_degrees import PartitionDegrees
 from anonhist.graphs.node.prepared import PreparedNodes
 from anonhist.graphs.node.survival_degrees import SurvivalDegrees
@@ -21,7 +21,7 @@ from anonhist.privacy import parse_epsilon, parse_whole_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from anonhist.graphs.node.mechanism import NodeMechanism
+    from anonhist.graphs.node.node_mechanism import NodeMechanism
     from anonhist.graphs.policy import Direction, EdgePolicy
     from anonhist.privacy import EpsilonLike, NeighboringRelation
 

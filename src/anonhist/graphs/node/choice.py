@@ -55,7 +55,7 @@ class DegreeChoice:
     """A private choice of θ, the largest degree that is kept, by what left out edges and what noise cost.
 
     A candidate's loss is ``q_θ = noise_θ − kept_θ + 2Δ_θ (θ/64)^½ / ε``: noise_θ the error predicted from public
-    numbers, kept_θ how many ends of edges are kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
+    numbers, kept_θ the degree sum that is kept, ``Δ_θ = 2θ``, and the last term by which the choice is on the safe
     side. One node more keeps from 0 to Δ_θ ends more, so ``s_θ = max_j (q_θ − q_j) / max(Δ_θ, Δ_j)`` changes by at most
     1: large candidates, which one node changes most, do not blur small ones. The least is 0, that of the least loss.
     Each candidate is taken into a draw with probability ``exp(−ε s_θ / 2)``, and one of those drawn evenly.
@@ -140,7 +140,7 @@ class DegreeChoice:
         Parameters
         ----------
         kept
-            How many ends of edges each candidate keeps: private.
+            The degree sum that each candidate keeps: private.
         noise
             What error noise makes with each: public, ≥ 0.
         relation

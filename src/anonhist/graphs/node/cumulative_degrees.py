@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.node_mechanism import NoisyBins
 from anonhist.graphs.node.smooth_sums import WORK_OF_FIT, cells_from_below, smooth_sums
 from anonhist.graphs.node.sums_band import SINGLE_TAIL, TAIL, evidence_of, single_bounds
 from anonhist.mechanisms.basis.falling_band import falling_bounds
@@ -19,7 +19,7 @@ from anonhist.mechanisms.basis.published import profile_of_fit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.mechanism import Run
+    from anonhist.graphs.node.node_mechanism import Run
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.profiles import Profile
     from anonhist.releases import Evidence
@@ -43,7 +43,7 @@ class CumulativeDegrees(NoisyBins):
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
-        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
+        See :class:`~anonhist.graphs.node.node_mechanism.NodeMechanism`.
 
     Guarantees
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.frozen import frozen
 from anonhist.graphs.node.bounding import Projection
-from anonhist.graphs.node.mechanism import NoisyBins
+from anonhist.graphs.node.node_mechanism import NoisyBins
 from anonhist.graphs.node.sensitivity import histogram
 from anonhist.graphs.node.sums_band import TAIL, evidence_of
 from anonhist.mechanisms.basis.falling_band import reaches
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.mechanism import Run
+    from anonhist.graphs.node.node_mechanism import Run
     from anonhist.mechanisms.basis.noise import Noise
     from anonhist.releases import Evidence
 
@@ -45,7 +45,7 @@ class HistogramDegrees(NoisyBins):
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
-        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`.
+        See :class:`~anonhist.graphs.node.node_mechanism.NodeMechanism`.
     nodes_listed
         Whether nodes without an edge are counted, which a graph without a list of its nodes does not allow.
 

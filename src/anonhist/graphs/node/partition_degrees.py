@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from anonhist.frozen import frozen
-from anonhist.graphs.node.mechanism import NodeMechanism
+from anonhist.graphs.node.node_mechanism import NodeMechanism
 from anonhist.mechanisms import choose
 from anonhist.mechanisms.basis.setting import cap_counts
 from anonhist.mechanisms.exponential.calibration import band_delta
 from anonhist.profiles import Profile
 from anonhist.releases import runs_with_misfit
-from anonhist.releases.mechanism import runs_fall_short
+from anonhist.releases.protocols import runs_fall_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from anonhist.graphs.node.mechanism import Run
+    from anonhist.graphs.node.node_mechanism import Run
     from anonhist.mechanisms import CentralMechanism
     from anonhist.randomness import RandomSource
     from anonhist.releases import Evidence
@@ -40,7 +40,7 @@ class PartitionDegrees(NodeMechanism):
     Parameters
     ----------
     epsilon, relation, max_degree, direction, choice, bounding
-        See :class:`~anonhist.graphs.node.mechanism.NodeMechanism`. With
+        See :class:`~anonhist.graphs.node.node_mechanism.NodeMechanism`. With
         :class:`~anonhist.graphs.node.bounding.Flow` this is the algorithm of Blocki's Theorem 1, at 2θ where it has 3θ.
 
     Guarantees
@@ -83,7 +83,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def predicted_error(self) -> float:
-        """``38 γ^−0.9``, γ the budget per cell: for graphs with some 10^5 ends of edges."""
+        """``38 γ^−0.9``, γ the budget per cell: for graphs of a degree sum of some 10^5."""
         return float(38 / float(self.central.epsilon_per_cell) ** 0.9)
 
     @property

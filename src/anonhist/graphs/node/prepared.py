@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from anonhist.graphs.graph import Degrees
     from anonhist.graphs.node.choice import DegreeChoice
-    from anonhist.graphs.node.mechanism import NodeMechanism
+    from anonhist.graphs.node.node_mechanism import NodeMechanism
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 

@@ -22,7 +22,7 @@ class NodePrivacy:
     Parameters
     ----------
     relation
-        Neighbours differ by a node with all its edges that is added or removed, or whose edges are exchanged for
+        Neighbours differ by a node with all its edges that is added or removed, or whose edges are replaced by
         others.
 
     Raises

@@ -10,7 +10,7 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.graphs.flow.edge_count_flow import edge_count_flow, edge_count_flow_distance
 from anonhist.graphs.graph import Graph
-from anonhist.graphs.node.mechanism import NAMES_STAY, SMALLEST_RATE
+from anonhist.graphs.node.node_mechanism import NAMES_STAY, SMALLEST_RATE
 from anonhist.mechanisms.basis.noise import add_noise, exact_noise
 from anonhist.mechanisms.basis.setting import NOISE_IS_EXACT, without_sizes
 from anonhist.privacy import EpsilonLike, Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon

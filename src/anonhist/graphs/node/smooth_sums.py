@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonhist.numeric.isotonic import decreasing_fit
+from anonhist.numeric.isotonic_regression import decreasing_fit
 from anonhist.numeric.read_only import read_only
 from anonhist.numeric.smooth_fit import LARGEST_LOG, Curvature, rates_at, smooth_fit
 

@@ -23,7 +23,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
 
     The number itself is summed in whole numbers, however large, and rounded once. 2-stars are also called wedges. Of
     directed graphs the k edges all lead to the node, or all lead away, as the policy says. Where self-loops or equal
-    edges count, any k ends of edges at a node are a star.
+    edges count, any k edges that end at a node are a star.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ class PowerLaw:
     ) -> NDArray[np.float64]:
         """Return, for each q and its α, the largest difference between the fit and the degrees, in shares of nodes.
 
-        The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, looked at where it is largest: at
+        The Kolmogorov–Smirnov distance ``max_{r ≥ q} |P(D ≥ r) − φ_{r+}/φ_{q+}|``, where it is largest: at
         the degrees that occur, at most so many of them, and right after each.
         """
         seen = self.degrees[_spread(self.degrees.size, most)]
@@ -121,7 +121,7 @@ class PowerLaw:
         tried = able[_spread(able.size, starts)]
         return float(tried[np.argmin(self.distances(self.exponents(tried), tried, most=places))])
 
-    def drawn_again(self, rng: np.random.Generator) -> PowerLaw:
+    def resample(self, rng: np.random.Generator) -> PowerLaw:
         """Return as many nodes, drawn from these with replacement."""
         total = int(min(self.nodes.sum(), 2.0**62))
         nodes = rng.multinomial(total, self.nodes / self.nodes.sum())

@@ -147,7 +147,7 @@ def _redraw(law: PowerLaw, value: float) -> float:
     """Return how far the exponent falls when nodes are drawn again and the smallest degree is chosen anew."""
     # Seeded, so that the same degrees always give the same error.
     rng = np.random.default_rng(0)
-    again = [law.drawn_again(rng) for _ in range(_BOOTSTRAPS)]
+    again = [law.resample(rng) for _ in range(_BOOTSTRAPS)]
     return math.hypot(*(_exponent(each, _start(each, None)) - value for each in again)) / math.sqrt(_BOOTSTRAPS)
 
 

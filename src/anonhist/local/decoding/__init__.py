@@ -2,7 +2,7 @@
 
 from anonhist.local.decoding.channel import AffineChannel, Channel
 from anonhist.local.decoding.decoder import Decoded, Decoder
-from anonhist.local.decoding.early import EarlyStopped
+from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
 from anonhist.local.decoding.names import CORRECTIONS, DECODERS, CorrectionName, DecoderName, as_correction, as_decoder
@@ -30,7 +30,7 @@ __all__ = [
     "Decoded",
     "Decoder",
     "DecoderName",
-    "EarlyStopped",
+    "ExpectationMaximization",
     "Holm",
     "MaximumLikelihood",
     "Normalized",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from anonhist.errors import UsageError
 from anonhist.local.decoding.decoder import Decoder
-from anonhist.local.decoding.early import EarlyStopped
+from anonhist.local.decoding.expectation_maximization import ExpectationMaximization
 from anonhist.local.decoding.least_squares import ConstrainedLeastSquares
 from anonhist.local.decoding.likelihood import MaximumLikelihood
 from anonhist.local.decoding.normalized import Normalized
@@ -18,7 +18,7 @@ DecoderName = Literal["projected", "normalized", "unbiased", "mle", "em", "least
 CorrectionName = Literal["holm", "bonferroni", "benjamini-hochberg"]
 DECODERS: dict[str, type[Decoder]] = {
     each.name: each
-    for each in (Projected, Normalized, Unbiased, MaximumLikelihood, EarlyStopped, ConstrainedLeastSquares)
+    for each in (Projected, Normalized, Unbiased, MaximumLikelihood, ExpectationMaximization, ConstrainedLeastSquares)
 }
 CORRECTIONS: dict[str, type[Correction]] = {each.name: each for each in (Holm, Bonferroni, BenjaminiHochberg)}
 

@@ -45,7 +45,7 @@ class Design(Protocol):
         """How many points support an item, s."""
 
     @property
-    def shared(self) -> Fraction | int:
+    def num_shared(self) -> Fraction | int:
         """How many points support two different items, m."""
 
     def supports(self, points: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.bool_]:

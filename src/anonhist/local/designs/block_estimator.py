@@ -45,28 +45,30 @@ class BlockEstimator:
     @cached_property
     def ratio(self) -> float:
         """ρ."""
-        return float(Fraction(self.blocks.design.shared) / self.blocks.design.support)
+        return float(Fraction(self.blocks.design.num_shared) / self.blocks.design.support)
 
     @cached_property
     def factor(self) -> float:
         """α."""
         design = self.blocks.design
-        return (self._gain * design.support + self.blocks.cells) / (self._gain * float(design.support - design.shared))
+        return (self._gain * design.support + self.blocks.cells) / (
+            self._gain * float(design.support - design.num_shared)
+        )
 
     @cached_property
     def offset(self) -> float:
         """γ."""
         design = self.blocks.design
-        left = design.support - Fraction(design.shared) / design.support * design.points
-        return -float(left / (design.support - design.shared)) / self._gain
+        left = design.support - Fraction(design.num_shared) / design.support * design.points
+        return -float(left / (design.support - design.num_shared)) / self._gain
 
     @cached_property
     def variances(self) -> tuple[float, float, float]:
         """What a person adds to the variance who has the value, another one of its block, or one of another block."""
         design, base = self.blocks.design, self._base
         rest = (design.points - design.support) * base
-        shared = (self._gain * float(design.shared) + design.support) * base
-        elsewhere = (self._gain * float(design.support - design.shared) + design.points - design.support) * base
+        shared = (self._gain * float(design.num_shared) + design.support) * base
+        elsewhere = (self._gain * float(design.support - design.num_shared) + design.points - design.support) * base
         odds = self._gain + 1
         own = self._moment(odds * base * design.support, rest) - (1 - self.offset) ** 2
         return (
@@ -90,7 +92,7 @@ class BlockEstimator:
         """
         design = self.blocks.design
         if self.blocks.blocks == 1:
-            return (self._gain * float(design.shared) + design.support) * self._base
+            return (self._gain * float(design.num_shared) + design.support) * self._base
         return design.support / design.points
 
     def variance(
@@ -118,11 +120,11 @@ class BlockEstimator:
         its supports are two binomial numbers; else a sum of reports that support it and of others of its block.
         """
         design, base, gain = self.blocks.design, self._base, self._gain
-        shared = (gain * float(design.shared) + design.support) * base
-        if self.blocks.blocks == 1 or not design.shared:
+        shared = (gain * float(design.num_shared) + design.support) * base
+        if self.blocks.blocks == 1 or not design.num_shared:
             p, rest = (gain + 1) * design.support * base, 1 - (gain + 1) * design.support * base
             return SupportLimits(supports, TwoBinomials(users, p, shared, rest, 1 - shared))
-        weights = Fraction(design.shared) / (design.support - Fraction(design.shared))
+        weights = Fraction(design.num_shared) / (design.support - Fraction(design.num_shared))
         up, down = weights.denominator, weights.numerator
         outside = (design.points - design.support) * base
         distribution = SignedSums(
@@ -130,7 +132,7 @@ class BlockEstimator:
             up,
             down,
             own=((gain + 1) * design.support * base, outside),
-            near=(shared, gain * float(design.support - design.shared) * base + outside),
+            near=(shared, gain * float(design.support - design.num_shared) * base + outside),
             far=(design.support * base, outside),
         )
         together = np.clip(self.block_share(beside, users), 0, 1)

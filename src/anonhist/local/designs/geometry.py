@@ -61,5 +61,5 @@ def _least_field(size: int, length: int) -> int:
 def _variance(space: ProjectiveSpace, gain: float) -> float:
     """Return n times the variance of a value that nobody has, given e^ε − 1."""
     base = 1 / (gain * space.support + space.points)
-    q = (gain * space.shared + space.support) * base
-    return q * (1 - q) / (gain * (space.support - space.shared) * base) ** 2
+    q = (gain * space.num_shared + space.support) * base
+    return q * (1 - q) / (gain * (space.support - space.num_shared) * base) ** 2

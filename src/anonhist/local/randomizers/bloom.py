@@ -148,7 +148,7 @@ class BloomSurvey(CohortSurvey):
         return have_ones(columns["report"], self.places, *self.honest_ones)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return self.honest_ones
 
     def _is_possible(self, tally: Tally) -> bool:

@@ -99,7 +99,7 @@ class KRR(PureSurvey):
         return count_cells(columns["report"], size=self.size)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return 1, 1
 
     def _supports(self, tally: Tally, codes: NDArray[np.int64] | None) -> NDArray[np.int64]:

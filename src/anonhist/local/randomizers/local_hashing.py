@@ -240,7 +240,7 @@ class LocalHashing(PureSurvey):
         return count_cells(columns["seed"] * self.num_buckets + columns["report"], size=self.cells)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         # Some seed may hash all values into one bucket, for all that can be said of 2^32 of them.
         return 0, self.size
 

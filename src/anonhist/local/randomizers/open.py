@@ -150,7 +150,7 @@ class CohortSurvey(Survey):
 
     @property
     @abstractmethod
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         """How many places of a cohort a report supports that is possible, at least and at most."""
 
     @property
@@ -168,7 +168,7 @@ class CohortSurvey(Survey):
         outside = (-float(q) / gap - kappa) / (1 - kappa)
         if self.labels is None:
             return ForgedWeight(max(abs(inside), abs(outside)), math.inf, _ONE_BY_ONE)
-        weight = forged_weight(self.labels.size, self._supported, inside=inside, outside=outside)
+        weight = forged_weight(self.labels.size, self._support_sizes, inside=inside, outside=outside)
         return replace(weight, condition=_ONE_BY_ONE)
 
     @abstractmethod

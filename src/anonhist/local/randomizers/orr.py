@@ -89,7 +89,7 @@ class ORR(CohortSurvey):
         return 1 / (self.odds + (self.places - 1))
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return 1, 1
 
     def _matrix(self, places: NDArray[np.int32]) -> tuple[tuple[ExponentialQuotient, ...], ...]:

@@ -103,7 +103,7 @@ class ProjectiveGeometry(PureSurvey):
     @cached_property
     def false_support_probability(self) -> ExponentialQuotient:
         """``q = ((e^ε − 1)·m + s)·u``."""
-        return self._design.base(self.odds) * ((self.odds - 1) * self.space.shared + self.space.support)
+        return self._design.base(self.odds) * ((self.odds - 1) * self.space.num_shared + self.space.support)
 
     def matrix(self) -> tuple[tuple[ExponentialQuotient, ...], ...]:
         """Return Q(report | value), shape (k, K): reports in the order of the numbers of the points."""
@@ -114,7 +114,7 @@ class ProjectiveGeometry(PureSurvey):
         return BlockDesign(self.space, 1)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return self._design.support_bounds(self.size)
 
     def _draw(self, codes: NDArray[np.int64], *, source: RandomSource) -> dict[str, NDArray[Any]]:

@@ -48,14 +48,14 @@ class PureSurvey(ClosedSurvey):
 
     @property
     @abstractmethod
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         """How many values a report supports that is possible, at least and at most."""
 
     @property
     def forged_weight(self) -> ForgedWeight:
         """What one forged report can do: add ``(1 − q)/(p − q)`` to what it supports, ``−q/(p − q)`` to the rest."""
         _, q, gap = self._probabilities
-        return forged_weight(self.size, self._supported, inside=(1 - q) / gap, outside=-q / gap)
+        return forged_weight(self.size, self._support_sizes, inside=(1 - q) / gap, outside=-q / gap)
 
     @cached_property
     def _probabilities(self) -> tuple[float, float, float]:

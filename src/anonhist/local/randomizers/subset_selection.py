@@ -165,7 +165,7 @@ class SubsetSelection(PureSurvey):
         return np.ascontiguousarray(columns["report"]).view(self._code_type).reshape(-1, self.members)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return self.members, self.members
 
     def _is_possible(self, tally: Tally) -> bool:

@@ -92,7 +92,7 @@ class UnarySurvey(PureSurvey):
         return have_ones(columns["report"], self.size, *self.honest_ones)
 
     @property
-    def _supported(self) -> tuple[int, int]:
+    def _support_sizes(self) -> tuple[int, int]:
         return self.honest_ones
 
     def _is_possible(self, tally: Tally) -> bool:

@@ -64,7 +64,7 @@ class FrequencyEstimate:
     p_values : ndarray of float64, shape (k,)
         Probability of a raw estimate as large as this if nobody had the value.
     significant : ndarray of bool, shape (k,)
-        Where somebody has the value, beyond reasonable doubt: after correction for so many tests, errors of the kind
+        Where the frequency is significantly above zero: after correction for so many tests, errors of the kind
         that the correction limits happen with probability 1 − ``level`` at most. Choose candidates before you look.
     level
         Of intervals and tests, in (0, 1).
@@ -149,7 +149,7 @@ def decode_raw(
     guarantee: Guarantee,
     sharing: float = 1.0,
 ) -> FrequencyEstimate:
-    """Decode raw estimates and say which values somebody has.
+    """Decode raw estimates and say which frequencies are significantly above zero.
 
     Parameters
     ----------

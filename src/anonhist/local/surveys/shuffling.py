@@ -129,7 +129,7 @@ def shuffled_epsilon(
             refused = middle
         else:
             kept = middle
-    return min(exact, _rounded_up(kept))
+    return min(exact, _round_up(kept))
 
 
 def shuffled_delta(
@@ -210,7 +210,7 @@ def shuffled_epsilon_closed_form_2021(epsilon: EpsilonLike, *, users: int, delta
     _refuse_above(local, n / (16 * math.log(2 / small)), "2021", "ln(users / (16 ln(2 / delta)))")
     ratio = math.exp(local)
     gain = 8 * math.sqrt(ratio * math.log(4 / small) / n) + 8 * ratio / n
-    return min(local, _rounded_up(math.log1p(math.tanh(local / 2) * gain)))
+    return min(local, _round_up(math.log1p(math.tanh(local / 2) * gain)))
 
 
 def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta: EpsilonLike) -> Fraction:
@@ -230,7 +230,7 @@ def shuffled_epsilon_closed_form_2023(epsilon: EpsilonLike, *, users: int, delta
     _refuse_above(local, n / (8 * math.log(2 / small)) - 1, "2023", "ln(users / (8 ln(2 / delta)) - 1)")
     ratio = math.exp(local)
     gain = 4 * math.sqrt(2 * math.log(4 / small) / ((ratio + 1) * n)) + 4 / n
-    return min(local, _rounded_up(math.log1p(math.expm1(local) * gain)))
+    return min(local, _round_up(math.log1p(math.expm1(local) * gain)))
 
 
 @dataclass(frozen=True)
@@ -357,6 +357,6 @@ def _refuse_above(epsilon: Fraction, odds: float, year: str, formula: str) -> No
         raise UsageError(message)
 
 
-def _rounded_up(value: float) -> Fraction:
+def _round_up(value: float) -> Fraction:
     """Return a decimal of five digits that is larger, with room for the rounding of the formula that gave it."""
     return Fraction(Context(prec=5, rounding=ROUND_CEILING).create_decimal(Decimal(value * (1 + 2.0**-40))))

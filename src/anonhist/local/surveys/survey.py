@@ -321,7 +321,7 @@ class Survey(ABC):
         cells, counts = self._count_cells(self._columns_of(reports), len(reports))
         return Tally(self.digest, len(reports), cells, counts)
 
-    def tally_grouped(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
+    def tally_groups(self, reports: Reports, times: NDArray[np.int64]) -> Tally:
         """Count reports each of which so many people sent: what grouping on an engine returns.
 
         Parameters

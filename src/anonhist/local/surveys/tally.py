@@ -19,7 +19,7 @@ MOST_USERS = 2**62
 _DENSE = 1 << 22
 
 
-def _fixed(numbers: ArrayLike) -> NDArray[np.int64]:
+def _read_only_copy(numbers: ArrayLike) -> NDArray[np.int64]:
     return read_only(np.array(numbers, dtype=np.int64))
 
 
@@ -56,8 +56,8 @@ class Tally:
 
     survey: str
     users: int
-    cells: Converted[ArrayLike, NDArray[np.int64]] = converted(_fixed)
-    counts: Converted[ArrayLike, NDArray[np.int64]] = converted(_fixed)
+    cells: Converted[ArrayLike, NDArray[np.int64]] = converted(_read_only_copy)
+    counts: Converted[ArrayLike, NDArray[np.int64]] = converted(_read_only_copy)
 
     def __post_init__(self) -> None:
         if type(self.users) is not int or not 0 <= self.users <= MOST_USERS:

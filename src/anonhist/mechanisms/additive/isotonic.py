@@ -11,7 +11,7 @@ import numpy as np
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.mechanisms.basis.noise import add_noise
 from anonhist.mechanisms.basis.noisy_band import of_counts
-from anonhist.mechanisms.basis.published import profile_of_sorted
+from anonhist.mechanisms.basis.published import round_sorted
 from anonhist.mechanisms.basis.setting import holds_where, whole_items
 from anonhist.mechanisms.basis.skeletons import AdditiveMechanism
 
@@ -111,4 +111,4 @@ class IsotonicMechanism(AdditiveMechanism):
         # Of so many numbers SciPy's compiled fit is worth loading.
         from scipy.optimize import isotonic_regression
 
-        return profile_of_sorted(isotonic_regression(noisy, increasing=False).x)
+        return round_sorted(isotonic_regression(noisy, increasing=False).x)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
+from anonhist.numeric.falling import widen_to_falling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,10 +70,7 @@ def falling_bounds(noisy: _Numbers, guess: _Numbers, rate: float, *, tail: float
         last, first = slice(count - 1, size), slice(0, size - count + 1)
         _take(meant + reach, seen + reach + slack, best_high[last], high[last], np.less)
         _take(meant - reach, seen - reach - slack, best_low[first], low[first], np.greater)
-    # What bounds one number bounds all after it from above; the widest of them is kept, not the narrowest.
-    high = np.maximum.accumulate(np.floor(high)[::-1])[::-1]
-    low = np.minimum.accumulate(np.ceil(low))
-    return np.minimum(low, high), high
+    return widen_to_falling(np.ceil(low), np.floor(high))
 
 
 def _take(hope: _Numbers, bound: _Numbers, best: _Numbers, kept: _Numbers, is_better: np.ufunc) -> None:

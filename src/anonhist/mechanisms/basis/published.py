@@ -49,7 +49,7 @@ def profile_of_fit(levels: NDArray[np.int64], reaching: NDArray[np.float64]) -> 
     return Profile(levels[present], kept[present])
 
 
-def profile_of_sorted(counts: NDArray[np.float64]) -> Profile:
+def round_sorted(counts: NDArray[np.float64]) -> Profile:
     """Round a fit of the counts in descending order to a profile; negative ones are taken as 0.
 
     Parameters
@@ -59,7 +59,7 @@ def profile_of_sorted(counts: NDArray[np.float64]) -> Profile:
 
     Examples
     --------
-    >>> profile_of_sorted(np.array([7.6, 3.2, 3.0, 0.4, -1.0]))
+    >>> round_sorted(np.array([7.6, 3.2, 3.0, 0.4, -1.0]))
     Profile(n=14, num_labels=3, {3: 2, 8: 1})
     """
     whole = np.rint(counts)

@@ -43,7 +43,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
         message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
     if unit.sketches > 1:
-        message = f"A release of exact counts is not one of several sketches: protect {unit.combined}."
+        message = f"A release of exact counts is not one of several sketches: protect {unit.total_unit}."
         raise UsageError(message)
     return unit
 
@@ -217,7 +217,7 @@ class Setting:
 
 @contextmanager
 def without_sizes() -> Iterator[None]:
-    """Say that memory was not enough without saying for how much: the size may be that of private data.
+    """Say that memory was not enough, and hide allocation sizes, which may be those of private data.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from anonhist.mechanisms.basis.setting import Setting, make_release, without_siz
 from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import short_decimal
 from anonhist.randomness import SystemSource
-from anonhist.releases.mechanism import check_diagram
+from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
     from fractions import Fraction

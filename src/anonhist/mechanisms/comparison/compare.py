@@ -12,7 +12,7 @@ import numpy as np
 from anonhist.catalogue.mechanisms import takers
 from anonhist.errors import DataError, UsageError
 from anonhist.mechanisms.basis.setting import Setting, check_unit
-from anonhist.mechanisms.comparison.entrants import entrants_of, known_numbers, taken_numbers
+from anonhist.mechanisms.comparison.entrants import check_public_numbers, entrants_of, public_numbers_of
 from anonhist.mechanisms.comparison.metrics import ERRORS, METRICS, SECONDS
 from anonhist.mechanisms.comparison.rows import Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.names import MECHANISM_NAMES, check_name
@@ -109,10 +109,10 @@ def compare(
         raise UsageError(message)
     budgets, names, runs = check_comparison(epsilons=epsilons, mechanisms=mechanisms, repeats=repeats)
     given = {"public_items": public_items, "public_labels": public_labels, "public_cap": public_cap}
-    known = known_numbers(given, names)
+    known = check_public_numbers(given, names)
     protected = profile.unit if unit is None else unit
     truth = _truth(profile, protected, relation)
-    taken = taken_numbers(truth, protected, known, names)
+    taken = public_numbers_of(truth, protected, known, names)
     owners = takers("shares")
     if shares is not None and not set(owners) & set(names):
         message = f"`shares` belongs to {' and '.join(owners)}, which is not compared: leave it out."

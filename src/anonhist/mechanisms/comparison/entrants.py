@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import Profile
 
 
-def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
+def check_public_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str, int]:
     """Return the public numbers that were given.
 
     Raises
@@ -36,12 +36,14 @@ def known_numbers(given: Mapping[str, object], names: Sequence[str]) -> dict[str
     return known
 
 
-def taken_numbers(truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+def public_numbers_of(
+    truth: Profile, unit: PrivacyUnit, known: Mapping[str, int], names: Sequence[str]
+) -> dict[str, int]:
     """Return the other public numbers that these mechanisms need, from the data: labels exactly, others rounded up."""
     found = {
-        "public_items": _rounded_up(truth.n),
+        "public_items": _round_up(truth.n),
         "public_labels": max(1, truth.num_labels),
-        "public_cap": _rounded_up(int(truth.counts[-1]) if len(truth) else 1),
+        "public_cap": _round_up(int(truth.counts[-1]) if len(truth) else 1),
     }
     if unit.max_count is not None:
         del found["public_cap"]  # everybody knows the unit's
@@ -55,12 +57,12 @@ def _required_numbers(names: Sequence[str]) -> set[str]:
     return taken.intersection(PUBLIC_NUMBERS)
 
 
-def _rounded_up(number: int) -> int:
+def _round_up(number: int) -> int:
     """Return the least of 1, 2, 5, 10, 20, … that is not smaller.
 
     Examples
     --------
-    >>> [_rounded_up(number) for number in (0, 1, 3, 10, 11, 290_729, 32_603_388)]
+    >>> [_round_up(number) for number in (0, 1, 3, 10, 11, 290_729, 32_603_388)]
     [1, 1, 5, 10, 20, 500000, 50000000]
     """
     power = int("1" + "0" * (len(str(number)) - 1))

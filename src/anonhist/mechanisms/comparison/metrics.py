@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.profiles import Profile, sorted_l1, sorted_l2
-from anonhist.properties.guessing.covered import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, log_grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def guessing_error(truth: Profile, release: Release) -> float:
     >>> guessing_error(truth, FrobeniusMechanism(epsilon=60).release(truth))
     0.0
     """
-    marks = np.array(evenly_spread(max(1, truth.num_labels), points=_MARKS), dtype=np.int64)
+    marks = np.array(log_grid(max(1, truth.num_labels), points=_MARKS), dtype=np.int64)
     return float(np.abs(covered_share(release.profile, marks) - covered_share(truth, marks)).mean())
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS, private_entropy
-from anonhist.mechanisms.estimators.power_sum import private_power_sum, private_renyi_entropy
-from anonhist.mechanisms.estimators.sample_coverage import private_sample_coverage
-from anonhist.mechanisms.estimators.support_coverage import private_support_coverage
-from anonhist.mechanisms.estimators.support_size import PRIVATE_SUPPORT_SIZE_METHODS, private_support_size
-from anonhist.mechanisms.estimators.uniformity import private_distance_to_uniformity
+from anonhist.mechanisms.estimators.entropy import PRIVATE_ENTROPY_METHODS, entropy
+from anonhist.mechanisms.estimators.power_sum import power_sum, renyi_entropy
+from anonhist.mechanisms.estimators.sample_coverage import sample_coverage
+from anonhist.mechanisms.estimators.support_coverage import support_coverage
+from anonhist.mechanisms.estimators.support_size import PRIVATE_SUPPORT_SIZE_METHODS, support_size
+from anonhist.mechanisms.estimators.uniformity import distance_to_uniformity
 from anonhist.properties.catalogue import Property
 from anonhist.properties.support_coverage import SUPPORT_COVERAGE_METHODS
 
 # Each takes epsilon, unit, relation, public_items and level as well.
 PRIVATE_PROPERTIES: dict[str, Property] = {
-    "entropy": Property(private_entropy, ("method", "alphabet_size", "base"), methods=PRIVATE_ENTROPY_METHODS),
-    "support-size": Property(private_support_size, ("method", "alphabet_size"), methods=PRIVATE_SUPPORT_SIZE_METHODS),
+    "entropy": Property(entropy, ("method", "alphabet_size", "base"), methods=PRIVATE_ENTROPY_METHODS),
+    "support-size": Property(support_size, ("method", "alphabet_size"), methods=PRIVATE_SUPPORT_SIZE_METHODS),
     "support-coverage": Property(
-        private_support_coverage,
+        support_coverage,
         ("method", "draws", "alphabet_size"),
         required=("draws",),
         methods=SUPPORT_COVERAGE_METHODS,
     ),
-    "sample-coverage": Property(private_sample_coverage),
-    "renyi-entropy": Property(private_renyi_entropy, ("order", "alphabet_size", "base"), required=("order",)),
-    "power-sum": Property(private_power_sum, ("order", "alphabet_size"), required=("order",)),
-    "distance-to-uniformity": Property(private_distance_to_uniformity, ("alphabet_size",), required=("alphabet_size",)),
+    "sample-coverage": Property(sample_coverage),
+    "renyi-entropy": Property(renyi_entropy, ("order", "alphabet_size", "base"), required=("order",)),
+    "power-sum": Property(power_sum, ("order", "alphabet_size"), required=("order",)),
+    "distance-to-uniformity": Property(distance_to_uniformity, ("alphabet_size",), required=("alphabet_size",)),
 }

@@ -191,7 +191,7 @@ def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> Polynomia
 _DEGREES, _INTERVALS, _THRESHOLDS = (0.6, 0.9, 1.2, 1.6), (1.0, 1.5, 2.0, 2.5, 3.5, 5.0), (0.8, 1.2, 1.6, 2.4)
 
 
-def private_entropy(
+def entropy(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -248,7 +248,7 @@ def private_entropy(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> found = private_entropy(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=26, base=2)
+    >>> found = entropy(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=26, base=2)
     >>> found.unit, str(found.guarantee.epsilon)
     ('bits', '1')
     """

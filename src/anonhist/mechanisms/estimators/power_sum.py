@@ -69,7 +69,7 @@ class PowerSumMechanism(StatisticMechanism):
         return power_sum_statistic(max(items, self.order), self.order)
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return the most that sampling may do to a power sum M no larger than was released, give or take the noise.
+        """Return the most that sampling may do to a power sum M no larger than was released, plus the noise.
 
         ``Var M_a = Σ_{c=1..a} C(a,c)·C(n−a,a−c)/C(n,a)·ζ_c`` (Hoeffding 1948, eq. 5.13) with
         ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: of small M far less than for any distribution.
@@ -111,7 +111,7 @@ class RenyiEntropyMechanism(PowerSumMechanism):
         return math.log(statistic) / (1 - self.order)
 
 
-def private_renyi_entropy(
+def renyi_entropy(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -129,7 +129,7 @@ def private_renyi_entropy(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12.
     alphabet_size
@@ -145,7 +145,7 @@ def private_renyi_entropy(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> private_renyi_entropy(Profile.from_labels("abracadabra" * 50), epsilon=1, base=2).unit
+    >>> renyi_entropy(Profile.from_labels("abracadabra" * 50), epsilon=1, base=2).unit
     'bits'
     """
     name, scale = entropy_unit(base)
@@ -153,7 +153,7 @@ def private_renyi_entropy(
     return in_unit(asked.of(profile, RenyiEntropyMechanism, order=order, alphabet_size=alphabet_size), name, scale)
 
 
-def private_power_sum(
+def power_sum(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -170,7 +170,7 @@ def private_power_sum(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
     alphabet_size
@@ -184,7 +184,7 @@ def private_power_sum(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> 0 < private_power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
+    >>> 0 < power_sum(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
     asked = Asked(epsilon, unit, relation, public_items, level, source)

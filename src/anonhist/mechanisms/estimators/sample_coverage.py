@@ -70,7 +70,7 @@ class SampleCoverageMechanism(StatisticMechanism):
         return 1.0 - statistic
 
 
-def private_sample_coverage(
+def sample_coverage(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -85,7 +85,7 @@ def private_sample_coverage(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def private_sample_coverage(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> 0.5 < private_sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
+    >>> 0.5 < sample_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1).value <= 1
     True
     """
     asked = Asked(epsilon, unit, relation, public_items, level, source)

@@ -134,8 +134,8 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def _items_are_fixed(self) -> bool:
-        is_exchanged = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
-        return is_exchanged and self.public_items is None
+        is_replaced = self.unit == PrivacyUnit.item() and self.relation is NeighboringRelation.SUBSTITUTE
+        return is_replaced and self.public_items is None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -195,7 +195,12 @@ class StatisticMechanism(Setting, ABC):
 
     def _sensitivity(self, weights: WholeWeights) -> int:
         # A statistic that never changes needs no noise, but a rate must be finite.
-        return max(1, weights.replaced if self._items_are_fixed else self.l1_sensitivity * weights.added)
+        return max(
+            1,
+            weights.sensitivity_to_replacing
+            if self._items_are_fixed
+            else self.l1_sensitivity * weights.sensitivity_to_adding,
+        )
 
     def estimate(self, profile: Profile, *, level: float = 0.95, source: RandomSource | None = None) -> Estimate:
         """Spend the budget once on a private profile.
@@ -239,13 +244,13 @@ class StatisticMechanism(Setting, ABC):
         items = min(max(items, 1), MAX_ITEMS)
         weights = self.weights(items)
         secret = weights.value(profile)
-        known = weights.unseen
+        known = weights.unseen_weight
         if not self._items_are_fixed:
             secret -= weights.middle * profile.n
             known += weights.middle * items
         noisy = secret + int(noise(self._statistic_epsilon / self._sensitivity(weights), 1)[0])
         value, scale = weights.grid * (noisy + known), self.scale_of(weights)
-        on_items = weights.grid * weights.added * items_error
+        on_items = weights.grid * weights.sensitivity_to_adding * items_error
         return Noised(value, items, scale, on_items, self.sampling_error(weights, value, scale))
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:

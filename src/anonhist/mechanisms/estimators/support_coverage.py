@@ -191,7 +191,7 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
     return min(tried, key=error)
 
 
-def private_support_coverage(
+def support_coverage(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -209,7 +209,7 @@ def private_support_coverage(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     draws
         m, from 1 to 2^64: public.
     method
@@ -230,7 +230,7 @@ def private_support_coverage(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> private_support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
+    >>> support_coverage(Profile.from_labels("abracadabra" * 50), epsilon=1, draws=100).unit
     'labels'
     """
     asked = Asked(epsilon, unit, relation, public_items, level, source)

@@ -118,7 +118,7 @@ def _indicator(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts > 0, 1.0, 0.0)
 
 
-def private_support_size(
+def support_size(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -135,7 +135,7 @@ def private_support_size(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     method
         ``"chebyshev"`` (default with an alphabet size), ``"observed"`` (default without) or ``"coverage"``. Ratios such
         as Chao1 have no bounded sensitivity: make a release, and estimate from it.
@@ -150,7 +150,7 @@ def private_support_size(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> private_support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
+    >>> support_size(Profile.from_labels("abracadabra" * 50), epsilon=1, alphabet_size=100).unit
     'labels'
     """
     asked = Asked(epsilon, unit, relation, public_items, level, source)

@@ -68,7 +68,7 @@ class UniformityMechanism(StatisticMechanism):
         return 0.0, distance_bias(items, self.alphabet_size)
 
 
-def private_distance_to_uniformity(
+def distance_to_uniformity(
     profile: Profile,
     *,
     epsilon: EpsilonLike,
@@ -84,7 +84,7 @@ def private_distance_to_uniformity(
     Parameters
     ----------
     profile, epsilon, unit, relation, public_items, level, source
-        As of :func:`~anonhist.mechanisms.estimators.entropy.private_entropy`.
+        As of :func:`~anonhist.mechanisms.estimators.entropy.entropy`.
     alphabet_size
         k, how many labels there can be: public.
 
@@ -96,7 +96,7 @@ def private_distance_to_uniformity(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> found = private_distance_to_uniformity(Profile.from_counts([500, 300]), epsilon=1, alphabet_size=2)
+    >>> found = distance_to_uniformity(Profile.from_counts([500, 300]), epsilon=1, alphabet_size=2)
     >>> 0 <= found.value <= 1
     True
     """

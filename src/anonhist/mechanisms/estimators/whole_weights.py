@@ -54,7 +54,7 @@ class WholeWeights:
     --------
     >>> from anonhist.properties.linear import LinearStatistic
     >>> seen = WholeWeights.of(LinearStatistic(lambda counts: (counts > 0) * 1.0, head=1), 1000)
-    >>> seen.grid, seen.replaced / seen.highest
+    >>> seen.grid, seen.sensitivity_to_replacing / seen.highest
     (5.820766091346741e-11, 1.0)
     """
 
@@ -115,12 +115,12 @@ class WholeWeights:
         return sum(map(mul, weights.tolist(), profile.prevalences.tolist()))
 
     @property
-    def unseen(self) -> int:
+    def unseen_weight(self) -> int:
         """``k·W(0)``, what F leaves out and everybody knows; 0 without an alphabet."""
         return 0 if self.alphabet_size is None else self.alphabet_size * int(self.at_knots[0])
 
     @property
-    def replaced(self) -> int:
+    def sensitivity_to_replacing(self) -> int:
         """Largest change of F when one of n items is replaced by another.
 
         A label of count a rises while another falls from b + 1 to b: ``|D(a) − D(b)|`` with ``a + b ≤ n − 1``. Exact
@@ -139,7 +139,7 @@ class WholeWeights:
         return (min(self.lowest, 0) + max(self.highest, 0)) // 2
 
     @property
-    def added(self) -> int:
+    def sensitivity_to_adding(self) -> int:
         """Largest change of ``F − C·n'`` when an item is added or removed, n' the number of items of a profile."""
         return max(max(self.highest, 0) - self.middle, self.middle - min(self.lowest, 0))
 

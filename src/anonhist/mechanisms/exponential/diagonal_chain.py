@@ -79,7 +79,7 @@ class DiagonalChain:
             for which, side in ((1, self.left), (0, self.right))
         )
         corner = (edges[:, 0] == edges[:, 1]) & (self.band.states > 1)
-        left_state = self._flag_left(left_state, right_state, corner, choices)
+        left_state = self._draw_flag(left_state, right_state, corner, choices)
         legs = self.left.draw(left_state, choices)
         right_state = self._flag_right(right_state, corner, edges[:, 1], legs, choices)
         arms = self.right.draw(right_state, choices)
@@ -141,7 +141,7 @@ class DiagonalChain:
         flag = np.array([STAY_P, DROP_P])[edge] if band.states > 1 else 0
         return (level - side.levels_at_start + band.width) * band.states + flag
 
-    def _flag_left(
+    def _draw_flag(
         self, left: NDArray[np.int64], right: NDArray[np.int64], corner: NDArray[np.bool_], choices: Choices
     ) -> NDArray[np.int64]:
         """Draw the hidden flag of the left chain where content 0 is a corner."""

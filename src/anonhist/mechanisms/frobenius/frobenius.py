@@ -17,7 +17,7 @@ from anonhist.mechanisms.frobenius.row_band import k_plus_band, unsmoothed_misfi
 from anonhist.mechanisms.frobenius.row_groups import NoisyRows, noisy_rows
 from anonhist.profiles import FrobeniusCoordinates, Profile
 from anonhist.releases import Evidence
-from anonhist.releases.mechanism import check_diagram
+from anonhist.releases.protocols import check_diagram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,7 +156,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         while max(int(side.sums[:, -1].max()) for side in sides) > margin:
             seen = sides[0].sums.shape[1]
             sides = [
-                side.followed_by(NoisyRows.alone(add_noise(_length(lengths, seen), noise(count, 1))))
+                side.append(NoisyRows.alone(add_noise(_length(lengths, seen), noise(count, 1))))
                 for side, lengths in zip(sides, (coordinates.arms, coordinates.legs), strict=True)
             ]
         return sizes, sides[0], sides[1]

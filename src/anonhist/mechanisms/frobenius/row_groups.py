@@ -61,7 +61,7 @@ class NoisyRows:
         """Keep these runs only."""
         return NoisyRows(self.sums[runs], self.begins[runs])
 
-    def followed_by(self, other: NoisyRows) -> NoisyRows:
+    def append(self, other: NoisyRows) -> NoisyRows:
         """Put the groups of further positions behind these."""
         return NoisyRows(np.hstack((self.sums, other.sums)), np.hstack((self.begins, other.begins)))
 

@@ -25,6 +25,7 @@ import numpy as np
 from anonhist.mechanisms.basis.falling_band import falling_bounds
 from anonhist.mechanisms.basis.noise_quantile import noise_quantile
 from anonhist.mechanisms.basis.noisy_band import in_steps, invert, merge_steps
+from anonhist.numeric.falling import widen_to_falling
 from anonhist.releases.evidence import Evidence, KPlusBand, PrevalenceBand
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def of_parts(parts: NoisyParts, released: Profile) -> Evidence:
     places = places[places > threshold]
     (lowest, highest), (next_low, next_high) = sharper.at(places), sharper.at(places + 1)
     return Evidence(
-        KPlusBand(*merge_steps(np.append(ends, beyond.ends), *_make_falling(lows, highs))),
+        KPlusBand(*merge_steps(np.append(ends, beyond.ends), *widen_to_falling(lows, highs))),
         prevalences=PrevalenceBand(
             *merge_steps(
                 np.append(ends, places),
@@ -134,7 +135,7 @@ def _beyond(parts: NoisyParts, released: Profile, *, tail: float) -> KPlusBand:
     is_sharper = released.k_plus(border) + reach < hoped.at(ends)[1]
     return KPlusBand(
         np.append(border, ends),
-        *_make_falling(
+        *widen_to_falling(
             np.append(least, found.lows[kept]), np.append(most, np.where(is_sharper, most, found.highs[kept]))
         ),
     )
@@ -147,9 +148,3 @@ def _large_of(released: Profile, border: int, size: int) -> _Numbers:
     labels = np.diff(np.minimum(np.cumsum(prevalences), size), prepend=0)
     large = np.repeat(counts, labels)
     return np.append(large, np.full(size - large.size, border)).astype(np.float64)
-
-
-def _make_falling(lows: _Whole, highs: _Whole) -> tuple[_Whole, _Whole]:
-    """Widen bounds so that neither increases."""
-    highs = np.maximum.accumulate(highs[::-1])[::-1]
-    return np.minimum(np.minimum.accumulate(lows), highs), highs

@@ -23,7 +23,7 @@ from anonhist.numeric.pulse import pulsing
 from anonhist.privacy import parse_epsilon, short_decimal
 from anonhist.profiles import Profile
 from anonhist.profiles.whole import MAX_ITEMS
-from anonhist.releases.mechanism import check_numbers
+from anonhist.releases.protocols import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -65,7 +65,7 @@ class ChaoJostSum(SumEstimator):
             # No count of a sample is above n.
             return np.where(counts > 0, falling_share(np.minimum(counts, n), n, order), 0.0)
 
-        def weights_of_seen(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        def weights_above_zero(counts: NDArray[np.int64]) -> NDArray[np.float64]:
             if order >= 2:
                 return np.asarray(shares(counts) / shift)
             held = np.clip(counts, 1, n).astype(np.float64)
@@ -74,11 +74,11 @@ class ChaoJostSum(SumEstimator):
             return np.asarray((counts > 0) * held / n * at_zero(np.expm1, shift, rise))
 
         def weights(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(weights_of_seen(counts) + by_once * (counts == 1) + by_twice * (counts == 2))
+            return np.asarray(weights_above_zero(counts) + by_once * (counts == 1) + by_twice * (counts == 2))
 
         total = float(shares(profile.counts) @ profile.prevalences) + shift * tail
         if order < 2:
-            tsallis = max(float(weights_of_seen(profile.counts) @ profile.prevalences) + tail, 0.0)
+            tsallis = max(float(weights_above_zero(profile.counts) @ profile.prevalences) + tail, 0.0)
             return OrderSum(order, total, tsallis, weights, _rests_on_singletons(profile))
         least = min(least_share(n, order), PlugInSum(order).sum_of(profile).total)
         known = total > _POSITIVE * least

@@ -33,12 +33,12 @@ def covered_share(profile: Profile, labels: NDArray[np.int64]) -> NDArray[np.flo
     return np.interp(labels, ends, covered / profile.n)
 
 
-def evenly_spread(largest: int, *, points: int) -> list[int]:
+def log_grid(largest: int, *, points: int) -> list[int]:
     """Return at most ``points`` whole numbers from 1 to ``largest`` ≥ 1, evenly spread on a log scale, ends included.
 
     Examples
     --------
-    >>> evenly_spread(1000, points=4), evenly_spread(3, points=400)
+    >>> log_grid(1000, points=4), log_grid(3, points=400)
     ([1, 10, 100, 1000], [1, 2, 3])
     """
     # The largest as it is: as a float it may be rounded.

@@ -10,7 +10,7 @@ from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.curve import Axes, estimated_curve
 from anonhist.properties.estimator import Resimulated
-from anonhist.properties.guessing.covered import covered_share, evenly_spread
+from anonhist.properties.guessing.covered import covered_share, log_grid
 from anonhist.properties.guessing.success import GuessingSuccess
 from anonhist.properties.unseen import undersampling_warning
 
@@ -58,7 +58,7 @@ def guessing_curve(
     most = parse_whole_number(points, name="points", least=2, most=10**6)
     profile = data.profile if isinstance(data, Resimulated) else data
     labels = profile.num_labels if isinstance(profile, Profile) else 0
-    marks = np.array(evenly_spread(max(labels, 1), points=most), dtype=np.int64)
+    marks = np.array(log_grid(max(labels, 1), points=most), dtype=np.int64)
 
     def shares(sample: Profile) -> NDArray[np.float64]:
         return covered_share(sample, marks)

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from anonhist.properties.estimator import Point
-from anonhist.properties.guessing.ranks import MostFrequent
+from anonhist.properties.guessing.share_estimator import MORE_BITS, MORE_GUESSES, ShareEstimator
 from anonhist.properties.guessing.share_interval import cost_of_share
 from anonhist.properties.guessing.units import times
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated, Weights
+    from anonhist.properties.guessing.ranks import MostFrequent
     from anonhist.properties.guessing.units import CostUnit
 
 
 @dataclass(frozen=True)
-class Guesswork:
+class Guesswork(ShareEstimator):
     """``G_α = (1 − λ_μ)·μ + Σ_{i≤μ} i·p_i``, ``μ = μ_α``, of the sample itself (Bonneau 2012, eq. 7).
 
     Where few labels hold the share it jumps with μ; its interval says so, its error does not.
@@ -45,18 +43,8 @@ class Guesswork:
     2.0
     """
 
-    share: Fraction
-    name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else more guesses are needed"
-    )
+    assumes: ClassVar[str] = MORE_GUESSES
     counts_labels: ClassVar[bool] = False
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        top = MostFrequent.of_share(profile, self.share)
-        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
 
     def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
         """Return the value of these labels, if λ is so much too high."""
@@ -69,7 +57,7 @@ class Guesswork:
 
 
 @dataclass(frozen=True)
-class GuessworkInBits:
+class GuessworkInBits(ShareEstimator):
     """``lg(2G_α/λ_μ − 1) − lg(2 − λ_μ)``: bits of a uniform distribution as hard to guess (Bonneau 2012, eq. 9).
 
     Of one label it is 0, of n singletons lg n.
@@ -87,18 +75,8 @@ class GuessworkInBits:
     3.0
     """
 
-    share: Fraction
-    name: ClassVar[str] = Guesswork.name
-    assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else there are more bits"
-    )
+    assumes: ClassVar[str] = MORE_BITS
     counts_labels: ClassVar[bool] = False
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        top = MostFrequent.of_share(profile, self.share)
-        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
 
     def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
         """Return the value of these labels, if λ is so much too high; it is α at least."""

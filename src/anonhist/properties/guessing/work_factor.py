@@ -6,22 +6,20 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonhist.properties.estimator import Point
-from anonhist.properties.guessing.ranks import MostFrequent
+from anonhist.properties.guessing.share_estimator import MORE_BITS, MORE_GUESSES, ShareEstimator
 from anonhist.properties.guessing.share_interval import cost_of_share
 from anonhist.properties.guessing.units import times
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from anonhist.profiles import Profile
     from anonhist.properties.estimate import Estimate
     from anonhist.properties.estimator import Resimulated, Weights
+    from anonhist.properties.guessing.ranks import MostFrequent
     from anonhist.properties.guessing.units import CostUnit
 
 
 @dataclass(frozen=True)
-class WorkFactor:
+class WorkFactor(ShareEstimator):
     """``μ_α = min{β : λ_β ≥ α}`` of the sample itself (Bonneau 2012, eq. 6).
 
     With τ the count of the last label, it changes as ``−(n/τ)·λ_β``, β fixed, does. Of one label it is 1, of n
@@ -40,18 +38,8 @@ class WorkFactor:
     2.0
     """
 
-    share: Fraction
-    name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else more guesses are needed"
-    )
+    assumes: ClassVar[str] = MORE_GUESSES
     counts_labels: ClassVar[bool] = True
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        top = MostFrequent.of_share(profile, self.share)
-        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
 
     def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
         """Return the value of these labels, if λ is so much too high."""
@@ -64,7 +52,7 @@ class WorkFactor:
 
 
 @dataclass(frozen=True)
-class WorkFactorInBits:
+class WorkFactorInBits(ShareEstimator):
     """``lg(μ_α/λ_{μ_α})``: bits of a uniform distribution as hard to guess (Bonneau 2012, eq. 8).
 
     Of one label it is 0, of n singletons lg n.
@@ -82,18 +70,8 @@ class WorkFactorInBits:
     3.0
     """
 
-    share: Fraction
-    name: ClassVar[str] = WorkFactor.name
-    assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else there are more bits"
-    )
+    assumes: ClassVar[str] = MORE_BITS
     counts_labels: ClassVar[bool] = True
-
-    def point(self, profile: Profile) -> Point:
-        """Estimate from a profile with at least one item."""
-        top = MostFrequent.of_share(profile, self.share)
-        return Point(self.of(top), self.weights(top), warnings=top.doubts(profile, wrong="too low"))
 
     def of(self, top: MostFrequent, *, too_high: float = 0.0) -> float:
         """Return the value of these labels, if λ is so much too high; it is α at least."""

@@ -6,7 +6,7 @@ from anonhist.properties.pml.plug_ins import (
     PmlDistanceToUniformity,
     PmlEntropy,
     PmlSupportSize,
-    plugged_in,
+    plug_in,
 )
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "PmlEntropy",
     "PmlSupportSize",
     "approximate_pml",
-    "plugged_in",
+    "plug_in",
     "property_of",
 ]

@@ -18,7 +18,7 @@ from anonhist.errors import UsageError
 from anonhist.privacy import parse_whole_number
 from anonhist.properties.pml.distribution import PmlDistribution
 from anonhist.properties.pml.factorials import factorial_rest, log_ways
-from anonhist.properties.pml.unseen_labels import most_likely_unseen
+from anonhist.properties.pml.unseen_labels import maximise_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     gains, ends = _best_blocks(classes)
     labels, items = classes.labels[1:], classes.items[1:]
     if alphabet_size is None:
-        unseen = most_likely_unseen(labels, items)
+        unseen = maximise_unseen(labels, items)
     else:
         most = max(parse_whole_number(alphabet_size, name="alphabet_size") - profile.num_labels, 0)
         unseen = np.full(labels.size, float(most))

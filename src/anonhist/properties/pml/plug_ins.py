@@ -48,7 +48,7 @@ class PmlEntropy:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        return plugged_in(profile, _entropy, alphabet_size=self.alphabet_size)
+        return plug_in(profile, _entropy, alphabet_size=self.alphabet_size)
 
     def value(self, profile: Profile) -> float:
         """Return the number alone, in a twentieth of the time."""
@@ -81,7 +81,7 @@ class PmlSupportSize:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        return plugged_in(profile, _support_size, alphabet_size=self.alphabet_size)
+        return plug_in(profile, _support_size, alphabet_size=self.alphabet_size)
 
     def value(self, profile: Profile) -> float:
         """Return the number alone, in a twentieth of the time."""
@@ -113,7 +113,7 @@ class PmlDistanceToUniformity:
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
-        return plugged_in(profile, self._of, alphabet_size=self.alphabet_size)
+        return plug_in(profile, self._of, alphabet_size=self.alphabet_size)
 
     def value(self, profile: Profile) -> float:
         """Return the number alone, in a twentieth of the time."""
@@ -125,7 +125,7 @@ class PmlDistanceToUniformity:
         return min(missing + property_of(distribution, lambda p: np.abs(p - each)), 2.0)
 
 
-def plugged_in(
+def plug_in(
     profile: Profile, functional: Callable[[PmlDistribution], float], *, alphabet_size: int | None = None
 ) -> Point:
     """Estimate any property by that of the approximate PML distribution, with the error of a bootstrap from it.
@@ -142,7 +142,7 @@ def plugged_in(
     Examples
     --------
     >>> from anonhist.profiles import Profile
-    >>> plugged_in(Profile.from_counts([9, 3, 2, 1, 1]), lambda p: float(p.probabilities.max())).value
+    >>> plug_in(Profile.from_counts([9, 3, 2, 1, 1]), lambda p: float(p.probabilities.max())).value
     0.5625
     """
     distribution = approximate_pml(profile, alphabet_size=alphabet_size)

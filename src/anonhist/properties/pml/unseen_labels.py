@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def most_likely_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
+def maximise_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the u ≥ 0 that maximises ``L(u) = ln((u + T)!/u!) − N·ln(u + T)``.
 
     So likely it is that N draws from u + T equally likely labels show T of them, as a function of u. Its steps
@@ -31,7 +31,7 @@ def most_likely_unseen(labels: NDArray[np.int64], items: NDArray[np.int64]) -> N
 
     Examples
     --------
-    >>> most_likely_unseen(np.array([4, 4, 1, 3]), np.array([5, 40, 1, 3])).tolist()
+    >>> maximise_unseen(np.array([4, 4, 1, 3]), np.array([5, 40, 1, 3])).tolist()
     [4.0, 0.0, 0.0, inf]
     """
     seen, repeats = labels.astype(np.float64), (items - labels).astype(np.float64)

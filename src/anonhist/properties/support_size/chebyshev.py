@@ -68,7 +68,7 @@ class Chebyshev:
             message = f"The interval must be a number above 0, such as 5.76, not {self.interval!r:.80}."
             raise UsageError(message)
         # The products below are largest where n·p_min is 0.
-        degree, interval = self._chosen
+        degree, interval = self._degree_and_interval
         log_weights = np.cumsum(np.log(_ratios(degree, interval, 0.0))) if degree else np.zeros(1)
         if float(log_weights.max()) > math.log(_LARGEST):
             raise UsageError("So high a degree on so short an interval has weights beyond all use: lower the degree.")
@@ -91,7 +91,7 @@ class Chebyshev:
         >>> Chebyshev(10**5).statistic(3000).weights(np.arange(7)).round(4).tolist()
         [0.0, 8.4461, -19.0163, 29.7863, -21.6749, 8.8372, 1.0]
         """
-        degree, interval = self._chosen
+        degree, interval = self._degree_and_interval
         least = n / self.alphabet_size
         table = np.ones(degree + 2)
         table[0] = 0.0
@@ -115,7 +115,7 @@ class Chebyshev:
         >>> round(Chebyshev(10**5).bias(3000), 3), round(Chebyshev(10**5).bias(10**5), 5)
         (0.785, 0.02363)
         """
-        degree, interval = self._chosen
+        degree, interval = self._degree_and_interval
         least = n / self.alphabet_size
         if least >= interval:
             return 0.0
@@ -128,7 +128,7 @@ class Chebyshev:
         return (f"There are few items for so large an alphabet: the labels not seen may be {100 * bias:.0f} % off.",)
 
     @property
-    def _chosen(self) -> tuple[int, float]:
+    def _degree_and_interval(self) -> tuple[int, float]:
         size = math.log(self.alphabet_size)
         degree = math.floor(0.45 * size) if self.degree is None else self.degree
         return degree, 0.5 * size if self.interval is None else self.interval

@@ -73,7 +73,7 @@ class SupportSizeInterval:
     """From the lower end of :class:`AtLeastLabels` to the upper one of :func:`log_normal_ends`, cut at the most.
 
     For an estimator whose bias has a bound, because the least probability is known. Where there are so many items that
-    the estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`max_missed` labels
+    the estimator adds nothing to the labels seen, and b is 0, the upper end allows for :func:`most_unseen` labels
     instead.
 
     Attributes
@@ -102,7 +102,7 @@ class SupportSizeInterval:
         _, high = log_normal_ends(sample, value, error, bias=bias)
         if self.bias is not None and not bias:
             seen, once = sample.labels[1], sample.exactly(1)[1]
-            high = max(high, seen + max_missed(once, sample.profile.n / self.most, level=sample.level))
+            high = max(high, seen + most_unseen(once, sample.profile.n / self.most, level=sample.level))
         return Bounds(low, min(high, self.most), Statement(Holds.BOTH, _SMALLEST)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
@@ -110,7 +110,7 @@ class SupportSizeInterval:
         return 0.0, self.most
 
 
-def max_missed(once: float, least: float, *, level: float) -> float:
+def most_unseen(once: float, least: float, *, level: float) -> float:
     """Return how many labels may have been missed where φ_1 were seen once and all have expected counts of λ or more.
 
     Of labels with counts of 0 or 1, each has 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
@@ -128,7 +128,7 @@ def max_missed(once: float, least: float, *, level: float) -> float:
 
     Examples
     --------
-    >>> max_missed(0, 3.0, level=0.95), max_missed(8, 3.0, level=0.95)
+    >>> most_unseen(0, 3.0, level=0.95), most_unseen(8, 3.0, level=0.95)
     (2.0, 8.0)
     """
     from scipy.special import btdtria

@@ -46,7 +46,7 @@ def support_size(
 ) -> Estimate:
     """Estimate how many labels have a probability above zero: those seen and those not seen.
 
-    No data say how many there are at most, for labels may be as rare as you like: so the estimate says "at least", and
+    No data bound their number from above: labels may be as rare as you like: so the estimate says "at least", and
     its lower end holds for every distribution, whatever the method. Only ``"chebyshev"``, which is told the least
     probability, has an upper end. How many labels are in the data themselves a release says: ``release.k_plus(1)``.
 

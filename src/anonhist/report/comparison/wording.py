@@ -69,7 +69,7 @@ def _many(number: int, noun: str) -> str:
 def change(comparison: Comparison) -> str:
     """Say what may not show in a release."""
     is_substitute = comparison.relation is NeighboringRelation.SUBSTITUTE
-    return "exchanged for another" if is_substitute else "added or removed"
+    return "replaced by another" if is_substitute else "added or removed"
 
 
 def notes(comparison: Comparison) -> list[str]:

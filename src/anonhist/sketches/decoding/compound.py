@@ -35,7 +35,7 @@ class Compound:
         self._edges = window.counts[1:]  # count 0 fills no bucket
         self._widths = np.diff(self._edges)
         self._buckets = float(window.seen.sum())
-        gathered = window.gathered
+        gathered = window.cell_numbers
         self._met = gathered > 0
         self._seen = gathered[self._met]
         # Twice as long as the window, so that sums beyond it do not come round.
@@ -127,7 +127,7 @@ def of_all_buckets(window: Window, numbers: NDArray[np.float64]) -> Prevalences:
     numbers
         Labels in the buckets of the window with each count from 1 to its end, shape (last − 1,).
     """
-    held, beyond = window.held, int(window.beyond_numbers.sum())
+    held, beyond = window.num_counters, int(window.beyond_numbers.sum())
     buckets = held + beyond
     far = window.beyond_numbers.astype(np.float64)
     if beyond:

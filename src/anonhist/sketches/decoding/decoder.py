@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.observed import Observed
     from anonhist.sketches.prevalences import Prevalences
 
 DecoderName = Literal[
@@ -47,7 +47,7 @@ class Decoder(Protocol):
     def parameters(self) -> Mapping[str, str | int]:
         """Its public parameters, enough to make it again; exact numbers as text."""
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; with count 0 where each counter is one label's."""
 
 
@@ -55,7 +55,7 @@ class Decoder(Protocol):
 class SmoothDecoder(Decoder, Protocol):
     """A decoder that takes it for granted that prevalences are smooth, as far as what is seen leaves that open."""
 
-    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         """Read a simulated sketch, to see how far off readings are.
 
         The result is moved by chance, as far as smoothness decided what it is: else simulations of a profile that was

@@ -15,8 +15,8 @@ from anonhist.sketches.decoding.window import Window
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ class Decompounding(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
     >>> rng = np.random.default_rng(1)
     >>> buckets = rng.poisson(0.5, 20_000) + noise.simulate(20_000, rng=rng)  # of 10,000 labels that occur once
-    >>> found = Decompounding().decode(Observed.of(buckets), CounterSetting(noise, is_hashed=True))
+    >>> found = Decompounding().decode(Counters.of(buckets), CounterSetting(noise, is_hashed=True))
     >>> bool(abs(found.numbers.sum() - 10_000) < 600)
     True
     """
 
     name: ClassVar[str] = "decompounding"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the expected number of labels with each count from 1 on.
 
         Raises
@@ -70,16 +70,16 @@ class Decompounding(WithoutParameters):
         """
         return self._read(observed, setting, None)
 
-    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
         return self._read(observed, setting, rng)
 
-    def _read(self, observed: Observed, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
+    def _read(self, observed: Counters, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size or int(observed.values[-1]) < 1:
             return Prevalences.none()
         window = Window.of(observed, setting.noise)
         numbers = np.zeros(window.last)
-        if window.held:
+        if window.num_counters:
             compound = Compound(window, setting.noise)
             fit = smooth_fit(compound, *compound.starts)
             rates = compound.spread_out(fit.rates if rng is None else fit.draw(rng))

@@ -17,8 +17,8 @@ from anonhist.sketches.prevalences import Prevalences
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,17 @@ class EmpiricalBayes(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
     >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
-    >>> found = EmpiricalBayes().decode(Observed(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
+    >>> found = EmpiricalBayes().decode(Counters(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
     >>> (found.numbers[:5] / 1e6).round(2).tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
     name: ClassVar[str] = "empirical-bayes"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the expected number of counters with each count, 0 included; as many in all as there are counters.
 
         Raises
@@ -68,20 +68,20 @@ class EmpiricalBayes(WithoutParameters):
         """
         return self._read(observed, setting, None)
 
-    def redecode(self, observed: Observed, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
+    def redecode(self, observed: Counters, setting: CounterSetting, *, rng: np.random.Generator) -> Prevalences:
         """Read a simulated sketch, with rates that could be the true ones instead of those that are fitted."""
         return self._read(observed, setting, rng)
 
-    def _read(self, observed: Observed, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
+    def _read(self, observed: Counters, setting: CounterSetting, rng: np.random.Generator | None) -> Prevalences:
         if not observed.size:
             return Prevalences.none()
         window = Window.of(observed, setting.noise)
         numbers = np.zeros(window.last)
-        if window.held:
+        if window.num_counters:
             kernel = setting.noise.pmf(window.reach)
             widths = np.diff(window.counts)
             matrix = between_cells(kernel, -window.reach, window.values, window.counts)
-            mixture = _Mixture(window.gathered, matrix, widths.astype(np.float64))
+            mixture = _Mixture(window.cell_numbers, matrix, widths.astype(np.float64))
             fit = smooth_fit(mixture, even_logs(window, window.counts), rough_logs(window, window.counts))
             rates = fit.rates if rng is None else fit.draw(rng)
             numbers = sharpen(_Counters(kernel, window), np.repeat(rates, widths), window.seen)

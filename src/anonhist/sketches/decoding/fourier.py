@@ -15,9 +15,9 @@ from anonhist.sketches.prevalences import Prevalences
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
     from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FourierDecompounding(WithoutParameters):
 
     name: ClassVar[str] = "fourier"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count from 1 on.
 
         Raises
@@ -55,7 +55,7 @@ class FourierDecompounding(WithoutParameters):
         if not observed.size or int(observed.values[-1]) < 1:
             return Prevalences.none()
         window = Window.of(observed, setting.noise)
-        numbers = _numbers(window, setting.noise) if window.held else np.zeros(window.last - 1)
+        numbers = _numbers(window, setting.noise) if window.num_counters else np.zeros(window.last - 1)
         return of_all_buckets(window, numbers)
 
 
@@ -63,8 +63,8 @@ def _numbers(window: Window, distribution: NoiseDistribution) -> NDArray[np.floa
     """Return the number of labels with each count from 1 to the end of the window, at least 0."""
     size = 1 << int(2 * window.last - window.low).bit_length()
     angles = 2 * np.pi * np.arange(size // 2 + 1) / size
-    seen = np.fft.rfft(window.seen / window.held, size) * np.exp(-1j * window.low * angles)
+    seen = np.fft.rfft(window.seen / window.num_counters, size) * np.exp(-1j * window.low * angles)
     ratio = seen / distribution.characteristic(angles)
     logs = np.log(np.maximum(np.abs(ratio), np.finfo(np.float64).tiny)) + 1j * np.unwrap(np.angle(ratio))
     loads = np.fft.irfft(logs, size)[1 : window.last]
-    return np.asarray(np.maximum(window.held * loads, 0.0))
+    return np.asarray(np.maximum(window.num_counters * loads, 0.0))

@@ -14,8 +14,8 @@ from anonhist.sketches.decoding.three_tap import at_least_zero, without_noise
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Isotonic(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
-    >>> found = Isotonic().decode(Observed.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
+    >>> found = Isotonic().decode(Counters.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
     >>> kept = found.numbers > 0.001
     >>> found.counts[kept].tolist() == [0, 3, 2**60], found.numbers[kept].round(3).tolist()
     (True, [3.0, 1.0, 1.0])
@@ -49,7 +49,7 @@ class Isotonic(WithoutParameters):
 
     name: ClassVar[str] = "isotonic"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol."""
         size = observed.size
         if not size:

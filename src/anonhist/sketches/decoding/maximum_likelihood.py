@@ -15,8 +15,8 @@ from anonhist.sketches.prevalences import Prevalences
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 # Nats by which the likelihood may stay below its maximum; a distribution of other counts would not be told from it.
 _GAP = 0.01
@@ -48,17 +48,17 @@ class MaximumLikelihood(WithoutParameters):
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution.of([(Fraction(1), Fraction(1))])
     >>> seen = np.rint(1e6 * noise.pmf(6)).astype(np.int64)  # all counts are 2
-    >>> found = MaximumLikelihood().decode(Observed(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
+    >>> found = MaximumLikelihood().decode(Counters(np.arange(-4, 9), seen), CounterSetting(noise, is_hashed=False))
     >>> (found.numbers[:5] / 1e6).round(2).tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
     name: ClassVar[str] = "maximum-likelihood"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the most likely numbers of counters with each count, 0 included.
 
         Raises
@@ -73,8 +73,8 @@ class MaximumLikelihood(WithoutParameters):
         kernel = between_cells(setting.noise.pmf(window.reach), -window.reach, window.values, window.counts) / widths
         # What is as unlikely as that, such as a stray value, is no more likely under any distribution.
         kernel = np.maximum(kernel, 1e-300)
-        met = window.gathered > 0
-        weights = _most_likely(window.gathered[met], kernel[met] + STRAY)
+        met = window.cell_numbers > 0
+        weights = _most_likely(window.cell_numbers[met], kernel[met] + STRAY)
         return Prevalences(
             np.concatenate((np.arange(window.last), window.beyond_values)),
             np.concatenate((np.repeat(weights / widths, widths), window.beyond_numbers)),

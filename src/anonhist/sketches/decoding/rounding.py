@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.decoding.decoder import CounterSetting
 
 
-def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
+def round_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
     """Return a valid profile near to shares that sum to one but may be negative or above one.
 
     Shares below 0 become 0, those above 1 become 1; then all give up the same, ``f_t ← max(f_t − θ, 0)``, as much as
@@ -48,7 +48,7 @@ def rounded_to_profile(shares: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> rounded_to_profile([0.75, 0.5, -0.25]).tolist()
+    >>> round_to_profile([0.75, 0.5, -0.25]).tolist()
     [0.625, 0.375, 0.0]
     """
     values = np.asarray(shares, dtype=np.float64)

@@ -10,15 +10,15 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.sketches.decoding.decoder import WithoutParameters
-from anonhist.sketches.decoding.rounding import found_labels, rounded_to_profile
+from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.noise import NoiseDistribution
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 # The inverse of a part of fractional shape falls like e^(−γ|k|); beyond this it is below rounding.
 _FADED = 40.0
@@ -28,7 +28,7 @@ _LONGEST = 2**24
 _LARGEST = 1e250
 
 
-def without_noise(observed: Observed, distribution: NoiseDistribution) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def without_noise(observed: Counters, distribution: NoiseDistribution) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return unbiased estimates of how many counters have each value without noise: E f̂ = f on all whole numbers.
 
     For each part of shape 1, one after the other, ``f̂[t] = ((1 + p²)·g[t] − p·(g[t−1] + g[t+1]))/(1 − p)²``,
@@ -52,9 +52,9 @@ def without_noise(observed: Observed, distribution: NoiseDistribution) -> tuple[
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution(((Fraction(1), Fraction(1)),))
-    >>> values, numbers = without_noise(Observed.of(np.array([5, 5, 2**60])), noise)
+    >>> values, numbers = without_noise(Counters.of(np.array([5, 5, 2**60])), noise)
     >>> values.tolist() == [4, 5, 6, 2**60 - 1, 2**60, 2**60 + 1], numbers[:3].round(3).tolist()
     (True, [-1.841, 5.683, -1.841])
     """
@@ -81,7 +81,7 @@ def without_noise(observed: Observed, distribution: NoiseDistribution) -> tuple[
     return values, numbers
 
 
-def _widen(observed: Observed, reach: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _widen(observed: Counters, reach: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the values up to ``reach`` from an observed one, ascending, and how many counters have each.
 
     Values in a row follow each other, and rows lie side by side: a filter as wide as the reach takes nothing from one
@@ -129,19 +129,19 @@ class ThreeTap(WithoutParameters):
     --------
     >>> from fractions import Fraction
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
-    >>> found = ThreeTap().decode(Observed.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
+    >>> found = ThreeTap().decode(Counters.of(np.array([0, 3, 0, 2**60, 0])), CounterSetting(noise, is_hashed=False))
     >>> found.counts.tolist() == [0, 3, 2**60], found.numbers.round(3).tolist()
     (True, [3.0, 1.0, 1.0])
     """
 
     name: ClassVar[str] = "three-tap"
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol."""
         size = observed.size
         if not size:
             return Prevalences.none()
         counts, numbers = at_least_zero(*without_noise(observed, setting.noise))
-        return found_labels(counts, rounded_to_profile(numbers / size) * size, setting)
+        return found_labels(counts, round_to_profile(numbers / size) * size, setting)

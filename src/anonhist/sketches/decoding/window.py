@@ -13,12 +13,12 @@ from anonhist.sketches.decoding.cells import count_edges, value_edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.noise import NoiseDistribution
-    from anonhist.sketches.observed import Observed
 
 # Noise beyond its reach is left out of the kernel.
 _BEYOND = 1e-12
-# Wider noise hides whatever there is.
+# Wider noise dominates any data.
 _WIDEST = 1 << 15
 # Any value may be there with this probability: more than rounding leaves, less than can be told. Nothing is impossible.
 STRAY = 1e-15
@@ -56,7 +56,7 @@ class Window:
     beyond_numbers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, observed: Observed, distribution: NoiseDistribution) -> Self:
+    def of(cls, observed: Counters, distribution: NoiseDistribution) -> Self:
         """Choose the window by the distribution and by what is seen, of one counter at least.
 
         Raises
@@ -87,12 +87,12 @@ class Window:
         )
 
     @property
-    def held(self) -> int:
+    def num_counters(self) -> int:
         """How many counters have a value in the window."""
         return int(self.seen.sum())
 
     @property
-    def gathered(self) -> NDArray[np.float64]:
+    def cell_numbers(self) -> NDArray[np.float64]:
         """How many counters have a value of each cell, shape (value cells,)."""
         return self.gather(self.seen.astype(np.float64))
 
@@ -101,7 +101,7 @@ class Window:
         return np.asarray(np.add.reduceat(numbers, self.values[:-1] - self.low))
 
 
-def _last(observed: Observed, shortest: int) -> int:
+def _last(observed: Counters, shortest: int) -> int:
     """Return the end of the window: short where few counters lie beyond."""
     few = max(_FEW, int(observed.size * _FEW_SHARE))
     above = np.cumsum(observed.numbers[::-1])[::-1]
@@ -113,7 +113,7 @@ def _last(observed: Observed, shortest: int) -> int:
 def even_logs(window: Window, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return logarithms of rates for a fit to begin with: as many labels in each cell."""
     widths = np.diff(counts)
-    return np.asarray(np.log(window.held / (widths * float(widths.size))))
+    return np.asarray(np.log(window.num_counters / (widths * float(widths.size))))
 
 
 def rough_logs(window: Window, counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -127,4 +127,4 @@ def rough_logs(window: Window, counts: NDArray[np.int64]) -> NDArray[np.float64]
         Edges of cells of counts, from 0 or more on.
     """
     naive = np.add.reduceat(window.seen.astype(np.float64), counts[:-1] - window.low) / np.diff(counts)
-    return np.log(np.maximum(naive, _LEAST_SEEN * window.held / (np.diff(counts) * float(counts.size))))
+    return np.log(np.maximum(naive, _LEAST_SEEN * window.num_counters / (np.diff(counts) * float(counts.size))))

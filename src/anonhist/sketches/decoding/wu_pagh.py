@@ -12,15 +12,15 @@ from anonhist.frozen import Converted, converted, frozen
 from anonhist.privacy import parse_epsilon
 from anonhist.sketches.decoding.circulant import Circulant, fast_length, reaches_of
 from anonhist.sketches.decoding.hyperplane import NORMS, best_on_hyperplane
-from anonhist.sketches.decoding.rounding import found_labels, rounded_to_profile
+from anonhist.sketches.decoding.rounding import found_labels, round_to_profile
 from anonhist.sketches.prevalences import Prevalences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anonhist.privacy import EpsilonLike
+    from anonhist.sketches.counters import Counters
     from anonhist.sketches.decoding.decoder import CounterSetting
-    from anonhist.sketches.observed import Observed
 
 # A window of so many values takes half a gigabyte and a few seconds.
 LONGEST_WINDOW = 2**24
@@ -70,9 +70,9 @@ class WuPagh:
     --------
     >>> from anonhist.sketches.decoding.decoder import CounterSetting
     >>> from anonhist.sketches.noise import NoiseDistribution
-    >>> from anonhist.sketches.observed import Observed
+    >>> from anonhist.sketches.counters import Counters
     >>> noise = NoiseDistribution(((Fraction(20), Fraction(1)),))
-    >>> found = WuPagh().decode(Observed.of(np.array([0, 3, 0, 3, 0])), CounterSetting(noise, is_hashed=False))
+    >>> found = WuPagh().decode(Counters.of(np.array([0, 3, 0, 3, 0])), CounterSetting(noise, is_hashed=False))
     >>> found.counts.tolist(), found.numbers.round(3).tolist()
     ([0, 3], [3.0, 2.0])
     """
@@ -90,7 +90,7 @@ class WuPagh:
         """The norm, and the probability of failure."""
         return {"norm": self.norm, "beta": str(self.beta)}
 
-    def decode(self, observed: Observed, setting: CounterSetting) -> Prevalences:
+    def decode(self, observed: Counters, setting: CounterSetting) -> Prevalences:
         """Return the estimated number of labels with each count; see the protocol.
 
         Raises
@@ -115,5 +115,5 @@ class WuPagh:
         profile = slice(below, below + largest + 1)
         inside = np.zeros(length)
         inside[profile] = 1
-        shares = rounded_to_profile(best_on_hyperplane(noise, seen, inside, self.norm)[profile])
+        shares = round_to_profile(best_on_hyperplane(noise, seen, inside, self.norm)[profile])
         return found_labels(np.arange(shares.size), shares * size, setting)

@@ -37,8 +37,8 @@ from anonhist.testing.statistics import assert_pmf_differs, assert_pmf_equal
 Draw = Callable[[Fraction, int], NDArray[np.int64]]
 
 ITEM, TWO, LABEL = PrivacyUnit.item(), PrivacyUnit.user(max_items=2), PrivacyUnit.label(max_count=3)
-ADDED, EXCHANGED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
-PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, EXCHANGED)]
+ADDED, REPLACED = NeighboringRelation.ADD_OR_REMOVE, NeighboringRelation.SUBSTITUTE
+PROMISES = [(unit, relation) for unit in (ITEM, TWO, LABEL) for relation in (ADDED, REPLACED)]
 
 
 # Each with the public number that says how many numbers get noise. A mechanism more is a line more.
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[Callable[..., AdditiveMechanism], str]] = {
 }
 
 
-def made(
+def make_mechanism(
     kind: str, epsilon: int, unit: PrivacyUnit, relation: NeighboringRelation, *, public: int = 9
 ) -> AdditiveMechanism:
     mechanism, number = KINDS[kind]
@@ -86,14 +86,14 @@ def step(mechanism: AdditiveMechanism, profile: Profile, draw: Draw, *, with_int
         rates.append(gamma)
         return draw(gamma, size)
 
-    def added(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_sums(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         sums.append((truth.copy(), drawn.copy()))
         noisy: NDArray[np.int64] = really(truth, drawn)
         return noisy
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skeletons, "exact_noise", lambda _: noise)
-        patch.setattr(module, "add_noise", added)
+        patch.setattr(module, "add_noise", record_sums)
         if not with_intervals:
             without_intervals(patch, module)
         release = mechanism.release(profile)
@@ -105,7 +105,7 @@ def silent(_: Fraction, size: int) -> NDArray[np.int64]:
     return np.zeros(size, dtype=np.int64)
 
 
-def grown(partition: Partition, unit: PrivacyUnit) -> set[Partition]:
+def add_unit(partition: Partition, unit: PrivacyUnit) -> set[Partition]:
     """All data sets with one unit more, whatever its items."""
     if unit.kind == "label":
         return {tuple(sorted((*partition, count), reverse=True)) for count in range(1, unit.bound + 2)}
@@ -116,10 +116,10 @@ def grown(partition: Partition, unit: PrivacyUnit) -> set[Partition]:
 
 
 def neighbours(unit: PrivacyUnit, relation: NeighboringRelation, size: int) -> list[tuple[Partition, Partition]]:
-    """All neighbouring pairs that have up to ``size`` items, those of the exchanged unit not counted."""
+    """All neighbouring pairs that have up to ``size`` items, those of the replaced unit not counted."""
     if relation is ADDED:
-        return [(fewer, more) for fewer in partitions_up_to(size) for more in grown(fewer, unit)]
-    return [pair for shared in partitions_up_to(size) for pair in combinations(sorted(grown(shared, unit)), 2)]
+        return [(fewer, more) for fewer in partitions_up_to(size) for more in add_unit(fewer, unit)]
+    return [pair for shared in partitions_up_to(size) for pair in combinations(sorted(add_unit(shared, unit)), 2)]
 
 
 @lru_cache
@@ -150,16 +150,16 @@ def test_largest_loss_over_all_neighbours_is_epsilon(
 ) -> None:
     # Exact probabilities of all noisy numbers, all pairs of up to 8 items.
     bound = unit.bound if unit.kind == "user" else 1
-    worst = worst_loss(made(kind, 1, unit, relation), size=8 - bound)
-    # Two labels exchanged stand in each other's place: rows differ by c − 1, not by the 2c that are paid for.
-    is_overpaid = unit is LABEL and relation is EXCHANGED and kind != "prevalence"
+    worst = worst_loss(make_mechanism(kind, 1, unit, relation), size=8 - bound)
+    # Two replaced labels stand in each other's place: rows differ by c − 1, not by the 2c that are paid for.
+    is_overpaid = unit is LABEL and relation is REPLACED and kind != "prevalence"
     assert worst == pytest.approx((unit.bound - 1) / (2 * unit.bound) if is_overpaid else 1, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @each_of(
     ("unit", "wider", "factor"),
-    [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, EXCHANGED), 2), ((TWO, ADDED), (TWO, EXCHANGED), 2)],
+    [((ITEM, ADDED), (TWO, ADDED), 2), ((ITEM, ADDED), (ITEM, REPLACED), 2), ((TWO, ADDED), (TWO, REPLACED), 2)],
 )
 def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
     kind: str,
@@ -167,7 +167,7 @@ def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
     wider: tuple[PrivacyUnit, NeighboringRelation],
     factor: int,
 ) -> None:
-    mechanism = made(kind, 1, *unit)
+    mechanism = make_mechanism(kind, 1, *unit)
     watched = lru_cache(maxsize=None)(lambda one: step(mechanism, Profile.from_partition(one), silent))
     worst = max(exact_loss(watched(first), watched(second)) for first, second in neighbours(*wider, 6))
     assert worst == pytest.approx(factor, abs=1e-9)
@@ -176,7 +176,7 @@ def test_noise_for_less_than_what_neighbours_differ_in_is_caught(
 def test_prevalences_with_noise_for_one_change_an_item_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     # An item takes a label from one prevalence to the next: two change, and noise for one would hide half of it.
     monkeypatch.setattr(PrevalenceMechanism, "_gamma", property(lambda self: self.epsilon_per_cell))
-    assert worst_loss(made("prevalence", 1, ITEM, ADDED), size=6) == pytest.approx(2, abs=1e-9)
+    assert worst_loss(make_mechanism("prevalence", 1, ITEM, ADDED), size=6) == pytest.approx(2, abs=1e-9)
 
 
 def decided_distribution(mechanism: AdditiveMechanism, partition: Partition) -> OutputDistribution:
@@ -194,7 +194,7 @@ def decided_distribution(mechanism: AdditiveMechanism, partition: Partition) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> None:
-    mechanism = made(kind, 3, ITEM, ADDED, public=3)
+    mechanism = make_mechanism(kind, 3, ITEM, ADDED, public=3)
     distributions = {partition: decided_distribution(mechanism, partition) for partition in partitions_up_to(3)}
     ratios = []
     for fewer in partitions_up_to(2):
@@ -213,7 +213,7 @@ def test_every_sequence_of_noise_decisions_loses_epsilon_at_most(kind: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> None:
-    mechanism, rng = made(kind, 1, ITEM, ADDED), np.random.default_rng(3)
+    mechanism, rng = make_mechanism(kind, 1, ITEM, ADDED), np.random.default_rng(3)
     released = set()
     for first in partitions_up_to(5):
         noise = rng.integers(-4, 5, 9)
@@ -238,13 +238,13 @@ def test_what_is_published_follows_from_the_noisy_numbers_alone(kind: str) -> No
 
 RATES = [
     ("isotonic", ITEM, ADDED, Fraction(1)),
-    ("isotonic", TWO, EXCHANGED, Fraction(1, 4)),
+    ("isotonic", TWO, REPLACED, Fraction(1, 4)),
     ("isotonic", LABEL, ADDED, Fraction(1, 3)),
     ("cumulative", ITEM, ADDED, Fraction(1)),
-    ("cumulative", TWO, EXCHANGED, Fraction(1, 4)),
+    ("cumulative", TWO, REPLACED, Fraction(1, 4)),
     ("prevalence", ITEM, ADDED, Fraction(1, 2)),
-    ("prevalence", TWO, EXCHANGED, Fraction(1, 8)),
-    ("prevalence", LABEL, EXCHANGED, Fraction(1, 2)),
+    ("prevalence", TWO, REPLACED, Fraction(1, 8)),
+    ("prevalence", LABEL, REPLACED, Fraction(1, 2)),
 ]
 
 
@@ -257,7 +257,7 @@ def intervals(made: Step) -> list[list[int]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize(("kind", "unit", "relation", "rate"), RATES)
-def test_every_number_gets_noise_of_the_stated_law(
+def test_every_number_gets_noise_of_the_stated_distribution(
     kind: str,
     unit: PrivacyUnit,
     relation: NeighboringRelation,
@@ -266,16 +266,16 @@ def test_every_number_gets_noise_of_the_stated_law(
     *,
     simulated: bool,
 ) -> None:
-    mechanism, profile, seen = made(kind, 1, unit, relation), Profile.from_counts([1, 3]), []
+    mechanism, profile, seen = make_mechanism(kind, 1, unit, relation), Profile.from_counts([1, 3]), []
     module = sys.modules[type(mechanism).__module__]
     really = module.add_noise
 
-    def added(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    def record_noise(truth: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         seen.append(drawn.copy())
         noisy: NDArray[np.int64] = really(truth, drawn)
         return noisy
 
-    monkeypatch.setattr(module, "add_noise", added)
+    monkeypatch.setattr(module, "add_noise", record_noise)
     without_intervals(monkeypatch, module)
     numbers = 3 if unit is LABEL and kind == "prevalence" else 9
     runs = 3600 // numbers
@@ -291,7 +291,7 @@ def test_every_number_gets_noise_of_the_stated_law(
         assert_pmf_differs(noise, lambda k, factor=factor: discrete_laplace_pmf(rate * factor, k))
 
 
-def lower_bound(
+def audit_bound(
     mechanism: AdditiveMechanism, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], *, draws: int
 ) -> float:
     rng = np.random.default_rng(5)
@@ -322,7 +322,7 @@ AUDITS = [
 def test_audit_stays_below_epsilon_and_catches_half_the_noise(
     kind: str, public: int, happens: Callable[[Profile], bool], pair: tuple[Profile, Profile], draws: int
 ) -> None:
-    mechanism = made(kind, 2, ITEM, ADDED, public=public)
-    assert 1.4 < lower_bound(mechanism, happens, pair, draws=draws) <= 2
+    mechanism = make_mechanism(kind, 2, ITEM, ADDED, public=public)
+    assert 1.4 < audit_bound(mechanism, happens, pair, draws=draws) <= 2
     claims_half = replace(mechanism, epsilon=Fraction(4))
-    assert lower_bound(claims_half, happens, pair, draws=draws) > 2.8
+    assert audit_bound(claims_half, happens, pair, draws=draws) > 2.8

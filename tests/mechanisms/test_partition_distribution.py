@@ -199,9 +199,9 @@ def test_weights_of_a_flag_do_not_cancel(run: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
-# Of the smaller ones every path is followed: see test_exact_laws.py.
+# Of the smaller ones every path is followed: see test_exact_distributions.py.
 @pytest.mark.parametrize("reference", [(), (4, 4), (5, 3, 3, 1), (1, 1, 1, 1)])
-def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, reference: Partition) -> None:
+def test_simulated_draws_follow_the_distribution_and_no_other(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
     # Around the empty diagram the second of the wrong distributions is hardest to tell.
     drawn = chain.draw(4_000 if reference else 8_000, SimulatedChoices(np.random.default_rng(11)))
@@ -213,7 +213,7 @@ def test_simulated_draws_follow_the_law_and_no_other(member: FamilyParameters, r
 
 @pytest.mark.slow
 @pytest.mark.parametrize("member", [MEMBERS[0], MEMBERS[1]])
-def test_exact_draws_follow_the_law(member: FamilyParameters) -> None:
+def test_exact_draws_follow_the_distribution(member: FamilyParameters) -> None:
     reference = (3, 1, 1)
     chain = DiagonalChain(coordinates(reference), member)
     choices = ExactChoices(SeededSource(5))
@@ -263,7 +263,7 @@ def _segments(blocks: Iterable[list[list[Segment]]]) -> list[tuple[int, int, byt
 
 
 @pytest.mark.slow
-def test_draws_block_by_block_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_block_by_block_follow_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_chain, "_BLOCK_BYTES", 1)
     reference, member = (5, 3, 3, 1), MEMBERS[1]
     drawn = DiagonalChain(coordinates(reference), member).draw(8_000, SimulatedChoices(np.random.default_rng(3)))

@@ -16,7 +16,7 @@ from anonhist.mechanisms.basis.setting import cap_counts, make_release, without_
 from anonhist.privacy import Guarantee, PrivacyUnit, parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.releases.evidence import runs_with_misfit
-from anonhist.releases.mechanism import runs_fall_short, simulation_work
+from anonhist.releases.protocols import runs_fall_short, simulation_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ _WINDOW = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class Counters:
     """The empirical profile of noisy counters: values below zero included, which a decoder needs.
 
     Attributes
@@ -34,7 +34,7 @@ class Observed:
 
     Examples
     --------
-    >>> seen = Observed.of(np.array([3, -1, 3]))
+    >>> seen = Counters.of(np.array([3, -1, 3]))
     >>> seen.values.tolist(), seen.numbers.tolist(), seen.size
     ([-1, 3], [1, 2], 3)
     """
@@ -73,7 +73,7 @@ class Observed:
 
         Examples
         --------
-        >>> Observed.sum_of(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
+        >>> Counters.sum_of(np.array([3, -1, 3]), np.array([2, 1, 1])).numbers.tolist()
         [1, 3]
         """
         met = numbers > 0
@@ -100,7 +100,7 @@ class Observed:
 
         Examples
         --------
-        >>> Observed.of(np.array([3, -1, 3])).dense(0, 4).tolist()
+        >>> Counters.of(np.array([3, -1, 3])).dense(0, 4).tolist()
         [0, 0, 0, 2, 0]
         """
         found = np.zeros(high - low + 1, dtype=np.int64)

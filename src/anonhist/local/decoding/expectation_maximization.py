@@ -24,7 +24,7 @@ _HALVINGS = 40
 
 
 @dataclass(frozen=True)
-class EarlyStopped(Decoder):
+class ExpectationMaximization(Decoder):
     """``f_x ← f_x·(1 + η(g_x − 1))`` with ``g = Qᵀ(m/(Qf))``, from uniform, until f is about as likely as the truth is.
 
     At η = 1 that is a step of EM. Longer steps are tried and kept while the likelihood grows, which it always does at
@@ -51,7 +51,7 @@ class EarlyStopped(Decoder):
     --------
     >>> from anonhist.local.decoding import AffineChannel
     >>> channel = AffineChannel(np.eye(2), base=np.full(2, 0.25), gain=np.full(2, 0.5))
-    >>> EarlyStopped().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(2)
+    >>> ExpectationMaximization().decode(np.array([0.7, 0.3]), channel, np.array([60.0, 40.0])).frequencies.round(2)
     array([0.6, 0.4])
     """
 

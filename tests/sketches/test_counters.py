@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from anonhist.errors import DataError
-from anonhist.sketches import observed
-from anonhist.sketches.observed import Observed
+from anonhist.sketches import counters as module
+from anonhist.sketches.counters import Counters
 from anonhist.testing.cases import each_of
 
 
@@ -27,9 +27,9 @@ def cases() -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", cases())
 @pytest.mark.parametrize("window", [1, 16, 1 << 20])
 def test_every_value_is_counted(name: str, window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observed, "_WINDOW", window)
+    monkeypatch.setattr(module, "_WINDOW", window)
     counters = cases()[name]
-    seen = Observed.of(counters)
+    seen = Counters.of(counters)
     assert (seen.values.dtype, seen.numbers.dtype) == (np.int64, np.int64)
     assert list(zip(seen.values.tolist(), seen.numbers.tolist(), strict=True)) == sorted(
         Counter(counters.tolist()).items()
@@ -38,7 +38,7 @@ def test_every_value_is_counted(name: str, window: int, monkeypatch: pytest.Monk
 
 
 def test_dense_is_a_window() -> None:
-    seen = Observed.of(np.array([-3, -3, 0, 5, 2**60]))
+    seen = Counters.of(np.array([-3, -3, 0, 5, 2**60]))
     assert seen.dense(-3, 5).tolist() == [2, 0, 0, 1, 0, 0, 0, 0, 1]
     assert seen.dense(-5, -4).tolist() == [0, 0]
     assert seen.dense(2**60, 2**60).tolist() == [1]
@@ -47,4 +47,4 @@ def test_dense_is_a_window() -> None:
 @each_of(("values", "numbers"), [([2, 1], [1, 1]), ([1, 1], [1, 1]), ([1], [1, 1]), ([1], [0])])
 def test_what_no_counters_can_have_is_refused(values: list[int], numbers: list[int]) -> None:
     with pytest.raises(DataError, match=r"of counters must be ascending|of one counter at least"):
-        Observed(np.array(values), np.array(numbers))
+        Counters(np.array(values), np.array(numbers))

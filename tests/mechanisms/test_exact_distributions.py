@@ -35,7 +35,7 @@ def drawn_distribution(chain: DiagonalChain, *, unexplored: float) -> OutputDist
     "member", [FamilyParameters(1.6, 0.0), FamilyParameters(1.2, 0.2), PartitionMechanism(2).family]
 )
 @pytest.mark.parametrize("reference", [(), (1,), (2, 1), (3,), (2, 2), (4, 2, 1)])
-def test_every_path_of_the_chain_adds_up_to_the_law(member: FamilyParameters, reference: Partition) -> None:
+def test_every_path_of_the_chain_adds_up_to_the_distribution(member: FamilyParameters, reference: Partition) -> None:
     chain = DiagonalChain(coordinates(reference), member)
     distribution = drawn_distribution(chain, unexplored=0.03)
     assert math.fsum(distribution.probabilities.values()) + distribution.unexplored == pytest.approx(1, abs=1e-9)
@@ -93,7 +93,7 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
     def run(decisions: Decisions) -> Hashable:
         seen = []
 
-        def published(
+        def publish(
             sizes: NDArray[np.int64], arms: NoisyRows, legs: NoisyRows, *, epsilon: float
         ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
             assert epsilon == float(mechanism.epsilon_per_cell)
@@ -108,7 +108,7 @@ def seen_distribution(mechanism: FrobeniusMechanism, partition: Partition) -> Ou
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frobenius, "_MARGIN", 1)
-            patch.setattr(frobenius, "posterior_medians", published)
+            patch.setattr(frobenius, "posterior_medians", publish)
             mechanism._fit(*mechanism._draw_noisy(truth, 1, noise))
         return seen[0]
 

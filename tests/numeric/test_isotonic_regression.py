@@ -15,7 +15,7 @@ LARGEST = float(np.finfo(np.float64).max)
 SHAPES = ["noise", "ties", "rising", "falling", "noise on a rise", "noise on a fall", "walk", "heavy tails", "one jump"]
 
 
-def shaped(shape: str, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def numbers_of_shape(shape: str, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     place = np.arange(size, dtype=np.float64)
     return {
         "noise": rng.normal(size=size),
@@ -41,7 +41,7 @@ def by_formula(values: list[float]) -> list[float]:
 @each_of("size", [1, 2, 3, 17, 400, 20_000])
 @each_of("shape", SHAPES)
 def test_agrees_with_scipy(shape: str, size: int) -> None:
-    values = shaped(shape, size, np.random.default_rng([SHAPES.index(shape), size]))
+    values = numbers_of_shape(shape, size, np.random.default_rng([SHAPES.index(shape), size]))
     expected = isotonic_regression(values, increasing=False).x
     np.testing.assert_allclose(decreasing_fit(values), expected, rtol=1e-12, atol=1e-12 * np.abs(values).max())
 
@@ -123,7 +123,10 @@ def test_refuses_what_has_no_fit(values: object) -> None:
 def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
     for size in (1, 2, 17, 400, 20_000):
         rng = np.random.default_rng([SHAPES.index(shape), size])
-        values, weights = shaped(shape, size, rng), np.ldexp(rng.random(size) + 1, rng.integers(-20, 20, size))
+        values, weights = (
+            numbers_of_shape(shape, size, rng),
+            np.ldexp(rng.random(size) + 1, rng.integers(-20, 20, size)),
+        )
         expected = isotonic_regression(values, weights=weights, increasing=False).x
         fit = decreasing_fit(values, weights=weights)
         np.testing.assert_allclose(fit, expected, rtol=1e-12, atol=1e-11 * np.abs(values).max())
@@ -133,7 +136,7 @@ def test_agrees_with_scipy_where_weights_differ(shape: str) -> None:
 def test_rows_of_a_table_are_fitted_one_by_one(size: int) -> None:
     rng = np.random.default_rng(size)
     # Rising runs of rising rows would be pooled across their ends, and walks take more passes than noise.
-    table = np.stack([shaped(shape, size, rng) + 1000 * row for row, shape in enumerate(SHAPES)])
+    table = np.stack([numbers_of_shape(shape, size, rng) + 1000 * row for row, shape in enumerate(SHAPES)])
     weights = np.ldexp(rng.random(table.shape) + 1, rng.integers(-20, 20, table.shape))
     for each in (np.ones(table.shape), weights):
         expected = [decreasing_fit(row, weights=weight) for row, weight in zip(table, each, strict=True)]

@@ -51,7 +51,7 @@ def neighbors(unit: PrivacyUnit, relation: NeighboringRelation) -> Iterator[tupl
     yield from (pair for pair in product(small, repeat=2) if distance(*pair) <= steps)
 
 
-def recorded(value: int) -> tuple[Noise, list[Fraction]]:
+def record_noise(value: int) -> tuple[Noise, list[Fraction]]:
     """Return noise that always is ``value``, and the rates it was asked for."""
     rates: list[Fraction] = []
 
@@ -65,12 +65,12 @@ def recorded(value: int) -> tuple[Noise, list[Fraction]]:
 def secret(mechanism: StatisticMechanism, profile: Profile, items: int) -> tuple[int, Fraction]:
     """Return the whole number that noise is added to, the released number of items being ``items``, and the rate."""
     shift = items - profile.n
-    noise, rates = recorded(shift)
+    noise, rates = record_noise(shift)
     released = mechanism.release_with(profile, noise)
     if mechanism.items_are_released:
         assert released.items == max(items, 1)
     weights = mechanism.weights(released.items)
-    known = weights.unseen
+    known = weights.unseen_weight
     if mechanism.items_are_released or mechanism.public_items is not None:
         known += weights.middle * released.items
     (whole,) = {round(released.value / weights.grid)}
@@ -96,7 +96,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
     epsilon = Fraction(7, 10)
     mechanism = MECHANISMS[name](epsilon, unit, relation, public_items=public)
     # What noise on the number of items was really asked for, per item that it may change by.
-    noise, rates = recorded(0)
+    noise, rates = record_noise(0)
     mechanism.release_with(Profile.from_counts([3, 1], unit=unit), noise)
     assert len(rates) == 1 + mechanism.items_are_released
     per_item = rates[0] if mechanism.items_are_released else Fraction(0)
@@ -122,7 +122,7 @@ def test_largest_loss_over_all_neighbours_is_epsilon_at_most(
 
 @pytest.mark.slow
 @each_of("name", MECHANISMS)
-def test_exchanged_items_cost_all_of_epsilon_somewhere(name: str) -> None:
+def test_replaced_items_cost_all_of_epsilon_somewhere(name: str) -> None:
     mechanism = MECHANISMS[name](1, ITEM, SUBSTITUTE)
     pairs = [(before, after) for before, after in neighbors(ITEM, SUBSTITUTE) if sum(before) >= 4]
     seen = {parts: secret(mechanism, Profile.from_counts(parts), sum(parts)) for parts, _ in pairs}
@@ -160,20 +160,20 @@ def test_the_exact_number_of_labels_is_nowhere_in_the_estimate() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["entropy-polynomial-published", "sample-coverage", "coverage-good-toulmin"])
-def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimates_have_the_stated_distribution(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A coarse grid, whose multiples can be counted one by one.
     monkeypatch.setattr(mechanism_module, "FINEST", 2**10)
     mechanism = MECHANISMS[name](Fraction(1, 2), ITEM, SUBSTITUTE)
     profile = Profile.from_counts([3, 2, 1, 1])
     noise = exact_noise(SeededSource(5))
     weights = mechanism.weights(7)
-    truth = weights.value(profile) + weights.unseen
+    truth = weights.value(profile) + weights.unseen_weight
     drawn = [round(mechanism.release_with(profile, noise).value / weights.grid) - truth for _ in range(3000)]
-    gamma = Fraction(1, 2) / weights.replaced
+    gamma = Fraction(1, 2) / weights.sensitivity_to_replacing
     # Noise of some thousand steps: looked at in hundreds.
-    width = weights.replaced // 4
+    width = weights.sensitivity_to_replacing // 4
 
-    def binned(rate: Fraction) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    def bin_pmf(rate: Fraction) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
         def pmf(bins: NDArray[np.int64]) -> NDArray[np.float64]:
             inside = np.arange(width)
             return np.asarray(discrete_laplace_pmf(rate, np.asarray(bins)[..., None] * width + inside).sum(axis=-1))
@@ -181,9 +181,9 @@ def test_estimates_have_the_stated_law(name: str, monkeypatch: pytest.MonkeyPatc
         return pmf
 
     bins = [value // width for value in drawn]
-    assert_pmf_equal(bins, binned(gamma))
-    assert_pmf_differs(bins, binned(gamma * Fraction(7, 10)))
-    assert_pmf_differs(bins, binned(gamma * Fraction(13, 10)))
+    assert_pmf_equal(bins, bin_pmf(gamma))
+    assert_pmf_differs(bins, bin_pmf(gamma * Fraction(7, 10)))
+    assert_pmf_differs(bins, bin_pmf(gamma * Fraction(13, 10)))
 
 
 @pytest.mark.slow
@@ -196,7 +196,7 @@ def test_audit_stays_below_epsilon_and_catches_the_published_scale() -> None:
     assert abs(values[1] - values[0]) == 4.0
     middle = sum(values) / 2
 
-    def bound(factor: Fraction, draws: int, seed: int) -> float:
+    def audit_bound(factor: Fraction, draws: int, seed: int) -> float:
         """Audit noise of a rate that is so much larger."""
         hits = []
         for at, profile in enumerate((after, before)):
@@ -205,8 +205,8 @@ def test_audit_stays_below_epsilon_and_catches_the_published_scale() -> None:
             hits.append(sum((value > middle) == (values[1] > values[0]) for value in noisy))
         return audit(hits=hits[0], other_hits=hits[1], draws=draws, false_alarm_rate=1e-6).epsilon_bound
 
-    assert 0.2 < bound(Fraction(1), draws=1500, seed=1) <= 1
-    assert bound(Fraction(4), draws=500, seed=2) > 1
+    assert 0.2 < audit_bound(Fraction(1), draws=1500, seed=1) <= 1
+    assert audit_bound(Fraction(4), draws=500, seed=2) > 1
 
 
 def _faster(noise: Noise, factor: Fraction, gamma: Fraction, size: int) -> NDArray[np.int64]:
