@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.run-stamp
 DEV := $(VENV)/.dev-stamp
+# Made where pip knows --group.
+GROUPS := $(VENV)/.pip-stamp
 
 # Many tests start Python anew: what it compiled is kept, even where it is told not to.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
@@ -101,8 +103,11 @@ $(RUN): pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	@touch $@
 
-$(DEV): pyproject.toml $(RUN) | $(BIN)/python
+$(GROUPS): | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@touch $@
+
+$(DEV): pyproject.toml $(RUN) | $(GROUPS)
 	@echo "Installing what the tests need ..." >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' # the first with --group
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint
 	@touch $@
