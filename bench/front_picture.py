@@ -52,7 +52,7 @@ def draw_release(axes: Axes, truth: ah.Profile, released: ah.Profile) -> None:
     levels = np.unique(np.geomspace(1, truth.counts[-1], 200).astype(np.int64))
     axes.plot(levels, truth.cumulative_prevalence(levels), color="0.72", linewidth=5, label="truth")
     axes.plot(levels, released.cumulative_prevalence(levels), color="#0b6e99", linewidth=1.6, label="release")
-    axes.set(xscale="log", yscale="log", xlabel="accounts", ylabel="passwords used by as many or more")
+    axes.set(xscale="log", yscale="log", xlabel="k", ylabel="passwords used by k accounts or more")
     axes.set_title(f"RockYou, 32.6 million accounts, ε = {EPSILON:g}", loc="left")
 
 
@@ -78,7 +78,7 @@ def save(path: Path, draw: Callable[[Axes], None]) -> None:
     axes.grid(which="major", color="0.92")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
-    figure.savefig(path, dpi=180)
+    figure.savefig(path, dpi=180, bbox_inches="tight", pad_inches=0.12)
     plt.close(figure)
 
 
