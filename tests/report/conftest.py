@@ -36,7 +36,7 @@ from anonhist.releases import KPlusBand, PrevalenceBand, Release, ReleaseError
 from anonhist.releases.error import METHOD, prevalences_at
 from anonhist.releases.protocols import runs_fall_short
 from anonhist.releases.whole_interval import whole_interval
-from anonhist.report import write_comparison, write_report
+from anonhist.report import write_report
 from anonhist.testing.sources import SeededSource
 
 ReportOf = Callable[..., str]
@@ -174,7 +174,7 @@ def get_comparison(name: str) -> Comparison:
 def get_comparison_page(name: str) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
-        write_comparison(get_comparison(name), path, command=COMPARE_COMMAND)
+        write_report(get_comparison(name), path, command=COMPARE_COMMAND)
         return path.read_text(encoding="utf-8")
 
 

@@ -14,7 +14,7 @@ from anonhist.errors import OutputError, UsageError, spell_out
 from anonhist.mechanisms import MECHANISM_NAMES, METRICS, Comparison, ComparisonRow, Skipped
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
-from anonhist.report import write_comparison
+from anonhist.report import write_report
 from anonhist.report.comparison import figures as comparison_figures
 from anonhist.report.comparison import page as page_module
 from anonhist.report.comparison.figures import comparison_figure
@@ -175,7 +175,7 @@ def test_commands_are_escaped_or_left_out(
 ) -> None:
     assert "<pre>anonhist compare &#x27;a &lt;b&gt; &amp; &quot;c&quot;.csv&#x27; --epsilon 1" in compared_page("all")
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures say nothing of commands
-    write_comparison(compared("one budget"), tmp_path / "page.html")
+    write_report(compared("one budget"), tmp_path / "page.html")
     assert "<pre>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -183,7 +183,7 @@ def test_commands_are_escaped_or_left_out(
 def test_the_same_comparison_makes_the_same_page(
     compared: Callable[[str], Comparison], compared_page: Callable[[str], str], tmp_path: Path
 ) -> None:
-    write_comparison(compared("labels"), tmp_path / "page.html", command="x")
+    write_report(compared("labels"), tmp_path / "page.html", command="x")
     again = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert again.split("<h2>Make")[0] == compared_page("labels").split("<h2>Make")[0]
 
@@ -195,15 +195,15 @@ def test_a_page_is_written_whole_and_not_twice(
     found = compared("one budget")
     monkeypatch.setattr(page_module, "inline_svg", lambda *_, **__: "")  # figures have nothing to do with it
     with pytest.raises(UsageError, match=r"\.html"):
-        write_comparison(found, tmp_path / "page.pdf")
+        write_report(found, tmp_path / "page.pdf")
     with pytest.raises(OutputError):
-        write_comparison(found, tmp_path / "nowhere" / "page.html")
+        write_report(found, tmp_path / "nowhere" / "page.html")
     path = tmp_path / "page.html"
     path.write_text("precious")
     with pytest.raises(UsageError, match="exists already"):
-        write_comparison(found, path)
+        write_report(found, path)
     assert path.read_text() == "precious"
-    write_comparison(found, path, overwrite=True)
+    write_report(found, path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
     def fail(*_: object) -> str:
@@ -211,7 +211,7 @@ def test_a_page_is_written_whole_and_not_twice(
 
     monkeypatch.setattr(page_module, "_main", fail)
     with pytest.raises(RuntimeError):
-        write_comparison(found, tmp_path / "other.html")
+        write_report(found, tmp_path / "other.html")
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 

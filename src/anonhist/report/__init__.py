@@ -1,6 +1,5 @@
 """Reports: figures and self-contained pages."""
 
-from anonhist.report.comparison.page import write_comparison
 from anonhist.report.figures import k_plus_figure
 from anonhist.report.frame import check_report_path
 from anonhist.report.guessing import Guessing, guessing_figure
@@ -12,6 +11,5 @@ __all__ = [
     "guessing_figure",
     "k_plus_figure",
     "plot",
-    "write_comparison",
     "write_report",
 ]

@@ -170,7 +170,8 @@ def _guessing_table(release: Release, guessing: Guessing, limit: int | None) -> 
     unit = " %" if guessing.is_known else ""
     found = rows(_guessing_rows(guessing), places=2, unit=unit) if len(release.profile) else ""
     return (
-        '<div><h3>Guessing curve</h3><table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
+        '<div tabindex="0" role="region" aria-label="Guessing curve"><h3>Guessing curve</h3>'
+        '<table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
         f'<th scope="col">95&nbsp;% interval</th></tr></thead><tbody>{found}</tbody></table></div>'
     )
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
 from anonhist.local.surveys.estimate import FrequencyEstimate
+from anonhist.mechanisms import Comparison
 from anonhist.properties.curve import Curve
 from anonhist.releases import Release
+from anonhist.report.comparison.page import write_comparison
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.page import write_curve
 from anonhist.report.frame import Sheet
@@ -55,11 +57,11 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
         return view_of(shown).figure(shown)
     if isinstance(shown, FrequencyEstimate):
         return frequencies_figure(shown)
-    raise _error(shown)
+    raise _error(shown, "A Release, a Curve or a FrequencyEstimate")
 
 
 def write_report(
-    shown: Release | Curve | FrequencyEstimate,
+    shown: Release | Curve | FrequencyEstimate | Comparison,
     path: str | Path,
     *,
     title: str | None = None,
@@ -68,7 +70,7 @@ def write_report(
     overwrite: bool = False,
     not_private_truth: Profile | Graph | Degrees | None = None,
 ) -> None:
-    """Write a page about a release, a curve or an estimate of frequencies.
+    """Write a page about a release, a curve, an estimate of frequencies or a comparison of mechanisms.
 
     It says what it is, what was promised, and how far off it may be.
 
@@ -76,7 +78,7 @@ def write_report(
     ----------
     shown
         The error of a release is computed first if it has not been yet. The page of a curve that was not made from a
-        release says first that it is not private.
+        release, and that of a comparison, says first that it is not private.
     path
         Must end in ``.html``.
     title
@@ -116,7 +118,7 @@ def write_report(
 
 
 def write_sheet(
-    shown: Release | Curve | FrequencyEstimate,
+    shown: Release | Curve | FrequencyEstimate | Comparison,
     sheet: Sheet,
     *,
     not_private_truth: Profile | Graph | Degrees | None = None,
@@ -130,13 +132,12 @@ def write_sheet(
         write_curve(shown, sheet)
     elif isinstance(shown, FrequencyEstimate):
         write_frequencies(shown, sheet)
+    elif isinstance(shown, Comparison):
+        write_comparison(shown, sheet)
     else:
-        raise _error(shown)
+        raise _error(shown, "A Release, a Curve, a FrequencyEstimate or a Comparison")
 
 
-def _error(shown: object) -> UsageError:
-    message = (
-        "A Release, a Curve or a FrequencyEstimate is needed, such as rarefaction_curve(profile), "
-        f"not a {type(shown).__name__}."
-    )
+def _error(shown: object, needed: str) -> UsageError:
+    message = f"{needed} is needed, such as rarefaction_curve(profile), not a {type(shown).__name__}."
     return UsageError(message)

@@ -31,9 +31,9 @@ def show_comparison(
 
         write_whole(target, _csv(comparison).encode(), overwrite=force)
     if sheet is not None:
-        from anonhist.report.comparison.page import write_sheet
+        from anonhist.report.comparison.page import write_comparison
 
-        write_sheet(comparison, sheet)
+        write_comparison(comparison, sheet)
     if not quiet:
         _say(comparison, told, tables=target != STDOUT)
         for written in (target, sheet and sheet.path):

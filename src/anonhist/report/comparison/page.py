@@ -19,66 +19,17 @@ from anonhist.report.svg import inline_svg
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
-    from pathlib import Path
 
     from anonhist.mechanisms import Comparison, Metric
 
 _HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
 
 
-def write_comparison(
-    comparison: Comparison,
-    path: str | Path,
-    *,
-    title: str | None = None,
-    data_name: str | None = None,
-    command: str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Write a page with the errors of each mechanism against epsilon: plots, then numbers.
+def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
+    """Write a page with the errors of each mechanism against epsilon: what to use, then plots, then numbers.
 
     It tells of the data as much as the comparison does, and says so first.
-
-    Parameters
-    ----------
-    comparison
-        What :func:`anonhist.compare` returned.
-    path
-        Must end in ``.html``.
-    title
-        What stands at the head of the page, in place of its usual title.
-    data_name
-        What the data are called.
-    command
-        The command that makes such a comparison again. It stands on the page.
-    overwrite
-        Replace an existing file.
-
-    Raises
-    ------
-    UsageError
-        If the path does not end in ``.html`` or exists already.
-    OutputError
-        If it cannot be written; nothing is left behind.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from anonhist.mechanisms import compare
-    >>> from anonhist.profiles import Profile
-    >>> found = compare(Profile.from_counts([8, 8, 3]), epsilons=[1, 2], mechanisms=["auto"], repeats=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = Path(folder) / "compare.html"
-    ...     write_comparison(found, page)
-    ...     page.read_text(encoding="utf-8")[:15]
-    '<!doctype html>'
     """
-    write_sheet(comparison, Sheet(path, title, data_name, command, overwrite))
-
-
-def write_sheet(comparison: Comparison, sheet: Sheet) -> None:
-    """Write the page; :func:`write_comparison` says more."""
     sheet.check()
     subtitle = "Real releases, compared with the truth they were made from."
     sheet.write(_main(comparison, sheet.command), headline="Mechanisms side by side", subtitle=subtitle)
