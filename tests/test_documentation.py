@@ -26,9 +26,9 @@ COMMAND = re.compile(r"(?:^|\| |`|\$\(BIN\)/)anonhist ([a-z][^\n|`]*)", re.MULTI
 # run.
 RUN = """
 import json, sys
-from anonhist.releases import mechanism
+from anonhist.releases import protocols
 
-mechanism.USUAL_RUNS = mechanism.LEAST_RUNS = 2
+protocols.USUAL_RUNS = protocols.LEAST_RUNS = 2
 for document, examples in json.load(sys.stdin).items():
     for number, example in enumerate(examples, start=1):
         exec(compile(example, f"{document}, example {number}", "exec"), {"__name__": "__main__"})

@@ -51,6 +51,6 @@ def test_one_more_item_changes_one_number_by_one(split: dict[str, Any], counts: 
 def test_where_sides_disagree_the_cheaper_change_is_made(split: dict[str, Any]) -> None:
     columns = np.array([9, 5, 2, 1])
     # Two labels pass: one cell is raised and one left out. One: five are left out. Three: three are raised.
-    assert split["_agreed"](columns, np.array([6, 4, 1, 0])) == 2
-    assert split["_agreed"](columns, np.array([6, 9, 8, 0])) == 3
-    assert split["_agreed"](columns, np.array([0, 0, 0, 0])) == 1
+    assert split["_agree"](columns, np.array([6, 4, 1, 0])) == 2
+    assert split["_agree"](columns, np.array([6, 9, 8, 0])) == 3
+    assert split["_agree"](columns, np.array([0, 0, 0, 0])) == 1

@@ -69,7 +69,8 @@ def test_edges_become_a_release_and_a_page(cli: Cli, graph: Path) -> None:
     assert told[2] == f"Promise: {released.guarantee.sentence}"
     assert [line.partition(":")[0] for line in told[3:5]] == ["Protection", "Warning"]
     assert "when one edge is added or removed" in told[2]
-    assert re.match(r"Error: about [\d,]+ expected, .+ of the degree sum \(sorted ℓ1, 2 simulations\)\.$", told[6])
+    said = r"Error: about [\d,]+ \([\d,]+ to [\d,]+\) expected, .+ of the degree sum \(sorted ℓ1, 2 simulations\)\.$"
+    assert re.match(said, told[6])
     assert told[7:] == ["Wrote release.json.", "Wrote degrees.html."]
     assert "anonhist degrees edges.txt.gz" in (graph / "degrees.html").read_text(encoding="utf-8")
     assert cli("show", "release.json").stdout.splitlines() == told[:7]

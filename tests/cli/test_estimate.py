@@ -146,11 +146,11 @@ def test_a_file_gets_the_csv_and_a_person_the_sentences(cli: Cli, data: str, fol
 def test_a_person_is_told_what_holds_beside_the_number(holds: Holds, reason: str, expected: list[str]) -> None:
     estimate = ah.Estimate(3.0, 1.0, (1.0, 9.0), "m", unit="nats", statement=Statement(holds, reason))
     told = io.StringIO()
-    _say([("x", estimate)], told)
+    _say(ah.properties.Estimates((("x", estimate),)), told)
     assert told.getvalue().splitlines() == [*expected, "Method: m"]
     # And in a table, with the reason below.
     table = io.StringIO()
-    _say([("x", estimate)] * 2, table)
+    _say(ah.properties.Estimates((("x", estimate),) * 2), table)
     assert (f"[a] {reason}" in table.getvalue()) == bool(reason)
 
 

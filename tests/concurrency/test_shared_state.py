@@ -81,6 +81,7 @@ REVIEWED_OUTSIDE = {
     "cli.entry._prepare_streams: sys": "the command line, before it does anything",
     "formats.atomic._remove: _parts": "each thread takes out the name that it put in; a set does so in one step",
     "formats.atomic.open_whole: _parts": "each name is put in once; a set does so in one step",
+    "local.surveys.survey.Survey.__init_subclass__: cls": "while the module is loaded",
     "sketches.sketch.Sketch.__init_subclass__: cls": "while the module is loaded",
     "testing.cases.each_of: check_all": "the function it has just made",
 }

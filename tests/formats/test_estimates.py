@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anonhist.errors import UsageError
+from anonhist.formats.file_wording import file_wording
 from anonhist.formats.writing import write
 from anonhist.local import FrequencyEstimate
 from anonhist.local.surveys.limits import NormalLimits
@@ -63,7 +64,7 @@ def test_the_document_says_everything(tmp_path: Path) -> None:
     write(shown, tmp_path / "a.json")
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert (document["format"], document["version"]) == ("anonhist.frequencies", 1)
-    assert document["guarantee"] == str(shown.guarantee)
+    assert document["guarantee"] == file_wording(str(shown.guarantee))
     for name in ("users", "level", "decoder", "correction", "note", "other", "raw_other", "other_standard_error"):
         assert document[name] == getattr(shown, name)
     for name in ("frequencies", "raw", "standard_errors", "p_values", "significant", "intervals"):

@@ -28,7 +28,7 @@ def test_intervals_hold_where_reports_are_few(mechanism: str, bench: Any) -> Non
     together, each = [], []
     for name in ("drawn 0", "drawn 3", "drawn 7"):
         for epsilon in (2.0, 9.0):
-            held = bench.closed(mechanism, bench.drawn(300)[name], 900, epsilon, 10)
+            held = bench.survey_known(mechanism, bench.random_shapes(300)[name], 900, epsilon, 10)
             together += held.together
             each.append(np.mean(held.each))
     # Of 60 surveys 3 may miss; 10 would with probability 0.001.
@@ -42,7 +42,7 @@ def test_intervals_hold_with_two_cohorts(bench: Any) -> None:
     together, each = [], []
     for kind in ("o-rr", "o-rappor"):
         for name in ("drawn 4", "drawn 7"):
-            held = bench.cohorts(f"{kind}, 64 buckets, 2 cohorts", bench.drawn(30)[name], 3000, 4.0, 8)
+            held = bench.cohorts(f"{kind}, 64 buckets, 2 cohorts", bench.random_shapes(30)[name], 3000, 4.0, 8)
             together += held.together
             each.append(np.mean(held.each))
     # Of 32 surveys 1.6 may miss; 7 would with probability 0.002.

@@ -419,6 +419,7 @@ def assert_whole(page: str) -> None:
     assert page.partition("<body>")[0].count("<title>") == 1
     assert "$" not in page.partition("</style>")[2]
     assert_nothing_is_loaded_and_nothing_runs(page, read)
+    assert_loading_is_forbidden(read)
     assert_names_are_unique_and_references_lead_somewhere(page, read)
 
 
@@ -433,7 +434,10 @@ def assert_nothing_is_loaded_and_nothing_runs(page: str, read: Reader) -> None:
                 assert name.startswith("xmlns"), (tag, name, value)
     assert all(target.startswith("#") for target in re.findall(r"url\((.*?)\)", page))
     assert "@import" not in page
-    # The page forbids itself to load anything, should one of these ever slip in.
+
+
+def assert_loading_is_forbidden(read: Reader) -> None:
+    # The page forbids itself to load anything, should something ever slip in.
     policies = [each for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy"]
     assert policies[0]["content"].startswith("default-src 'none'")
 
@@ -450,6 +454,12 @@ def assert_names_are_unique_and_references_lead_somewhere(page: str, read: Reade
 def whole() -> Callable[[str], None]:
     """Give the check of pages; each kind is checked where its pages are made, which takes longer than to check them."""
     return assert_whole
+
+
+@pytest.fixture(scope="session")
+def whole_piece() -> Callable[[str], None]:
+    """Give the check of what stands inside somebody else's page: well formed, and it loads and runs nothing."""
+    return lambda html: assert_nothing_is_loaded_and_nothing_runs(html, Reader(html))
 
 
 @pytest.fixture(scope="session")

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Any
 
 from anonhist.formats.file_wording import file_wording
 from anonhist.formats.json_text import document_text
+from anonhist.formats.tables import Table
 
 if TYPE_CHECKING:
+    from anonhist.formats.tables import Columns
     from anonhist.local.surveys.estimate import FrequencyEstimate
 
 FORMAT, VERSION = "anonhist.frequencies", 1
-HEADER = (
-    "label",
-    "raw",
-    "standard_error",
-    "low",
-    "high",
-    "simultaneous_low",
-    "simultaneous_high",
-    "p_value",
-    "significant",
-    "frequency",
-    "count",
-)
 
 
-def estimate_csv(estimate: FrequencyEstimate) -> str:
-    """Return a header line and a line per label, in the order of the estimate; it does not carry the guarantee.
+def _columns(estimate: FrequencyEstimate) -> Columns:
+    """Return a row per label, in the order of the estimate; they do not carry the guarantee.
 
     ``raw`` is the unbiased estimate, to which the standard error, the intervals and the p-value belong; ``frequency``
     and ``count`` are decoded, of all labels together, and nothing says how far these are off.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    columns = (
-        *(estimate.raw, estimate.standard_errors, *estimate.intervals.T, *estimate.simultaneous_intervals.T),
-        *(estimate.p_values, estimate.frequencies, estimate.counts),
-    )
-    *numbers, decoded, counts = (map("%.10g".__mod__, column.tolist()) for column in columns)
-    significant = ("true" if each else "false" for each in estimate.significant.tolist())
-    writer.writerows(zip(estimate.labels, *numbers, significant, decoded, counts, strict=True))
-    return text.getvalue()
+    low, high = estimate.intervals.T
+    simultaneous_low, simultaneous_high = estimate.simultaneous_intervals.T
+    return {
+        "label": estimate.labels,
+        "raw": estimate.raw,
+        "standard_error": estimate.standard_errors,
+        "low": low,
+        "high": high,
+        "simultaneous_low": simultaneous_low,
+        "simultaneous_high": simultaneous_high,
+        "p_value": estimate.p_values,
+        "significant": estimate.significant,
+        "frequency": estimate.frequencies,
+        "count": estimate.counts,
+    }
+
+
+TABLE = Table(_columns)
 
 
 def estimate_document(estimate: FrequencyEstimate) -> dict[str, Any]:

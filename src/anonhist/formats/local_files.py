@@ -6,10 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anonhist.errors import UsageError
-from anonhist.formats.estimates import estimate_csv, estimate_json
+from anonhist.formats.estimates import estimate_json
 from anonhist.formats.reports import ENDINGS, write_reports
 from anonhist.formats.surveys import survey_text
-from anonhist.formats.tallies import tally_parquet, tally_text
+from anonhist.formats.tables import csv_text, write_parquet
+from anonhist.formats.tallies import tally_text
 from anonhist.local.surveys.estimate import FrequencyEstimate
 from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.survey import Survey
@@ -40,12 +41,11 @@ def encoders_of(written: object) -> tuple[str, Encoders]:
     raise UsageError(message)
 
 
-def _as(encode: Callable[[Any], str | bytes]) -> Callable[[Any, BinaryIO], None]:
-    """Write all at once what becomes one text or one string of bytes."""
+def _as(encode: Callable[[Any], str]) -> Callable[[Any, BinaryIO], None]:
+    """Write all at once what becomes one text."""
 
     def write(written: Any, file: BinaryIO) -> None:
-        encoded = encode(written)
-        file.write(encoded.encode() if isinstance(encoded, str) else encoded)
+        file.write(encode(written).encode())
 
     return write
 
@@ -56,7 +56,7 @@ def _write_reports(reports: Reports, file: BinaryIO, *, ending: str) -> None:
 
 _KINDS: tuple[tuple[type[Any], str, Encoders], ...] = (
     (Survey, "A survey is", {".json": _as(survey_text)}),
-    (Tally, "A tally is", {".json": _as(tally_text), ".parquet": _as(tally_parquet)}),
+    (Tally, "A tally is", {".json": _as(tally_text), ".parquet": write_parquet}),
     (Reports, "Reports are", {ending: partial(_write_reports, ending=ending) for ending in ENDINGS}),
-    (FrequencyEstimate, "An estimate is", {".csv": _as(estimate_csv), ".json": _as(estimate_json)}),
+    (FrequencyEstimate, "An estimate is", {".csv": _as(csv_text), ".json": _as(estimate_json)}),
 )

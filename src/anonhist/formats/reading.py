@@ -11,7 +11,7 @@ from anonhist.formats.document import from_document
 from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import parse_json
 from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
-from anonhist.formats.tables import METADATA_KEY, counts_and_prevalences
+from anonhist.formats.release_table import METADATA_KEY, counts_and_prevalences
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

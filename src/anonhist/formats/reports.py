@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 
+from anonhist.formats.tables import Table
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from anonhist.formats.tables import Columns
     from anonhist.local.surveys.reports import Reports
 
 ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet")
@@ -36,6 +39,17 @@ def reports_writer(ending: str, file: BinaryIO) -> ReportsWriter:
     if ending == ".parquet":
         return _Parquet(file)
     return _Csv(file) if ending == ".csv" else _JsonLines(file)
+
+
+def _columns(reports: Reports) -> Columns:
+    """Return all rows at once, as CSV has them."""
+    columns: dict[str, Any] = {"survey": [reports.survey] * len(reports)}
+    for name, column in reports.columns.items():
+        columns[name] = [bytes(row).hex() for row in column] if column.ndim == 2 else column
+    return columns
+
+
+TABLE = Table(_columns)
 
 
 def write_reports(reports: Reports, ending: str, file: BinaryIO) -> None:

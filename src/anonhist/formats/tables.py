@@ -1,79 +1,83 @@
-"""A release as a table: one row per released count, every number with its uncertainty."""
+"""Values as tables: as CSV for programs of all kinds, as Arrow for libraries of data frames; one line a kind."""
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from anonhist.errors import UsageError
-from anonhist.formats.document import to_document
-from anonhist.properties.statement import Holds
-from anonhist.releases import Release
+from anonhist.catalogue import load
+from anonhist.errors import MissingExtraError, UsageError
+from anonhist.outward import Tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
 
-METADATA_KEY = b"anonhist.release"
+    # By name, all of one length: arrays, of which NaN is a number that is not known, or texts.
+    Columns = Mapping[str, NDArray[Any] | Sequence[str]]
+
+# Where the table of each kind of value is, by the name it is known as: loaded for those alone who ask for it.
+TABLES = {
+    "release": ".formats.release_table:TABLE",
+    "estimate": ".formats.property_tables:ESTIMATE_TABLE",
+    "estimates": ".formats.property_tables:ESTIMATES_TABLE",
+    "curve": ".formats.property_tables:CURVE_TABLE",
+    "comparison": ".formats.comparison_table:TABLE",
+    "frequencies": ".formats.estimates:TABLE",
+    "tally": ".formats.tallies:TABLE",
+    "reports": ".formats.reports:TABLE",
+}
 
 
-def columns(release: Release) -> dict[str, NDArray[Any]]:
-    """Return the columns of a release, each of shape (t,), ascending in the count.
+@dataclass(frozen=True)
+class Table:
+    """How one kind of value is made a table.
 
-    ``count`` r and ``prevalence`` φ_r come first. ``k_plus`` is φ_{r+}. Both have a standard error
-    (``…_standard_error``) and the whole ends of a 95 % interval (``…_low``, cut at 0, and ``…_high``), in labels.
-
-    Where zeros are released, the first row is that of count 0. Its ``k_plus`` is how many labels there are in all, of
-    which no error was kept: that and the ends of its interval are NaN.
-    So is all of which there is no interval: it was not simulated, or runs of the mechanism on its release err too
-    little.
+    Attributes
+    ----------
+    columns
+        Returns its columns.
+    texts
+        Returns, by column, how CSV has numbers that it does not have with ten digits. Arrow has all digits.
+    metadata
+        Returns what Arrow has besides the columns.
     """
-    profile, error = release.profile, release.error
-    counts, prevalences = counts_and_prevalences(release)
-    k_plus = profile.cumulative_prevalence(profile.counts)
-    unknown: NDArray[Any] = np.full(len(profile), np.nan)
-    prevalence_errors, k_plus_errors, lows, highs, least, most = (unknown,) * 6
-    if error.simulations:
-        at = np.searchsorted(error.levels, profile.counts)  # every released count is a level
-        prevalence_errors = error.prevalence_errors[at] if error.has_prevalence_intervals else unknown
-        k_plus_errors = error.k_plus_errors[at] if error.has_k_plus_intervals else unknown
-    if error.has_k_plus_intervals:
-        lows, highs = error.k_plus_interval(profile, profile.counts)
-    if error.has_prevalence_intervals:
-        least, most = error.prevalence_interval(profile, profile.counts)
-    if release.zeros is not None:
-        k_plus = np.append(release.zeros + profile.num_labels, k_plus)
-        zeros = release.prevalence(0)
-        prevalence_errors = np.append(zeros.standard_error, prevalence_errors)
-        ends = (np.nan, np.nan) if zeros.statement.holds is Holds.NONE else zeros.interval
-        least, most = (np.append(end, side) for end, side in zip(ends, (least, most), strict=True))
-        k_plus_errors, lows, highs = (np.append(np.nan, each) for each in (k_plus_errors, lows, highs))
-    table: dict[str, NDArray[Any]] = {"count": counts}
-    for name, value, errors, (low, high) in (
-        ("prevalence", prevalences, prevalence_errors, (least, most)),
-        ("k_plus", k_plus, k_plus_errors, (lows, highs)),
-    ):
-        table |= {name: value, f"{name}_standard_error": errors, f"{name}_low": low, f"{name}_high": high}
-    return table
+
+    columns: Callable[[Any], Columns]
+    texts: Callable[[Any], Mapping[str, Callable[[float], str]]] = lambda _: {}
+    metadata: Callable[[Any], dict[bytes, str]] = lambda _: {}
 
 
-def counts_and_prevalences(release: Release) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the released counts and how many labels have each: 0 is one of them where zeros are released."""
-    counts, prevalences = release.profile.counts, release.profile.prevalences
-    if release.zeros is None:
-        return counts, prevalences
-    return np.append(np.int64(0), counts), np.append(np.int64(release.zeros), prevalences)
+def ten_digits(number: float) -> str:
+    """Write a number with ten digits at most; NaN, which is a number not known, as nothing."""
+    return "" if math.isnan(number) else f"{number:.10g}"
 
 
-def csv_text(release: Release) -> str:
-    """Return the table of a release as CSV text: a header line, then a line per released count, ascending.
+def csv_text(value: Tabular) -> str:
+    """Return the table of a value as CSV text: a header line, then a line a row.
 
-    Counts, prevalences and k+ counts are exact; errors and the ends of intervals are rounded to four decimals, and
-    empty where none was kept. It does not carry the guarantee, nor :attr:`Release.items` and :attr:`Release.excess`:
-    CSV has no place for them that other programs would leave alone.
+    Of a release, a line per released count, ascending. Counts, prevalences and k+ counts are exact; errors and the ends
+    of intervals are rounded to four decimals, and empty where none was kept. It does not carry the guarantee, nor
+    :attr:`Release.items` and :attr:`Release.excess`: CSV has no place for them that other programs would leave alone.
+
+    Parameters
+    ----------
+    value
+        Whatever has :meth:`~anonhist.outward.Tabular.to_arrow`, such as a release, a curve or a comparison.
+
+    Raises
+    ------
+    UsageError
+        If it is no such value, such as a profile, which is private.
 
     Examples
     --------
@@ -82,21 +86,24 @@ def csv_text(release: Release) -> str:
     >>> csv_text(release(Profile.from_counts([8, 8, 3]), epsilon=1)).splitlines()[0]
     'count,prevalence,prevalence_standard_error,prevalence_low,prevalence_high,k_plus,k_plus_standard_error,k_plus_low,k_plus_high'
     """
-    table = columns(release)
-    lines = [",".join(table)]
-    lines.extend(",".join(map(_cell, row)) for row in zip(*(each.tolist() for each in table.values()), strict=True))
-    return "\n".join(lines) + "\n"
+    table = _table_of(value)
+    columns, texts = table.columns(value), table.texts(value)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(_texts(column, texts.get(name)) for name, column in columns.items()), strict=True))
+    return text.getvalue()
 
 
-def to_arrow(release: Release) -> pa.Table:
-    """Return the table of a release as an Arrow table.
+def to_arrow(value: Tabular) -> pa.Table:
+    """Return the table of a value as an Arrow table: the columns of :func:`csv_text`, no digit lost.
 
-    The whole release, guarantee included, is JSON in the schema's metadata under ``anonhist.release``.
+    Of a release, guarantee included, everything is JSON in the schema's metadata under ``anonhist.release``.
 
     Raises
     ------
     UsageError
-        If it is no release, such as a profile, which is private.
+        If it is no such value, such as a profile, which is private.
 
     Examples
     --------
@@ -108,14 +115,71 @@ def to_arrow(release: Release) -> pa.Table:
     """
     import pyarrow as pa
 
-    if not isinstance(release, Release):
-        message = f"A Release is needed, as release(profile, epsilon=…) makes it, not a {type(release).__name__}."
+    table = _table_of(value)
+    columns = {name: pa.array(column, from_pandas=True) for name, column in table.columns(value).items()}
+    return pa.table(columns).replace_schema_metadata(table.metadata(value) or None)
+
+
+def write_parquet(value: Tabular, file: BinaryIO) -> None:
+    """Write the table of a value as a Parquet file."""
+    import pyarrow.parquet as pq
+
+    # By way of memory: a library may go back in what it writes.
+    buffer = io.BytesIO()
+    pq.write_table(to_arrow(value), buffer)
+    file.write(buffer.getvalue())
+
+
+def to_pandas(value: Tabular) -> pd.DataFrame:
+    """Return the table of a value as a pandas data frame.
+
+    Raises
+    ------
+    MissingExtraError
+        If pandas is not installed.
+    """
+    table = to_arrow(value)
+    try:
+        return table.to_pandas()
+    except ModuleNotFoundError:
+        raise _missing("pandas") from None
+
+
+def to_polars(value: Tabular) -> pl.DataFrame:
+    """Return the table of a value as a Polars data frame.
+
+    Raises
+    ------
+    MissingExtraError
+        If Polars is not installed.
+    """
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        raise _missing("polars") from None
+    return pl.DataFrame(to_arrow(value))
+
+
+def _missing(library: str) -> MissingExtraError:
+    message = f"A {library} data frame needs {library}, which is not installed: pip install {library}."
+    return MissingExtraError(message)
+
+
+def _table_of(value: Tabular) -> Table:
+    if not isinstance(value, Tabular):
+        message = (
+            "A Release is needed, as release(profile, epsilon=…) makes it, or another result, not a "
+            f"{type(value).__name__}."
+        )
         raise UsageError(message)
-    table = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns(release).items()})
-    return table.replace_schema_metadata({METADATA_KEY: json.dumps(to_document(release))})
+    table: Table = load(TABLES[value.known_as])
+    return table
 
 
-def _cell(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
+def _texts(column: NDArray[Any] | Sequence[str], text: Callable[[float], str] | None) -> Sequence[Any]:
+    """Return what CSV has in the rows of a column."""
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.dtype.kind == "f":
+        return list(map(text or ten_digits, column.tolist()))
+    return ["true" if each else "false" for each in column.tolist()] if column.dtype.kind == "b" else column.tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -13,6 +12,7 @@ from anonhist.formats.fields import check_version, mapping, text, whole
 from anonhist.formats.file_kind import FileKind
 from anonhist.formats.json_text import document_text, parse_json
 from anonhist.formats.parquet_content import batches, check_codecs, open_parquet, refuse_damage
+from anonhist.formats.tables import Table
 from anonhist.local.surveys.tally import Tally
 
 if TYPE_CHECKING:
@@ -35,19 +35,14 @@ def tally_text(tally: Tally) -> str:
     return document_text(_head(tally) | {"cells": tally.cells.tolist(), "counts": tally.counts.tolist()})
 
 
-def tally_parquet(tally: Tally) -> bytes:
-    """Return the Parquet file of a tally: columns cell and count, all else as JSON in the schema's metadata."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.table({"cell": tally.cells, "count": tally.counts})
-    buffer = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({METADATA_KEY: json.dumps(_head(tally))}), buffer)
-    return buffer.getvalue()
-
-
 def _head(tally: Tally) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "survey": tally.survey, "users": tally.users}
+
+
+TABLE = Table(
+    lambda tally: {"cell": tally.cells, "count": tally.counts},
+    metadata=lambda tally: {METADATA_KEY: json.dumps(_head(tally))},
+)
 
 
 def is_tally_file(path: str | Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from anonhist.errors import UsageError, mask
 from anonhist.formats.atomic import check_free, open_whole
 from anonhist.formats.document import to_document
 from anonhist.formats.json_text import document_text
-from anonhist.formats.tables import csv_text, to_arrow
+from anonhist.formats.tables import csv_text, write_parquet
 from anonhist.releases import Release
 
 if TYPE_CHECKING:
@@ -115,13 +114,4 @@ def _json(release: Release, file: BinaryIO) -> None:
     file.write(document_text(to_document(release)).encode())
 
 
-def _parquet(release: Release, file: BinaryIO) -> None:
-    import pyarrow.parquet as pq
-
-    # By way of memory: a library may go back in what it writes.
-    buffer = io.BytesIO()
-    pq.write_table(to_arrow(release), buffer)
-    file.write(buffer.getvalue())
-
-
-_RELEASE: Mapping[str, Callable[[Any, BinaryIO], None]] = {".csv": _csv, ".json": _json, ".parquet": _parquet}
+_RELEASE: Mapping[str, Callable[[Any, BinaryIO], None]] = {".csv": _csv, ".json": _json, ".parquet": write_parquet}

@@ -82,7 +82,7 @@ def _numbers(values: Any) -> Any:
 
 
 def _of_series(source: Any, format: str | None) -> Any:  # noqa: A002
-    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype  # type: ignore[import-untyped]
+    from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
     index = source.index
     if format in _COLUMNS and index.nlevels > 1:

@@ -46,7 +46,7 @@ def _of_objects(table: Any, name: str) -> Any:
 
     if not is_of_pandas(table):
         raise DataError(_MIXED)
-    from pandas.api.types import infer_dtype  # type: ignore[import-untyped]
+    from pandas.api.types import infer_dtype
 
     native = table.to_native()[name]
     held = infer_dtype(native, skipna=True)

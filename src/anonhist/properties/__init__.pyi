@@ -15,6 +15,7 @@ from anonhist.properties.diversity import tsallis_entropy as tsallis_entropy
 from anonhist.properties.diversity.hill_curve import hill_curve as hill_curve
 from anonhist.properties.entropy import entropy as entropy
 from anonhist.properties.estimate import Estimate as Estimate
+from anonhist.properties.estimate import Estimates as Estimates
 from anonhist.properties.guessing.guessing_curve import guessing_curve as guessing_curve
 from anonhist.properties.guessing.guesswork import guesswork as guesswork
 from anonhist.properties.guessing.success import guessing_success as guessing_success

@@ -23,6 +23,11 @@ class Assemblage:
         Probability of each label of a group; the last group are labels not seen.
     labels : ndarray of float64, shape (t + 1,)
         How many labels each group has; a whole number but for the last.
+
+    References
+    ----------
+    .. [1] A. Chao, T. C. Hsieh, R. L. Chazdon, R. K. Colwell, N. J. Gotelli, "Unveiling the species-rank abundance
+           distribution by generalizing the Good–Turing sample coverage theory", Ecology 96 (2015), 1189–1201.
     """
 
     probabilities: NDArray[np.float64]

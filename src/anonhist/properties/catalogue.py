@@ -13,6 +13,7 @@ from anonhist.catalogue.properties import PROPERTIES as ENTRIES
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import tell_share
 from anonhist.profiles import Profile
+from anonhist.properties.estimate import Estimates
 from anonhist.properties.estimator import Resimulated
 from anonhist.properties.options import check_alphabet
 
@@ -86,7 +87,7 @@ def estimate_all(
     base: float | None = None,
     level: float = 0.95,
     progress: Callable[[float], None] | None = None,
-) -> tuple[tuple[str, Estimate], ...]:
+) -> Estimates:
     """Estimate everything there is to estimate, by every method that applies.
 
     Parameters
@@ -106,8 +107,9 @@ def estimate_all(
 
     Returns
     -------
-    tuple of (str, Estimate)
-        The name of the property, with the number it was asked with, and the estimate, which names its method.
+    Estimates
+        They iterate as pairs: the name of the property, with the number it was asked with, and the estimate, which
+        names its method.
 
     Raises
     ------
@@ -133,7 +135,7 @@ def estimate_all(
         with tell_share(progress, done / len(planned), (done + 1) / len(planned)):
             estimate = PROPERTIES[name].estimate(data, level=level, **options)
             found.append((_title(name, options), estimate))
-    return tuple(found)
+    return Estimates(tuple(found))
 
 
 def _plan(given: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import UsageError
 from anonhist.numeric.pulse import pulsing
+from anonhist.outward import Shown, Tabular
 from anonhist.privacy import parse_whole_number
 from anonhist.profiles import Profile
 from anonhist.properties.bootstrap import spread
@@ -29,7 +30,7 @@ _NOT_SIMULATED = "how far off privacy noise makes these values was not simulated
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Shown, Tabular):
     """Values against x, how far off each may be, and on what that rests.
 
     Attributes
@@ -74,6 +75,7 @@ class Curve:
     [(1.0, 1.0, 1.0, 1.0, 'interpolated')]
     """
 
+    known_as = "curve"
     x_name: str
     value_name: str
     x: NDArray[np.float64]
@@ -90,6 +92,10 @@ class Curve:
     guarantee: Guarantee | None = None
     bias: str = ""
     why_unknown: str = ""
+
+    def __repr__(self) -> str:
+        ends = f" from {self.x[0]:,g} to {self.x[-1]:,g}" if len(self) else ""
+        return f"Curve({self.value_name} against {self.x_name}, {len(self):,} points{ends}; {self.method})"
 
     @property
     def header(self) -> tuple[str, str, str, str, str]:

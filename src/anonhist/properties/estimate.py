@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anonhist.outward import Shown, Tabular
 from anonhist.properties.statement import PLUS_MINUS, Holds, Statement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anonhist.privacy import Guarantee
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Shown, Tabular):
     """One number, how far off it may be, and on what that rests.
 
     Attributes
@@ -52,6 +55,7 @@ class Estimate:
     at least 9 labels (95 % confidence), estimate 12: labels too rare to be seen may be any number
     """
 
+    known_as = "estimate"
     value: float
     standard_error: float
     interval: tuple[float, float]
@@ -64,6 +68,9 @@ class Estimate:
     guarantee: Guarantee | None = None
     statement: Statement = PLUS_MINUS
 
+    def __repr__(self) -> str:
+        return f"Estimate({self}; {self.method})"
+
     def __str__(self) -> str:
         low, high = (format_number(end, digits=6) for end in self.interval)
         value, reason = format_number(self.value, digits=6), self.statement.reason
@@ -75,6 +82,41 @@ class Estimate:
             return f"{value}{unit}, no interval: {reason}"
         end = low if self.statement.holds is Holds.AT_LEAST else high
         return f"{self.statement.holds.value} {end}{unit} ({share} confidence), estimate {value}: {reason}"
+
+
+@dataclass(frozen=True)
+class Estimates(Shown, Tabular):
+    """Several estimates: they iterate as pairs of a name and an estimate, and are one table.
+
+    No tuple, although like one: libraries of data frames would take a tuple for a list of columns.
+
+    Attributes
+    ----------
+    named
+        Of each the name of the property, with the number it was asked with, and the estimate.
+
+    Examples
+    --------
+    >>> one = Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated", unit="labels")
+    >>> found = Estimates((("support-size", one),))
+    >>> [name for name, _ in found], found.to_arrow().column_names[:3]
+    (['support-size'], ['property', 'value', 'standard_error'])
+    """
+
+    known_as = "estimates"
+    named: tuple[tuple[str, Estimate], ...]
+
+    def __iter__(self) -> Iterator[tuple[str, Estimate]]:
+        return iter(self.named)
+
+    def __len__(self) -> int:
+        return len(self.named)
+
+    def __getitem__(self, place: int) -> tuple[str, Estimate]:
+        return self.named[place]
+
+    def __repr__(self) -> str:
+        return f"Estimates({len(self)} of {', '.join(dict.fromkeys(name.partition(', ')[0] for name, _ in self))})"
 
 
 def format_number(number: float, *, digits: int) -> str:

@@ -68,6 +68,13 @@ def rarefaction_curve(
     UsageError
         If a number is impossible.
 
+    References
+    ----------
+    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586, eq. 7.
+    .. [2] A. Chao, N. J. Gotelli, T. C. Hsieh and others, "Rarefaction and extrapolation with Hill numbers: a framework
+           for sampling and estimation in species diversity studies", Ecological Monographs 84 (2014), 45–67, eq. 9.
+
     Examples
     --------
     >>> profile = Profile.from_prevalences({1: 12, 2: 4, 6: 3})

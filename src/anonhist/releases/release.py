@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from anonhist.errors import UsageError
 from anonhist.frozen import Converted, completed, converted, frozen, optional
-from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number
+from anonhist.outward import Saved, Shown, Tabular
+from anonhist.privacy import parse_order_key, parse_simulations, parse_whole_number, short_decimal
+from anonhist.privacy.guarantee import round_up
 from anonhist.profiles.whole import MAX_ITEMS
 from anonhist.properties.statement import Holds, Statement
 from anonhist.releases.error import ReleaseError, simulate_error
@@ -47,7 +49,7 @@ def _as_runs_tell(known: ReleaseError | None, mechanism: Mechanism) -> ReleaseEr
 
 
 @frozen(eq=False)
-class Release:
+class Release(Shown, Tabular, Saved):
     """A private profile with its guarantee and its uncertainty.
 
     Attributes
@@ -102,6 +104,7 @@ class Release:
     2, no interval: no error was simulated (0 simulations)
     """
 
+    known_as = "release"
     profile: Profile
     guarantee: Guarantee
     mechanism: Mechanism
@@ -135,6 +138,14 @@ class Release:
         if self.recorded_error is not None:
             return self.recorded_error.simulations
         return simulations_of(self.profile, None, work=simulation_work(self.mechanism, self.profile))
+
+    def __repr__(self) -> str:
+        promised = self.guarantee
+        delta = f", delta={round_up(promised.delta)}" if promised.delta else ""
+        return (
+            f"Release({self.mechanism.name}, epsilon={short_decimal(promised.epsilon)}{delta}, {promised.unit}, "
+            f"n={self.n:,}, num_labels={self.profile.num_labels:,})"
+        )
 
     def __str__(self) -> str:
         return f"{self.profile} by {self.mechanism.name}: {self.guarantee}"

@@ -65,9 +65,9 @@ def k_plus_figure(release: Release) -> Figure:
 
 def canvas(y_label: str, x_label: str, *, size: tuple[float, float] = _SIZE) -> tuple[Figure, Axes]:
     """Return an empty figure, of a size in inches, and its axes in the style of the house."""
-    from matplotlib.figure import Figure
+    from anonhist.report.picture import NotebookFigure
 
-    figure = Figure(figsize=size, layout="constrained")
+    figure = NotebookFigure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x_label, color=INK)
     axes.set_ylabel(y_label, color=INK)

@@ -33,7 +33,8 @@ def plot(shown: Release | Curve | FrequencyEstimate) -> Figure:
     some 400 counts, evenly spread on the log scale and chosen by their place alone. Of released degrees, the share of
     the nodes with at least each degree, with its band. Of a curve, its values with their band, dashed where they are
     extrapolated. Of an estimate, the shares of at most 30 values with their intervals, those significantly above
-    zero first. Matplotlib is loaded when this is first called; pyplot never is. ``figure.savefig(path)`` keeps it.
+    zero first. Matplotlib is loaded when this is first called; pyplot never is. A notebook shows the figure as the last
+    expression of a cell, once, whether pyplot was loaded or not; ``figure.savefig(path)`` keeps it.
 
     Raises
     ------

@@ -10,6 +10,7 @@ import numpy as np
 
 from anonhist.errors import DataError, UsageError
 from anonhist.numeric.keyed_hash import hash_buffer, keyed_hash
+from anonhist.outward import Saved, Shown
 from anonhist.privacy import PrivacyUnit, parse_simulations, parse_whole_number, short_decimal
 from anonhist.randomness import SystemSource, discrete_laplace
 from anonhist.sketches.addresses import known_places
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from anonhist.sketches.shares import NoiseShare
 
 
-class Sketch:
+class Sketch(Shown, Saved):
     """Counters with exact discrete Laplace noise from the start.
 
     Make one with :class:`~anonhist.sketches.HashedSketch` or :class:`~anonhist.sketches.DomainSketch`. Counter i holds
@@ -59,8 +60,7 @@ class Sketch:
     clipped : int or None
         n, if the counters are clipped to [0, n].
     turn : lock
-        Held while the sketch changes. Threads may change a sketch at the same time; one that reads several attributes
-        meanwhile does so ``with sketch.turn:``.
+        Held while a thread changes the sketch; one that reads several attributes does so ``with sketch.turn:``.
 
     Guarantees
     ----------
@@ -70,14 +70,14 @@ class Sketch:
     was counted before the first stays protected. A result read from the sketch, a copy, a backup or an older file are
     states, too; and who watches while items are counted sees these items.
 
-    The noise is in the counters before the first label is, so memory never holds counts without it; a chunk of labels
-    is in memory while it is counted.
+    The noise is in the counters first, so memory never holds counts without it, but the chunk of labels being counted.
 
     Notes
     -----
     A sketch may be pickled, to move it to another process; it cannot be copied, since the copy keeps an old state.
     """
 
+    known_as = "sketch"
     addresses: HashedAddresses | DomainAddresses
     unit: PrivacyUnit
     relation: NeighboringRelation

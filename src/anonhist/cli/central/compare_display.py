@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.spelling import as_typed
-from anonhist.cli.tables import console_on, csv_of
+from anonhist.cli.tables import console_on
 from anonhist.cli.targets import STDOUT
 from anonhist.privacy import short_decimal
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from anonhist.mechanisms import Comparison, Metric
     from anonhist.report.frame import Sheet
 
-HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
-
 
 def show_comparison(
     comparison: Comparison, target: str | None, sheet: Sheet | None, *, force: bool, quiet: bool
@@ -28,8 +26,9 @@ def show_comparison(
     told = sys.stderr if target == STDOUT else sys.stdout
     if target not in (None, STDOUT):
         from anonhist.formats.atomic import write_whole
+        from anonhist.formats.tables import csv_text
 
-        write_whole(target, _csv(comparison).encode(), overwrite=force)
+        write_whole(target, csv_text(comparison).encode(), overwrite=force)
     if sheet is not None:
         from anonhist.report.comparison.page import write_comparison
 
@@ -41,16 +40,9 @@ def show_comparison(
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
         from anonhist.cli.output import print_whole
+        from anonhist.formats.tables import csv_text
 
-        print_whole(_csv(comparison))
-
-
-def _csv(comparison: Comparison) -> str:
-    rows = []
-    for row in comparison.rows:
-        numbers = (f"{row.mean:.10g}", f"{row.standard_error:.6g}", row.repeats)
-        rows.append((row.mechanism, short_decimal(row.epsilon), row.metric, *numbers))
-    return csv_of(HEADER, rows)
+        print_whole(csv_text(comparison))
 
 
 def _say(comparison: Comparison, stream: TextIO, *, tables: bool) -> None:

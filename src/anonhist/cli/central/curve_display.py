@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from anonhist.cli.tables import console_on, csv_of, table_of
+from anonhist.cli.tables import console_on, table_of
 from anonhist.cli.targets import STDOUT
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ def write_curve(curve: Curve, target: str | None, sheet: Sheet | None, *, force:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target not in (None, STDOUT):
         from anonhist.formats.atomic import write_whole
+        from anonhist.formats.tables import csv_text
 
-        write_whole(target, _csv(curve).encode(), overwrite=force)
+        write_whole(target, csv_text(curve).encode(), overwrite=force)
     if sheet is not None:
         from anonhist.report.curve.page import write_curve as write_page
 
@@ -38,31 +38,9 @@ def write_curve(curve: Curve, target: str | None, sheet: Sheet | None, *, force:
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
         from anonhist.cli.output import print_whole
+        from anonhist.formats.tables import csv_text
 
-        print_whole(_csv(curve))
-
-
-def _csv(curve: Curve) -> str:
-    """Write every point, what its ends hold, and its error by cause, which of data is of sampling alone."""
-    header = (*curve.header, "says", "reason", "standard_error", "sampling_error", "privacy_noise_error")
-    said = ("chance alone" if curve.bias else "interval", curve.bias)
-    if curve.why_unknown:
-        said = ("no interval", curve.why_unknown)
-    parts = dict(curve.parts)
-    sampling = parts.get("sampling", curve.standard_error).tolist()
-    # Of data there is no privacy noise; of a release that was not simulated nobody knows how much there is.
-    unknown = [0.0 if curve.guarantee is None else math.nan] * len(curve)
-    noise = parts["privacy noise"].tolist() if "privacy noise" in parts else unknown
-    # Where nothing is known, an error of chance would be taken for one of all.
-    joined = [math.nan] * len(curve) if curve.why_unknown else curve.standard_error.tolist()
-    errors = zip(joined, sampling, noise, strict=True)
-    rows = []
-    for (x, value, low, high, kind), each in zip(curve.rows(), errors, strict=True):
-        numbers = (f"{number:.10g}" for number in (value, low, high))
-        whole = f"{x:.0f}" if x.is_integer() else f"{x:.10g}"
-        shown = ("" if math.isnan(error) else f"{error:.10g}" for error in each)
-        rows.append((whole, *numbers, kind, *said, *shown))
-    return csv_of(header, rows)
+        print_whole(csv_text(curve))
 
 
 def _say(curve: Curve, stream: TextIO, *, has_table: bool) -> None:

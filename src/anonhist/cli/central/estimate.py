@@ -21,14 +21,13 @@ from anonhist.errors import UsageError, spell_out
 from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from anonhist.cli.central.estimate_display import Named
     from anonhist.profiles import Profile
-    from anonhist.properties.estimate import Estimate
+    from anonhist.properties.estimate import Estimate, Estimates
     from anonhist.releases import Release
 
-    Question = Callable[[Profile | Release, Callable[[float], None] | None], Sequence[Named]]
+    Question = Callable[[Profile | Release, Callable[[float], None] | None], Estimates]
 
 NOT_PRIVATE = "these numbers are not private: they tell of the data. Use --epsilon, or a released file."
 EVERYTHING = "all"
@@ -176,6 +175,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
     from anonhist.numeric.pulse import tell_share
     from anonhist.properties.catalogue import PROPERTIES as KNOWN
     from anonhist.properties.catalogue import estimate_all
+    from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
         foreign = sorted(options.keys() - signature(estimate_all).parameters)
@@ -185,9 +185,9 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
         return lambda data, progress: estimate_all(data, level=level, progress=progress, **options)
     KNOWN[name].check(name, options)
 
-    def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> list[tuple[str, Estimate]]:
+    def answer(data: Profile | Release, progress: Callable[[float], None] | None) -> Estimates:
         with tell_share(progress, 0.0, 1.0):
-            return [(name, KNOWN[name].estimate(data, level=level, **options))]
+            return Estimates(((name, KNOWN[name].estimate(data, level=level, **options)),))
 
     return answer
 
@@ -195,6 +195,7 @@ def _question(name: str, options: dict[str, Any], level: float) -> Question:
 def _private_question(name: str, options: dict[str, Any], level: float, promise: dict[str, Any]) -> Question:
     """Return what is asked of data privately."""
     from anonhist.mechanisms.estimators import PRIVATE_PROPERTIES
+    from anonhist.properties.estimate import Estimates
 
     if name == EVERYTHING:
         message = f"Estimating all things privately would divide the budget: {_FROM_RELEASE}."
@@ -207,7 +208,7 @@ def _private_question(name: str, options: dict[str, Any], level: float, promise:
         message = f"The method {method} has no bounded sensitivity, so noise cannot hide an item: {_FROM_RELEASE}."
         raise UsageError(message)
     known.check(f"a private estimate of {name}", options)
-    return lambda data, _: [(name, known.estimate(data, level=level, **promise, **options))]
+    return lambda data, _: Estimates(((name, known.estimate(data, level=level, **promise, **options)),))
 
 
 def _own_options(given: dict[str, Any]) -> dict[str, Any]:

@@ -9,66 +9,48 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from anonhist.cli.output import say_line
-from anonhist.cli.tables import console_on, csv_of, print_hanging
+from anonhist.cli.tables import console_on, print_hanging
 from anonhist.cli.targets import STDOUT
-from anonhist.properties.estimate import Estimate, format_number
+from anonhist.properties.estimate import Estimate, Estimates, format_number
 from anonhist.properties.statement import Holds
+from anonhist.report.estimate_wording import ends_text, method_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import Console
     from rich.table import Table
 
-COLUMNS = (
-    *("property", "value", "standard_error", "low", "high", "level", "says", "reason"),
-    *("unit", "method", "assumes", "parts", "warnings", "guarantee"),
-)
 # From the first on there is room for assumptions beside the numbers; lines longer than the other are hard to read.
 _WIDE, _WIDEST = 100, 120
 # Marks of what is said beside an interval.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-# The property, with the number it was asked with.
-Named = tuple[str, Estimate]
 
-
-def write_estimates(found: Sequence[Named], target: str | None, *, force: bool, quiet: bool) -> None:
+def write_estimates(found: Estimates, target: str | None, *, force: bool, quiet: bool) -> None:
     """Print and write; a pipe, whose reader may go at any time, comes last."""
     if target == STDOUT:
         from anonhist.cli.output import print_whole, tell_of_epsilon
+        from anonhist.formats.tables import csv_text
 
         if sys.stderr.isatty() and not quiet:
             _say(found, sys.stderr)
         elif not quiet and found[0][1].guarantee is not None:
             tell_of_epsilon(found[0][1].guarantee)
-        print_whole(_csv(found))
+        print_whole(csv_text(found))
         return
     if target is not None:
         from anonhist.formats.atomic import write_whole
+        from anonhist.formats.tables import csv_text
 
-        write_whole(target, _csv(found).encode(), overwrite=force)
+        write_whole(target, csv_text(found).encode(), overwrite=force)
     if not quiet:
         _say(found, sys.stdout)
         if target is not None:
             click.echo(f"Wrote {target}.")
 
 
-def _csv(found: Sequence[Named]) -> str:
-    rows = []
-    for name, estimate in found:
-        # Value ± error is said only where no bias is left out.
-        error = "" if estimate.statement.reason else f"{estimate.standard_error:.10g}"
-        ends = (f"{number:.10g}" for number in (*estimate.interval, estimate.level))
-        parts = "; ".join(f"{cause}: {error:.6g}" for cause, error in estimate.parts)
-        promised = "" if estimate.guarantee is None else str(estimate.guarantee)
-        said = (estimate.statement.holds.value, estimate.statement.reason)
-        words = (*said, estimate.unit, estimate.method, estimate.assumes, parts, " ".join(estimate.warnings), promised)
-        rows.append((name, f"{estimate.value:.10g}", error, *ends, *words))
-    return csv_of(COLUMNS, rows)
-
-
-def _say(found: Sequence[Named], stream: TextIO) -> None:
+def _say(found: Estimates, stream: TextIO) -> None:
     """Tell a person: one estimate in lines, several in a table."""
     if len(found) == 1:
         for line in _lines(*found[0]):
@@ -103,15 +85,15 @@ def _number(name: str, estimate: Estimate, unit: str) -> Iterator[str]:
         error = "" if reason else f" ± {format_number(estimate.standard_error, digits=3)}"
         yield f"{name}: {value}{error}{unit}"
         why = f"; {reason}" if reason else ""
-        yield f"{share} interval: {_interval(estimate, digits=6)}{unit}{why}"
+        yield f"{share} interval: {ends_text(estimate, digits=6)}{unit}{why}"
     elif holds is Holds.NONE:
         yield f"{name}: {value}{unit}, without an interval: {reason}"
     else:
-        yield f"{name}: {_interval(estimate, digits=6)}{unit} ({share} confidence); {reason}"
+        yield f"{name}: {ends_text(estimate, digits=6)}{unit} ({share} confidence); {reason}"
         yield f"Estimate: {value}{unit}"
 
 
-def _print_all(found: Sequence[Named], console: Console) -> None:
+def _print_all(found: Estimates, console: Console) -> None:
     """Print a table, the warnings that its marks stand for, and what the estimates assume and promise."""
     from rich.text import Text
 
@@ -139,7 +121,7 @@ def _print_all(found: Sequence[Named], console: Console) -> None:
             console.print("Intervals hold sampling and privacy noise, joined in squares; the CSV has both.")
 
 
-def _table(found: Sequence[Named], warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
+def _table(found: Estimates, warnings: list[str], reasons: list[str], *, assumptions: bool) -> Table:
     """Return a table with a heading for each property and a row for each estimate."""
     from rich.padding import Padding
     from rich.table import Table
@@ -158,40 +140,24 @@ def _table(found: Sequence[Named], warnings: list[str], reasons: list[str], *, a
         said = ""
         for title, estimate in estimates:
             marks = "".join(f" [{warnings.index(warning) + 1}]" for warning in estimate.warnings)
-            label = Padding(Text.assemble(_method(title, estimate), (marks, "red")), (0, 0, 0, 2))
+            label = Padding(Text.assemble(method_text(title, estimate), (marks, "red")), (0, 0, 0, 2))
             news = "" if estimate.assumes == said else estimate.assumes
             reason = estimate.statement.reason
             why = f" [{_LETTERS[reasons.index(reason)]}]" if reason else ""
-            ends = Text(f"{_interval(estimate, digits=5)}{why}")
+            ends = Text(f"{ends_text(estimate, digits=5)}{why}")
             row = (label, format_number(estimate.value, digits=5), ends, Text(news))
             table.add_row(*(row if assumptions else row[:3]))
             said = estimate.assumes
     return table
 
 
-def _assumptions(found: Sequence[Named]) -> dict[str, list[str]]:
+def _assumptions(found: Estimates) -> dict[str, list[str]]:
     """Return of each assumption what rests on it."""
     listed: dict[str, list[str]] = {}
     for title, estimate in found:
-        name = f"{title.partition(', ')[0]}, {_method('', estimate)}"
+        name = f"{title.partition(', ')[0]}, {method_text('', estimate)}"
         names = listed.setdefault(estimate.assumes, [])
         if name not in names:
             names.append(name)
     listed.pop("", None)
     return listed
-
-
-def _method(title: str, estimate: Estimate) -> str:
-    """Return the method, after the number that was asked with."""
-    number = title.partition(", ")[2]
-    method = estimate.method.removesuffix(", from a release")
-    return f"{number}, {method}" if number else method
-
-
-def _interval(estimate: Estimate, *, digits: int) -> str:
-    """Write the ends that hold."""
-    low, high = (format_number(end, digits=digits) for end in estimate.interval)
-    holds = estimate.statement.holds
-    if holds is Holds.BOTH:
-        return f"{low} to {high}"
-    return "none" if holds is Holds.NONE else f"{holds.value} {low if holds is Holds.AT_LEAST else high}"

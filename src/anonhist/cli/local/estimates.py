@@ -98,9 +98,9 @@ def write_estimate(
                 click.echo(f"Wrote {written}.", file=told)
     if target == STDOUT:
         from anonhist.cli.output import print_whole
-        from anonhist.formats.estimates import estimate_csv
+        from anonhist.formats.tables import csv_text
 
-        print_whole(estimate_csv(estimate))
+        print_whole(csv_text(estimate))
 
 
 def _say(estimate: FrequencyEstimate, central: Guarantee | None, stream: TextIO, *, shown: int) -> None:

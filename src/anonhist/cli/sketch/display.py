@@ -9,8 +9,9 @@ from anonhist.cli.output import say_line
 from anonhist.cli.spelling import as_typed
 from anonhist.errors import UsageError
 from anonhist.privacy import short_decimal
+from anonhist.report.sketch_wording import labels_text
 from anonhist.report.wording import promise_lines
-from anonhist.sketches.addresses import LISTED_KEY, DomainAddresses
+from anonhist.sketches.addresses import LISTED_KEY
 
 if TYPE_CHECKING:
     from anonhist.sketches.noise import NoiseComponent
@@ -21,7 +22,7 @@ _PARTS_SHOWN = 20
 
 def say(sketch: Sketch) -> None:
     """Print what it is and what it promises: one line each, all of it public."""
-    for name, sentence in (("Sketch", _labels(sketch)), *_promise(sketch), ("Key", _key(sketch))):
+    for name, sentence in (("Sketch", labels_text(sketch)), *_promise(sketch), ("Key", _key(sketch))):
         say_line(f"{name}: {sentence}", sys.stdout)
 
 
@@ -31,20 +32,6 @@ def say_noise(sketch: Sketch) -> None:
         say_line(f"Noise: {_part(part)}", sys.stdout)
     if len(sketch.noise) > _PARTS_SHOWN:
         say_line(f"Noise: {len(sketch.noise):,} parts in all.", sys.stdout)
-
-
-def _labels(sketch: Sketch) -> str:
-    addresses = sketch.addresses
-    counters = f"{addresses.size:,} counter{'' if addresses.size == 1 else 's'}"
-    share = addresses.sampling_rate
-    if isinstance(addresses, DomainAddresses):
-        many = f"{addresses.domain_size:,} known label{'' if addresses.domain_size == 1 else 's'}"
-        told = f"{counters}, one for each of {many}" if share == 1 else f"{counters} for a sample of {many}"
-    else:
-        told = f"{counters} into which labels are thrown by their hash"
-    sampled = "" if share == 1 else f"; a share of {share} of all labels is counted"
-    clipped = "" if sketch.clipped is None else f"; clipped to 0 to {sketch.clipped:,}"
-    return f"{told}{sampled}{clipped}."
 
 
 def _promise(sketch: Sketch) -> list[tuple[str, str]]:

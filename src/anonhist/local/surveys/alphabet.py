@@ -56,6 +56,10 @@ class Alphabet:
     def __init__(self, labels: Iterable[str] | SupportsIndex, other: str | None = None) -> None:
         vars(self).update(labels=_checked_labels(labels, other), other=other)
 
+    def __repr__(self) -> str:
+        other = "" if self.other is None else f", other={self.other!r}"
+        return str(self.labels) if isinstance(self.labels, int) else f"Alphabet({self.size:,} labels{other})"
+
     @classmethod
     def of(cls, value: AlphabetLike) -> Alphabet:
         """Return an alphabet as it is, or make one of labels or of their number."""

@@ -11,6 +11,8 @@ import numpy as np
 from anonhist.errors import UsageError
 from anonhist.local.decoding import as_correction, as_decoder
 from anonhist.numeric import read_only
+from anonhist.outward import Saved, Shown, Tabular
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +47,7 @@ class Raw:
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Shown, Tabular, Saved):
     """How frequent each value is among the people who reported.
 
     Attributes
@@ -83,6 +85,7 @@ class FrequencyEstimate:
         What intervals are made of: exact tails of the reports that support a value, where those are binomial.
     """
 
+    known_as = "frequencies"
     labels: Sequence[str]
     users: int
     frequencies: NDArray[np.float64]
@@ -132,7 +135,8 @@ class FrequencyEstimate:
     def __repr__(self) -> str:
         return (
             f"FrequencyEstimate(users={self.users:,}, labels={len(self.labels):,}, "
-            f"significant={int(self.significant.sum()):,}, decoder={self.decoder!r})"
+            f"significant={int(self.significant.sum()):,}, decoder={self.decoder!r}, "
+            f"epsilon={short_decimal(self.guarantee.epsilon)})"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonhist.errors import DataError
+from anonhist.outward import Saved, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +70,7 @@ Column = WholeColumn | BytesColumn
 
 
 @dataclass(frozen=True, eq=False)
-class Reports:
+class Reports(Tabular, Saved):
     """What so many devices sent; each row is private by itself, whoever reads it.
 
     Attributes
@@ -81,6 +82,7 @@ class Reports:
         shape (n, width).
     """
 
+    known_as = "reports"
     survey: str
     columns: Mapping[str, NDArray[np.generic]]
 

@@ -8,7 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +21,8 @@ from anonhist.local.surveys.reports import Reports
 from anonhist.local.surveys.shuffling import shuffled_guarantee
 from anonhist.local.surveys.tally import Tally
 from anonhist.numeric import ExponentialQuotient
-from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon
+from anonhist.outward import Saved, Shown
+from anonhist.privacy import Guarantee, NeighboringRelation, PrivacyUnit, parse_epsilon, short_decimal
 from anonhist.randomness import SystemSource
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def check_local_epsilon(given: EpsilonLike) -> Fraction:
 
 
 @frozen(kw_only=True)
-class Survey(ABC):
+class Survey(Shown, Saved, ABC):
     """The public configuration of a local mechanism: frozen, printable, the same on every device and server.
 
     For all values x, x' and every report y: ``Q(y | x) ≤ e^ε · Q(y | x')``, exactly.
@@ -86,11 +87,25 @@ class Survey(ABC):
         Any text; surveys with different titles do not take each other's reports.
     """
 
+    known_as = "survey"
     name: ClassVar[str]
     # What files call a parameter, where that is another name.
     in_files: ClassVar[Mapping[str, str]] = {}
     epsilon: Converted[EpsilonLike, Fraction] = converted(check_local_epsilon)
     title: str = field(default="", repr=False)
+
+    def __init_subclass__(cls) -> None:
+        """Keep the dataclasses below from writing a longer ``repr``."""
+        cls.__repr__ = Survey.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        told = ((each.name, getattr(self, each.name)) for each in fields(self) if each.repr)
+        texts = (
+            f"{name}={short_decimal(value) if isinstance(value, Fraction) else repr(value)}"
+            for name, value in told
+            if value not in (None, "")
+        )
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def __post_init__(self) -> None:
         if not isinstance(self.title, str) or not self.title.isprintable():

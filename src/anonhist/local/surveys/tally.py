@@ -9,6 +9,7 @@ import numpy as np
 from anonhist.errors import DataError, UsageError
 from anonhist.frozen import Converted, converted, frozen
 from anonhist.numeric.read_only import read_only
+from anonhist.outward import Saved, Shown, Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ def _read_only_copy(numbers: ArrayLike) -> NDArray[np.int64]:
 
 
 @frozen(eq=False)
-class Tally:
+class Tally(Shown, Tabular, Saved):
     """Counts of cells; a cell is a report, a bit or a (cohort, bucket), as the survey numbers them.
 
     Parameters
@@ -54,6 +55,7 @@ class Tally:
     [2, 2]
     """
 
+    known_as = "tally"
     survey: str
     users: int
     cells: Converted[ArrayLike, NDArray[np.int64]] = converted(_read_only_copy)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import spell_out
+from anonhist.outward import Shown, Tabular
+from anonhist.privacy import short_decimal
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -67,7 +69,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown, Tabular):
     """What :func:`compare` found.
 
     Attributes
@@ -86,6 +88,7 @@ class Comparison:
         As asked.
     """
 
+    known_as = "comparison"
     rows: tuple[ComparisonRow, ...]
     skipped: tuple[Skipped, ...]
     picked: tuple[tuple[Fraction, str], ...]
@@ -95,6 +98,10 @@ class Comparison:
     unit: PrivacyUnit
     relation: NeighboringRelation
     repeats: int
+
+    def __repr__(self) -> str:
+        budgets = ", ".join(map(short_decimal, self.epsilons))
+        return f"Comparison({', '.join(self.mechanisms)}; epsilon={budgets}; {self.repeats} releases each)"
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

@@ -43,6 +43,13 @@ class ChaoJostSum(SumEstimator):
     it, and of its plug-in value: the Hill number of order 2 of n singletons is ``n(n−1)/2``, or n if that is more. With
     fewer items than the order, M is the plug-in value.
 
+    References
+    ----------
+    .. [1] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
+           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+    .. [2] A. Chao, Y. T. Wang, L. Jost, "Entropy and the species accumulation curve: a novel estimator of entropy via
+           discovery rates of new species", Methods in Ecology and Evolution 4 (2013), 1091–1100.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -60,6 +60,12 @@ def hill_curve(
     UsageError
         If there is no such method, or a number is impossible.
 
+    References
+    ----------
+    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
+    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
+           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -45,6 +45,13 @@ def hill_number(
     UsageError
         If there is no such method, or a number is impossible.
 
+    References
+    ----------
+    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
+    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
+           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+    .. [3] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -28,6 +28,11 @@ class MinEntropy:
     Too low, since the largest of several counts is partly so by chance: by about ``1/(n·p)`` and less where one label
     is clearly the most frequent, by far more where many are alike. Of one label it is 0, of n singletons ln n.
 
+    References
+    ----------
+    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
+           Mathematical Statistics and Probability 1 (1961), 547–561.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -77,6 +82,11 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     ------
     UsageError
         If a number is impossible.
+
+    References
+    ----------
+    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
+           Mathematical Statistics and Probability 1 (1961), 547–561.
 
     Examples
     --------

@@ -23,6 +23,10 @@ class PlugInSum(SumEstimator):
 
     Of one label it is 1, of n singletons ``n^(1−q)``: Hill numbers of 1 and n.
 
+    References
+    ----------
+    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences", Ecology 54 (1973), 427–432.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

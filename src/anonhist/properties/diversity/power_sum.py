@@ -63,6 +63,10 @@ class PowerSum:
     order
         a ≥ 2.
 
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -90,6 +94,10 @@ class PowerSum:
 class UnbiasedSum(SumEstimator):
     """The same as a power sum of any scale; where none are alike, the least that a group of a equal items would give.
 
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -108,6 +116,12 @@ class UnbiasedSum(SumEstimator):
 @dataclass(frozen=True)
 class GiniSimpson:
     """``1 − M_2``, M_2 without bias. Of one label it is 0, of n singletons 1.
+
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+    .. [2] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586.
 
     Examples
     --------

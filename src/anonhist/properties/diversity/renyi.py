@@ -50,6 +50,13 @@ def renyi_entropy(
     UsageError
         If there is no such method, or a number is impossible.
 
+    References
+    ----------
+    .. [1] A. Rényi, "On measures of entropy and information", Proceedings of the Fourth Berkeley Symposium on
+           Mathematical Statistics and Probability 1 (1961), 547–561.
+    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
+           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -31,6 +31,10 @@ def power_sum(data: Profile | Resimulated, *, order: int, level: float = 0.95) -
     UsageError
         If a number is impossible.
 
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -53,6 +57,10 @@ def simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimate:
     data, level
         As of :func:`power_sum`.
 
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -72,6 +80,12 @@ def gini_simpson(data: Profile | Resimulated, *, level: float = 0.95) -> Estimat
     ----------
     data, level
         As of :func:`power_sum`.
+
+    References
+    ----------
+    .. [1] E. H. Simpson, "Measurement of diversity", Nature 163 (1949), 688.
+    .. [2] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586.
 
     Examples
     --------

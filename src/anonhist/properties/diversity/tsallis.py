@@ -41,6 +41,13 @@ def tsallis_entropy(
     UsageError
         If there is no such method, or a number is impossible.
 
+    References
+    ----------
+    .. [1] C. Tsallis, "Possible generalization of Boltzmann–Gibbs statistics", Journal of Statistical Physics 52
+           (1988), 479–487.
+    .. [2] A. Chao, L. Jost, "Estimating diversity and entropy profiles via discovery rates of new species", Methods in
+           Ecology and Evolution 6 (2015), 873–882, eq. 5b.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -72,6 +72,11 @@ class DistanceToUniformity:
     alphabet_size
         k.
 
+    References
+    ----------
+    .. [1] J. Acharya, G. Kamath, Z. Sun, H. Zhang, "INSPECTRE: privately estimating the unseen", International
+           Conference on Machine Learning (2018).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -187,6 +192,12 @@ def distance_to_uniformity(
     ------
     UsageError
         If there is no such method, or a number is impossible.
+
+    References
+    ----------
+    .. [1] J. Acharya, G. Kamath, Z. Sun, H. Zhang, "INSPECTRE: privately estimating the unseen", International
+           Conference on Machine Learning (2018).
+    .. [2] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
 
     Examples
     --------

@@ -25,6 +25,11 @@ class ChaoShen:
 
     The weights go through C: ``w(r) = h(C·r/n) − [r = 1]·H′(C)/n``.
 
+    References
+    ----------
+    .. [1] A. Chao, T.-J. Shen, "Nonparametric estimation of Shannon's index of diversity when there are unseen species
+           in sample", Environmental and Ecological Statistics 10 (2003), 429–443.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -73,6 +73,19 @@ def entropy(
     UsageError
         If there is no such method, or a number is impossible.
 
+    References
+    ----------
+    .. [1] C. E. Shannon, "A mathematical theory of communication", Bell System Technical Journal 27 (1948), 379–423.
+    .. [2] G. A. Miller, "Note on the bias of information estimates", in H. Quastler (ed.), *Information Theory in
+           Psychology*, 1955, 95–100.
+    .. [3] S. Zahl, "Jackknifing an index of diversity", Ecology 58 (1977), 907–913.
+    .. [4] P. Grassberger, "Entropy estimates from insufficient samplings", arXiv:physics/0307138 (2003), eq. 35.
+    .. [5] A. Chao, T.-J. Shen, "Nonparametric estimation of Shannon's index of diversity when there are unseen species
+           in sample", Environmental and Ecological Statistics 10 (2003), 429–443.
+    .. [6] Y. Wu, P. Yang, "Minimax rates of entropy estimation on large alphabets via best polynomial approximation",
+           IEEE Transactions on Information Theory 62 (2016), 3702–3720, section IV.
+    .. [7] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

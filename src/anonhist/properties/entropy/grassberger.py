@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grassberger:
-    """``H = Σ_r φ_r·(r/n)·(ln n − G(r))``, at least 0, in nats (Grassberger 2003, eq. 30 to 35).
+    """``H = Σ_r φ_r·(r/n)·(ln n − G(r))``, at least 0, in nats (Grassberger 2003, eq. 35).
 
     ``G(r) = ψ(r) + ½·(−1)^r·(ψ((r+1)/2) − ψ(r/2)) = ψ(⌊r/2⌋ + ½) + ln 2``, ψ the digamma function. Of n items of one
     label it is ``ln n − G(n)`` where this is positive: for n odd, about 1/n, and 1.27 for a single item. Of n
     singletons it is ``ln n + γ + ln 2``, γ the constant of Euler.
 
     The steps of its weights turn up and down with every count.
+
+    References
+    ----------
+    .. [1] P. Grassberger, "Entropy estimates from insufficient samplings", arXiv:physics/0307138 (2003), eq. 35.
 
     Examples
     --------

@@ -25,6 +25,10 @@ class Jackknife:
     With ``g(r) = r·ln r − (r−1)·ln(r−1)`` this is ``Σ_r φ_r·(r/n)·(g(n) − g(r))``: linear. Of one label it is 0, of one
     item too (where there is nothing to leave out), of n singletons ``g(n)``, about ``ln n + 1``.
 
+    References
+    ----------
+    .. [1] S. Zahl, "Jackknifing an index of diversity", Ecology 58 (1977), 907–913.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -23,6 +23,11 @@ class MillerMadow:
 
     Of one label it is 0, of n singletons ``ln n + (n − 1)/(2n)``.
 
+    References
+    ----------
+    .. [1] G. A. Miller, "Note on the bias of information estimates", in H. Quastler (ed.), *Information Theory in
+           Psychology*, 1955, 95–100.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -24,6 +24,10 @@ class PlugIn:
 
     Too low by about (S − 1)/(2n), S the number of labels there are. Of one label it is 0, of n singletons ln n.
 
+    References
+    ----------
+    .. [1] C. E. Shannon, "A mathematical theory of communication", Bell System Technical Journal 27 (1948), 379–423.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

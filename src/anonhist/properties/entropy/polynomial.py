@@ -52,6 +52,11 @@ class Polynomial:
     threshold
         N ≥ 0, the largest count that the polynomial is used for; ``⌊1.6·ln k⌋`` if left out.
 
+    References
+    ----------
+    .. [1] Y. Wu, P. Yang, "Minimax rates of entropy estimation on large alphabets via best polynomial approximation",
+           IEEE Transactions on Information Theory 62 (2016), 3702–3720, section IV.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

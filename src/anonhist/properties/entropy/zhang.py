@@ -23,6 +23,11 @@ class Zhang:
     ``−Σ_x p_x·Σ_{s≥n} (1 − p_x)^s/s``, never above 0, and all of it is due to labels that may be missed. Intervals rest
     on it for that. Of one label it is 0, of n singletons ``ψ(n) + γ``, γ the constant of Euler.
 
+    References
+    ----------
+    .. [1] Z. Zhang, "Entropy estimation in Turing's perspective", Neural Computation 24 (2012), 1368–1389.
+    .. [2] T. Schürmann, "A note on entropy estimation", Neural Computation 27 (2015), 2097–2106.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

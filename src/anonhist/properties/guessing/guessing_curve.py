@@ -51,6 +51,11 @@ def guessing_curve(
     UsageError
         If a number is impossible.
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
     Examples
     --------
     >>> profile = Profile.from_counts([60, 30, 10])

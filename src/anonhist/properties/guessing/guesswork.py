@@ -35,6 +35,11 @@ class Guesswork(ShareEstimator):
     share
         α, in (0, 1].
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 7.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -66,6 +71,11 @@ class GuessworkInBits(ShareEstimator):
     ----------
     share
         α, in (0, 1].
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 9.
 
     Examples
     --------
@@ -123,6 +133,11 @@ def guesswork(
     ------
     UsageError
         If a number is impossible, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 7 and 9.
 
     Examples
     --------

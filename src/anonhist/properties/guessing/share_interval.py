@@ -60,6 +60,11 @@ class ShareInterval:
     least
         What it is at least.
 
+    References
+    ----------
+    .. [1] R. S. Woodruff, "Confidence intervals for medians and other position measures", Journal of the American
+           Statistical Association 47 (1952), 635–646.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -36,6 +36,11 @@ class GuessingSuccess:
     guesses
         β ≥ 1.
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -66,6 +71,11 @@ class SuccessInBits:
     ----------
     guesses
         β ≥ 1.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, table 1.
 
     Examples
     --------
@@ -167,6 +177,11 @@ def guessing_success(
     ------
     UsageError
         If a number is impossible, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, table 1.
 
     Examples
     --------

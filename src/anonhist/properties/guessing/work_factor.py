@@ -30,6 +30,11 @@ class WorkFactor(ShareEstimator):
     share
         α, in (0, 1].
 
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 6.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -61,6 +66,11 @@ class WorkFactorInBits(ShareEstimator):
     ----------
     share
         α, in (0, 1].
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 8.
 
     Examples
     --------
@@ -102,6 +112,11 @@ def work_factor(
     ------
     UsageError
         If a number is impossible, or there is no such unit.
+
+    References
+    ----------
+    .. [1] J. Bonneau, "The science of guessing: analyzing an anonymized corpus of 70 million passwords", IEEE Symposium
+           on Security and Privacy (2012), 538–552, eq. 6 and 8.
 
     Examples
     --------

@@ -64,6 +64,12 @@ def approximate_pml(profile: Profile, *, alphabet_size: int | None = None) -> Pm
     UsageError
         If the profile is empty, or ``alphabet_size`` no whole number ≥ 1.
 
+    References
+    ----------
+    .. [1] A. Orlitsky, N. P. Santhanam, K. Viswanathan, J. Zhang, "On modeling profiles instead of values", Uncertainty
+           in Artificial Intelligence (2004), 426–435.
+    .. [2] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

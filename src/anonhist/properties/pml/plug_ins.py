@@ -35,6 +35,10 @@ class PmlEntropy:
     alphabet_size
         k, how many labels there are, if known.
 
+    References
+    ----------
+    .. [1] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -68,6 +72,10 @@ class PmlSupportSize:
     alphabet_size
         k, how many labels there are, if known.
 
+    References
+    ----------
+    .. [1] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -99,6 +107,10 @@ class PmlDistanceToUniformity:
     ----------
     alphabet_size
         k, how many labels there are.
+
+    References
+    ----------
+    .. [1] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
 
     Examples
     --------

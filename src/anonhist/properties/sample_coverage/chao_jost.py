@@ -22,6 +22,13 @@ class ChaoJost:
     Of one label it is 1, but 0 if seen once; of n ≥ 2 singletons ``2/((n − 1)² + 2)``; of one singleton among labels
     seen more than twice it is 1.
 
+    References
+    ----------
+    .. [1] A. Chao, L. Jost, "Coverage-based rarefaction and extrapolation: standardizing samples by completeness rather
+           than size", Ecology 93 (2012), 2533–2547, eq. 4a.
+    .. [2] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
+           Statistics 11 (1983), 905–912.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

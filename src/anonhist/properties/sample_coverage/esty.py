@@ -14,6 +14,11 @@ def esty_error(profile: Profile) -> float:
 
     That is the error against the coverage of this very sample, itself random: more than the sampling error of φ_1/n.
 
+    References
+    ----------
+    .. [1] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
+           Statistics 11 (1983), 905–912.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -23,6 +23,13 @@ class GoodTuring:
 
     Of one label it is 1, but 0 if seen once, as of any number of singletons.
 
+    References
+    ----------
+    .. [1] I. J. Good, "The population frequencies of species and the estimation of population parameters", Biometrika
+           40 (1953), 237–264.
+    .. [2] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
+           Statistics 11 (1983), 905–912.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -39,6 +39,15 @@ def sample_coverage(
     UsageError
         If there is no such method, or the level is impossible.
 
+    References
+    ----------
+    .. [1] I. J. Good, "The population frequencies of species and the estimation of population parameters", Biometrika
+           40 (1953), 237–264.
+    .. [2] A. Chao, L. Jost, "Coverage-based rarefaction and extrapolation: standardizing samples by completeness rather
+           than size", Ecology 93 (2012), 2533–2547, eq. 4a.
+    .. [3] W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random sample", Annals of
+           Statistics 11 (1983), 905–912.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

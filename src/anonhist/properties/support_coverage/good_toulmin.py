@@ -40,6 +40,11 @@ class GoodToulmin:
     draws
         m ≥ 1; up to n this is rarefaction.
 
+    References
+    ----------
+    .. [1] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
+           is increased", Biometrika 43 (1956), 45–63, eq. 24.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -34,6 +34,11 @@ class Rarefaction:
     draws
         m ≥ 1. Where a re-simulated release has fewer items, all of them are taken.
 
+    References
+    ----------
+    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586, eq. 7.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -39,6 +39,13 @@ class SmoothedBinomialA:
     trials
         K, from 1 to 4,096; None for the default.
 
+    References
+    ----------
+    .. [1] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
+           Biometrika 63 (1976), 435–447.
+    .. [2] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288, theorem 3.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -73,6 +80,11 @@ class SmoothedBinomialB:
         m ≥ 1; up to n this is rarefaction.
     trials
         K, from 1 to 4,096; None for the default.
+
+    References
+    ----------
+    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
 
     Examples
     --------

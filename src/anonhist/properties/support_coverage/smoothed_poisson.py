@@ -39,6 +39,11 @@ class SmoothedPoisson:
     rate
         r, in (0, 1000]; None for the default.
 
+    References
+    ----------
+    .. [1] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288, theorem 2.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -55,6 +55,17 @@ def support_coverage(
     UsageError
         If there is no such method, a number is impossible, or rarefaction is asked for more draws than items.
 
+    References
+    ----------
+    .. [1] S. H. Hurlbert, "The nonconcept of species diversity: a critique and alternative parameters", Ecology 52
+           (1971), 577–586, eq. 7.
+    .. [2] I. J. Good, G. H. Toulmin, "The number of new species, and the increase in population coverage, when a sample
+           is increased", Biometrika 43 (1956), 45–63, eq. 24.
+    .. [3] B. Efron, R. Thisted, "Estimating the number of unseen species: how many words did Shakespeare know?",
+           Biometrika 63 (1976), 435–447.
+    .. [4] A. Orlitsky, A. T. Suresh, Y. Wu, "Optimal prediction of the number of unseen species", Proceedings of the
+           National Academy of Sciences 113 (2016), 13283–13288.
+
     Examples
     --------
     >>> profile = Profile.from_prevalences({1: 60, 2: 20, 5: 10})

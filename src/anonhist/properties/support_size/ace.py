@@ -31,6 +31,11 @@ class Ace:
     rare
         Up to which count, at least 1, a label is rare.
 
+    References
+    ----------
+    .. [1] A. Chao, W.-H. Hwang, Y.-C. Chen, C.-Y. Kuo, "Estimating the number of shared species in two communities",
+           Statistica Sinica 10 (2000), 227–246.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chao1:
-    """``S = S_obs + φ_1·(φ_1 − 1)/(2·(φ_2 + 1))``, the bias-corrected form (Chao 2005).
+    """``S = S_obs + φ_1·(φ_1 − 1)/(2·(φ_2 + 1))``, the bias-corrected form [2]_ of ``S_obs + φ_1²/(2·φ_2)`` [1]_.
 
-    Its variance is that of EstimateS: with s = φ_1, d = φ_2,
+    Its variance is that of EstimateS [3]_: with s = φ_1, d = φ_2,
     ``s(s−1)/(2(d+1)) + s(2s−1)²/(4(d+1)²) + s²d(s−1)²/(4(d+1)⁴)`` (eq. 6); where no label was seen twice
     ``s(s−1)/2 + s(2s−1)²/4 − s⁴/(4S)`` (eq. 7); where none was seen once ``S_obs·P·(1 − P)`` with
     ``P = exp(−n/S_obs)`` (eq. 8). Of one label it is 1, of n singletons ``n + n(n−1)/2``.
+
+    References
+    ----------
+    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
+           Statistics 11 (1984), 265–270.
+    .. [2] A. Chao, "Species estimation and applications", *Encyclopedia of Statistical Sciences*, 2nd edition, 2005.
+    .. [3] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 6 to 8.
 
     Examples
     --------
@@ -42,13 +49,22 @@ class Chao1:
 
 def _variance(once: float, twice: float, value: float, profile: Profile) -> float:
     if not once:
-        missed = math.exp(-profile.n / profile.num_labels)
-        return profile.num_labels * missed * (1 - missed)
-    if not twice:
-        return max(once * (once - 1) / 2 + once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * value), 0.0)
-    more = twice + 1
-    return (
-        once * (once - 1) / (2 * more)
-        + once * (2 * once - 1) ** 2 / (4 * more**2)
-        + once**2 * twice * (once - 1) ** 2 / (4 * more**4)
-    )
+        return _variance_without_singletons(profile.n, profile.num_labels)
+    return _variance_without_doubletons(once, value) if not twice else _variance_bias_corrected(once, twice)
+
+
+def _variance_bias_corrected(s: float, d: float) -> float:
+    """Equation 6 of EstimateS; s labels were seen once, d twice."""
+    more = d + 1
+    return s * (s - 1) / (2 * more) + s * (2 * s - 1) ** 2 / (4 * more**2) + s**2 * d * (s - 1) ** 2 / (4 * more**4)
+
+
+def _variance_without_doubletons(s: float, value: float) -> float:
+    """Equation 7 of EstimateS, at least 0; s labels were seen once, and there are S = ``value``."""
+    return max(s * (s - 1) / 2 + s * (2 * s - 1) ** 2 / 4 - s**4 / (4 * value), 0.0)
+
+
+def _variance_without_singletons(n: int, seen: int) -> float:
+    """Equation 8 of EstimateS; n items of so many labels seen."""
+    missed = math.exp(-n / seen)
+    return seen * missed * (1 - missed)

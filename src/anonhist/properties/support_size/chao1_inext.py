@@ -24,6 +24,13 @@ class Chao1Inext:
     ``Σ_r φ_r·(e^−r − e^−2r) − (Σ_r r·φ_r·e^−r)²/n`` (Chiu et al. 2014). Of one label it is 1, of n singletons
     ``n + (n − 1)²/2``.
 
+    References
+    ----------
+    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
+           Statistics 11 (1984), 265–270.
+    .. [2] C.-H. Chiu, Y.-T. Wang, B. A. Walther, A. Chao, "An improved nonparametric lower bound of species richness
+           via a modified Good–Turing frequency formula", Biometrics 70 (2014), 671–682.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile
@@ -39,17 +46,25 @@ class Chao1Inext:
         once, twice = float(profile.prevalence(1)), float(profile.prevalence(2))
         finite = (profile.n - 1) / profile.n
         if once and twice:
-            unseen = finite * once**2 / (2 * twice)
-            ratio = once / twice
-            variance = twice * (finite * ratio**2 / 2 + finite**2 * (ratio**3 + ratio**4 / 4))
+            unseen, variance = finite * once**2 / (2 * twice), _variance(once, twice, finite)
         elif once > 1:
             unseen = finite * once * (once - 1) / 2
-            spread = once * (2 * once - 1) ** 2 / 4 - once**4 / (4 * (profile.num_labels + unseen))
-            variance = finite * once * (once - 1) / 2 + finite**2 * spread
+            variance = _variance_without_doubletons(once, profile.num_labels + unseen, finite)
         else:
             unseen, variance = 0.0, _sampling_variance(profile)
         error = math.sqrt(max(variance, 0.0))
         return Point(profile.num_labels + unseen, standard_error=error, warnings=without_repeats(profile))
+
+
+def _variance(s: float, d: float, c: float) -> float:
+    """Return the variance where labels were seen once, s of them, and twice, d of them; ``c = (n − 1)/n``."""
+    q = s / d
+    return d * (c * q**2 / 2 + c**2 * (q**3 + q**4 / 4))
+
+
+def _variance_without_doubletons(s: float, value: float, c: float) -> float:
+    """Return the variance where s labels were seen once, none twice, and there are S = ``value``."""
+    return c * s * (s - 1) / 2 + c**2 * (s * (2 * s - 1) ** 2 / 4 - s**4 / (4 * value))
 
 
 def _sampling_variance(profile: Profile) -> float:

@@ -35,6 +35,11 @@ class ChaoLee:
         Whether to multiply γ² by ``1 + n(1 − C)·Σ_r r(r − 1)φ_r/(n(n − 1)C)``, the second estimate of the same paper,
         for large coefficients of variation.
 
+    References
+    ----------
+    .. [1] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
+           Statistical Association 87 (1992), 210–217.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

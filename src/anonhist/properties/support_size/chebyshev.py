@@ -45,6 +45,11 @@ class Chebyshev:
     UsageError
         If a number is impossible, or degree and interval make weights larger than floats bear.
 
+    References
+    ----------
+    .. [1] Y. Wu, P. Yang, "Chebyshev polynomials, moment matching, and optimal estimation of the unseen", Annals of
+           Statistics 47 (2019), 857–883.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

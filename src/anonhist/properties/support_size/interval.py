@@ -153,6 +153,12 @@ def log_normal_ends(sample: Sample, value: float, error: float, *, bias: float =
         b: by which share the labels not seen may at worst be misjudged on average, both ways. Their ends are divided by
         ``1 + b`` and ``1 − b``.
 
+    References
+    ----------
+    .. [1] A. Chao, "Estimating the population size for capture–recapture data with unequal catchability", Biometrics 43
+           (1987), 783–791, eq. 8.
+    .. [2] R. K. Colwell, *EstimateS 8.2 user's guide*, 2009, appendix B, eq. 14.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -23,6 +23,11 @@ class Jackknife1:
 
     Never more than twice the labels seen. Of one label it is 1, of n singletons ``2n − 1``.
 
+    References
+    ----------
+    .. [1] K. P. Burnham, W. S. Overton, "Robust estimation of population size when capture probabilities vary among
+           animals", Ecology 60 (1979), 927–936.
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

@@ -68,6 +68,23 @@ def support_size(
     UsageError
         If there is no such method, or a number is impossible, or one that the method needs is missing.
 
+    References
+    ----------
+    .. [1] A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of
+           Statistics 11 (1984), 265–270.
+    .. [2] A. Chao, "Species estimation and applications", *Encyclopedia of Statistical Sciences*, 2nd edition, 2005.
+    .. [3] C.-H. Chiu, Y.-T. Wang, B. A. Walther, A. Chao, "An improved nonparametric lower bound of species richness
+           via a modified Good–Turing frequency formula", Biometrics 70 (2014), 671–682.
+    .. [4] A. Chao, W.-H. Hwang, Y.-C. Chen, C.-Y. Kuo, "Estimating the number of shared species in two communities",
+           Statistica Sinica 10 (2000), 227–246.
+    .. [5] K. P. Burnham, W. S. Overton, "Robust estimation of population size when capture probabilities vary among
+           animals", Ecology 60 (1979), 927–936.
+    .. [6] A. Chao, S.-M. Lee, "Estimating the number of classes via sample coverage", Journal of the American
+           Statistical Association 87 (1992), 210–217.
+    .. [7] Y. Wu, P. Yang, "Chebyshev polynomials, moment matching, and optimal estimation of the unseen", Annals of
+           Statistics 47 (2019), 857–883.
+    .. [8] D. S. Pavlichin, J. Jiao, T. Weissman, "Approximate profile maximum likelihood", arXiv:1712.07177 (2017).
+
     Examples
     --------
     >>> from anonhist.profiles import Profile

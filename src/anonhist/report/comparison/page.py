@@ -13,16 +13,13 @@ from anonhist.report.comparison.figures import comparison_figure
 from anonhist.report.comparison.wording import HOW_TO_READ, MARK, advice, cell, change, notes, ranking, units
 from anonhist.report.frame import Sheet, template
 from anonhist.report.hover import Hover
-from anonhist.report.sections import card, csv_of, download, folded, reproduce, scrolled
+from anonhist.report.sections import card, download, folded, reproduce, scrolled
 from anonhist.report.svg import inline_svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     from anonhist.mechanisms import Comparison, Metric
-
-_HEADER = ("mechanism", "epsilon", "metric", "mean", "standard_error", "repeats")
 
 
 def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
@@ -52,14 +49,9 @@ def _main(comparison: Comparison, command: str | None) -> str:
         more_plots="".join(_figure(comparison, metric) for metric in others),
         table=_table(comparison, first),
         more_tables=folded("Other errors, and time", "".join(_table(comparison, metric) for metric in others)),
-        download=download(lambda: csv_of(_HEADER, _rows(comparison)), rows=len(comparison.rows), name="compare.csv"),
+        download=download(comparison, rows=len(comparison.rows), name="compare.csv"),
         reproduce=reproduce(command, "The same command makes new releases, so the numbers change a little."),
     )
-
-
-def _rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
-    for row in comparison.rows:
-        yield row.mechanism, short_decimal(row.epsilon), row.metric, row.mean, row.standard_error, row.repeats
 
 
 def _cards(comparison: Comparison) -> list[tuple[str, str]]:

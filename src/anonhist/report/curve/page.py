@@ -25,7 +25,6 @@ from anonhist.report.frame import Sheet, template
 from anonhist.report.hover import Hover
 from anonhist.report.sections import (
     card,
-    csv_of,
     download,
     epsilon_warning,
     html,
@@ -67,7 +66,7 @@ def _main(curve: Curve, command: str | None) -> str:
             hover=Hover(curve.x.tolist(), [_told(curve, at) for at in range(len(curve))]),
         ),
         table=_table(curve),
-        download=download(lambda: csv_of(curve.header, curve.rows()), rows=len(curve), name="curve.csv"),
+        download=download(curve, rows=len(curve), name="curve.csv"),
         facts="".join(
             f"<p><b>{escape(name)}:</b> {html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),

@@ -1,0 +1,126 @@
+"""What values do by way of rooms above them: show themselves in a notebook, become tables, be kept in files.
+
+A value must not import the rooms that know how, for rooms import downwards only; and it must do all this in a fresh
+kernel, where nobody else has imported them. So values ask for those rooms by name, at the moment they are asked, and
+the names stand here and nowhere else. There, what is known of a kind of value is registered under :attr:`known_as`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+_NOTEBOOK, _TABLES, _FILES = "anonhist.report.notebook.views", "anonhist.formats.tables", "anonhist.formats.writing"
+
+
+class Shown:
+    """A value that notebooks show as a small page: a table, its promise and, where that helps, a plot."""
+
+    known_as: ClassVar[str]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: HTML without scripts, in which all texts are escaped."""
+        html: str = import_module(_NOTEBOOK).html_of(self)
+        return html
+
+
+class Tabular:
+    """A value with a table that libraries of data frames take as it is: ``polars.DataFrame(value)``.
+
+    It has the columns of the CSV that the command line and :func:`~anonhist.formats.tables.csv_text` write.
+    """
+
+    known_as: ClassVar[str]
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as PyArrow has it.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> release = ah.release(ah.Profile.from_counts([8, 8, 3]), epsilon=1)
+        >>> release.to_arrow().column_names[:2]
+        ['count', 'prevalence']
+        """
+        table: pa.Table = import_module(_TABLES).to_arrow(self)
+        return table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> curve = ah.guessing_curve(ah.Profile.from_counts([6, 3, 1]))
+        >>> curve.to_pandas().shape
+        (3, 10)
+        """
+        frame: pd.DataFrame = import_module(_TABLES).to_pandas(self)
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a Polars data frame.
+
+        Raises
+        ------
+        MissingExtraError
+            If Polars is not installed.
+
+        Examples
+        --------
+        >>> import anonhist as ah
+        >>> ah.entropy(ah.Profile.from_counts([6, 3, 1])).to_polars()["unit"].to_list()
+        ['nats']
+        """
+        frame: pl.DataFrame = import_module(_TABLES).to_polars(self)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the table to whoever speaks Arrow's PyCapsule interface."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+class Saved:
+    """A value that is kept in a file."""
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write it to a file, whole or not at all; the path's ending chooses the format.
+
+        This is ``ah.write(value, path)``, which says which endings there are; ``ah.read`` reads it again.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        overwrite
+            Replace an existing file.
+
+        Raises
+        ------
+        UsageError
+            If the ending is none of its own, or the file exists.
+        OutputError
+            If it cannot be written; nothing is left behind.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import anonhist as ah
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ah.local.KRR(alphabet=3, epsilon=1).save(f"{folder}/survey.json")
+        ...     ah.read(f"{folder}/survey.json")
+        KRR(epsilon=1, alphabet=3)
+        """
+        import_module(_FILES).write(self, path, overwrite=overwrite)

@@ -1,0 +1,1 @@
+"""What notebooks show: small pieces of HTML, one file a kind of value."""

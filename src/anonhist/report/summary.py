@@ -1,0 +1,73 @@
+"""What a terminal and a notebook show of a release: sentences, and the rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonhist.report.kinds import view_of
+from anonhist.report.remarks import remarks
+from anonhist.report.wording import expected_error, interval, promise_lines, share_of_items
+
+if TYPE_CHECKING:
+    from anonhist.properties.estimate import Estimate
+    from anonhist.releases import Release
+
+_LEVELS = (2, 3, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+
+
+def facts(release: Release) -> list[tuple[str, str]]:
+    """Say what was released, promised and done: names and sentences."""
+    profile = release.profile
+    unit = release.guarantee.unit
+    words = release.words
+    runs = release.error.simulations
+    expected = (
+        f"about {words.error.format(expected_error(release.error))} expected{share_of_items(release)} (sorted ℓ1,"
+        f" {runs} simulations)."
+        if runs
+        else "not simulated (0 simulations), so there is no expected error, and no interval that rests on one."
+    )
+    own = "" if release.items is None else f" Released on its own: {words.many_items(release.items)}."
+    silent = "" if release.zeros is None else f", and {words.many_labels(release.zeros)} without any"
+    capped = "" if unit.max_count is None else f", each label counted at most {_many(unit.max_count, 'time')}"
+    # Noise makes labels where there are few: the number is not said without what it is worth.
+    # Of degrees that were bounded: that many of them, as in the table.
+    reached = release.error.k_plus(profile, 1).interval
+    between = f" (95 % interval {interval(*reached)})" if release.error.has_k_plus_intervals else ""
+    labels = f"{words.many_labels(profile.num_labels)}{between}{silent}"
+    return [
+        ("Released", f"{words.many_items(profile.n)} of {labels}{capped}.{own}"),
+        *view_of(release).facts(release),
+        *promise_lines(release.guarantee),
+        ("Mechanism", f"{release.mechanism.name}. {release.reason}"),
+        ("Error", expected),
+        *remarks(release),
+    ]
+
+
+def rows(release: Release) -> list[tuple[str, Estimate]]:
+    """Return the numbers that a table shows: how many labels there are, by how often they occur."""
+    words, error, profile = release.words, release.error, release.profile
+    levels = {level for level in _LEVELS if profile.k_plus(level)}
+    if (largest := release.guarantee.unit.max_count) is not None:
+        # All that is known of what lies beyond.
+        levels = {*levels, largest} - {1}
+    # Of degrees that were bounded: what is said before the table.
+    shown = [
+        (
+            words.labels if k == 1 and release.zeros is None else words.at_least.format(f"{k:,}"),
+            error.k_plus(profile, k),
+        )
+        for k in (1, *sorted(levels))
+    ]
+    if release.zeros is not None:
+        shown.insert(0, (words.exactly.format(0), release.prevalence(0)))
+    if release.excess is not None:
+        bound, cap = release.excess.bound, release.excess.cap
+        shown.append((f"users with more than {_many(bound, 'item')}", release.excess.users))
+        shown.append((f"items left out of them, up to {cap:,} each", release.excess.capped_items))
+    return shown
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,174 @@
+"""What notebooks show: escaped, without scripts, on any paper; and nothing that was not published."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonhist.graphs import EdgePrivacy, as_graph, release_degrees
+from anonhist.local import KRR, HeavyHitters
+from anonhist.mechanisms import PartitionMechanism, compare, release
+from anonhist.outward import Shown
+from anonhist.privacy import PrivacyUnit
+from anonhist.profiles import Profile
+from anonhist.properties.catalogue import estimate_all
+from anonhist.properties.entropy import entropy
+from anonhist.properties.estimate import Estimates
+from anonhist.properties.guessing.guessing_curve import guessing_curve
+from anonhist.releases import Release
+from anonhist.report import plot
+from anonhist.report.notebook.views import CELLS, html_of
+from anonhist.sketches import DomainSketch
+
+PROFILE = Profile.from_counts([9, 8, 8, 3, 1, 1])
+EVIL = "<script>alert('1')</script>\"&"
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, Shown]:
+    made = release(PROFILE, epsilon=2)
+    survey = KRR(alphabet=["cat", EVIL, "<b>"], epsilon=2, title=f"title {EVIL}")
+    tally = survey.tally(survey.randomize([EVIL] * 50 + ["cat"] * 20))
+    return {
+        "release": made,
+        "degrees": release_degrees(as_graph([(1, 2), (2, 3), (3, 4)]), privacy=EdgePrivacy(), epsilon=1),
+        "capped": release(PROFILE, epsilon=40, unit=PrivacyUnit.label(max_count=5)),
+        "estimate": entropy(made),
+        "estimates": Estimates(estimate_all(made).named[:3]),
+        "no estimates": Estimates(()),
+        "curve": guessing_curve(made, bootstraps=3),
+        "comparison": compare(PROFILE, epsilons=[1], mechanisms=["isotonic"], repeats=2),
+        "survey": survey,
+        "any text": HeavyHitters(epsilon=1, max_bytes=4),
+        "tally": tally,
+        "frequencies": survey.estimate(tally),
+        "sketch": DomainSketch(alphabet=["a", "b"], epsilon=1),
+    }
+
+
+@pytest.fixture(scope="module")
+def cells(values: dict[str, Shown]) -> dict[str, str]:
+    return {name: html_of(value) for name, value in values.items()}
+
+
+def test_every_kind_is_shown(values: dict[str, Shown]) -> None:
+    assert {value.known_as for value in values.values()} == set(CELLS)
+    assert values["survey"]._repr_html_() == html_of(values["survey"])
+
+
+def test_cells_are_whole_and_have_no_script(cells: dict[str, str], whole_piece: Any) -> None:
+    for name, html in cells.items():
+        whole_piece(html)
+        assert len(html) < 40_000, name
+
+
+def test_texts_of_users_are_escaped(cells: dict[str, str]) -> None:
+    for name in ("survey", "frequencies"):
+        assert "&lt;script&gt;alert(" in cells[name], name
+        assert "&lt;b&gt;" in cells["frequencies"]
+
+
+def test_ink_and_paper_are_those_of_the_notebook(cells: dict[str, str]) -> None:
+    for name, html in cells.items():
+        style, rest = html.split("</style>", 1)
+        assert "--ink:currentColor" in style, name
+        assert not re.search(r"background(-color)?:(?!none)|[^-]color:", style), name
+        # What a figure draws has the colours of the style, none of its own.
+        assert re.findall(r"#[0-9a-fA-F]{3,6}\b", rest) == [], name
+
+
+def test_colours_are_legible_on_black_and_on_white(cells: dict[str, str]) -> None:
+    found = re.findall(r"--(?:accent|alarm|series-\d):#(\w{6})", cells["release"])
+    assert len(found) == 9
+    for colour in found:
+        lightness = _luminance(colour)
+        # WCAG 2.1, 1.4.11: lines and marks need a contrast of 3.
+        assert 1.05 / (lightness + 0.05) >= 3, colour
+        assert (lightness + 0.05) / (_luminance("111111") + 0.05) >= 3, colour
+
+
+def _luminance(colour: str) -> float:
+    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_every_cell_says_what_was_promised_or_that_nothing_was(cells: dict[str, str]) -> None:
+    private = ("release", "degrees", "capped", "estimate", "estimates", "curve", "survey", "frequencies", "sketch")
+    for name in private:
+        assert re.search(r"<b>Promise[^<]*:</b> [\d.]+-differentially private", cells[name]), name
+        assert "not private" not in cells[name].lower(), name
+    assert "not private" in cells["comparison"]
+    exact = {"entropy": entropy(PROFILE), "curve": guessing_curve(PROFILE, bootstraps=3)}
+    for name, value in exact.items():
+        assert re.search(r'<p class="alarm">[^<]*not private', html_of(value), re.IGNORECASE), name
+        assert "Promise" not in html_of(value)
+
+
+def test_a_large_epsilon_is_warned_of(cells: dict[str, str]) -> None:
+    assert '<p class="alarm">' in cells["capped"]
+    assert '<p class="alarm">' not in cells["release"]
+
+
+def test_a_release_shows_nothing_but_what_it_holds() -> None:
+    # The same published numbers give the same cell, whatever the data were.
+    made = PartitionMechanism(3).release(PROFILE).with_error()
+    again = Release(**{name: getattr(made, name) for name in made.__dataclass_fields__})
+    assert html_of(again) == html_of(made)
+
+
+def test_a_sketch_shows_nothing_of_what_was_counted() -> None:
+    sketch = DomainSketch(alphabet=["a", "b"], epsilon=1)
+    before = html_of(sketch)
+    sketch.update(["a"] * 1000)
+    assert html_of(sketch) == before
+
+
+def test_what_is_too_large_to_be_simulated_is_shown_without_intervals() -> None:
+    made = PartitionMechanism(3).release(PROFILE)
+    huge = replace(made, profile=Profile.from_prevalences({2**22: 2**22}), simulations=None)
+    html = html_of(huge)
+    assert "not simulated again to find errors" in html
+    assert "no interval" in html
+
+
+def test_two_cells_do_not_share_names(cells: dict[str, str]) -> None:
+    names = [set(re.findall(r'\bid="([^"]+)"', html)) for html in cells.values()]
+    assert sum(map(len, names)) == len(set.union(*names)) > 10
+
+
+def test_a_figure_is_its_own_picture() -> None:
+    figure = plot(guessing_curve(PROFILE, bootstraps=3))
+    picture, size = figure._repr_png_()  # type: ignore[attr-defined]
+    assert picture.startswith(b"\x89PNG")
+    assert size == {"width": 499, "height": 346}
+    assert int.from_bytes(picture[16:20]) == 2 * size["width"] or abs(int.from_bytes(picture[16:20]) - 998) <= 1
+
+
+def test_representations_are_one_short_line(values: dict[str, Shown]) -> None:
+    for name, value in values.items():
+        assert "\n" not in repr(value), name
+        assert len(repr(value)) < 300, name
+        assert "Fraction(" not in repr(value), name
+    assert re.fullmatch(
+        r"Release\(\w+, epsilon=2, delta=\S+e-\d+, one item, n=\d+, num_labels=\d+\)", repr(values["release"])
+    )
+    assert repr(KRR(alphabet=10**6, epsilon="1/3")) == "KRR(epsilon=1/3, alphabet=1000000)"
+    assert repr(KRR(alphabet=list("abc"), epsilon=1)) == "KRR(epsilon=1, alphabet=Alphabet(3 labels))"
+
+
+@pytest.mark.slow
+def test_nothing_but_what_is_shown_is_loaded() -> None:
+    program = (
+        "import sys, anonhist as ah\n"
+        "html = ah.local.KRR(alphabet=3, epsilon=1)._repr_html_()\n"
+        "assert html.startswith('<div')\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('anonhist.')}\n"
+        "print('sketches' in rooms, 'pyarrow' in sys.modules, 'matplotlib' in sys.modules, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False False False\n"
