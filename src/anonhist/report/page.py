@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonhist.errors import UsageError
-from anonhist.formats.tables import csv_text
 from anonhist.privacy import short_decimal
 from anonhist.report.figures import k_plus_figure, prevalences_figure
 from anonhist.report.frame import Sheet, template
@@ -119,7 +118,7 @@ def _main(release: Release, command: str | None, page: ProfilePage) -> str:
             for r in profile.counts[:_ROWS].tolist()
         ),
         guessing_table=_guessing_table(release, guessing, limit),
-        download=download(lambda: csv_text(release), rows=len(profile), name="release.csv"),
+        download=download(release, rows=len(profile), name="release.csv"),
         parameters=folded("Its parameters", f"<p>{escape(parameters_text(release))}</p>"),
         reproduce=reproduce(command, page.again),
     )
@@ -170,7 +169,8 @@ def _guessing_table(release: Release, guessing: Guessing, limit: int | None) -> 
     unit = " %" if guessing.is_known else ""
     found = rows(_guessing_rows(guessing), places=2, unit=unit) if len(release.profile) else ""
     return (
-        '<div><h3>Guessing curve</h3><table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
+        '<div tabindex="0" role="region" aria-label="Guessing curve"><h3>Guessing curve</h3>'
+        '<table><thead><tr><th scope="col">labels</th><th scope="col">share of items</th>'
         f'<th scope="col">95&nbsp;% interval</th></tr></thead><tbody>{found}</tbody></table></div>'
     )
 

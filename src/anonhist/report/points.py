@@ -71,7 +71,8 @@ class Points:
         texts = []
         for at, value, low, high in zip(*columns, strict=True):
             ends = f"; {with_interval(interval(low, high))}" if self.is_known else ""
-            texts.append(f"{self.told.format(f'{at:,}')}: {value:,.0f}{ends}")
+            told = self.told.format(f"{at:,}").replace(" 1 items", " 1 item")
+            texts.append(f"{told}: {value:,.0f}{ends}")
         return Hover(self.at.tolist(), texts)
 
 

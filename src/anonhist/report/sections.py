@@ -6,12 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from anonhist.formats.tables import csv_text
 from anonhist.privacy import warning
 from anonhist.report.promise import exclusions, for_one_person, plain_promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from anonhist.outward import Tabular
     from anonhist.privacy import Guarantee
 
 # What a page says of the command that made it, where that draws noise.
@@ -81,15 +83,14 @@ def promised(
     )
 
 
-def download(make: Callable[[], str], *, rows: int, name: str) -> str:
-    """Return a link that saves CSV text, which the page itself holds; nothing where it has very many rows."""
+def download(shown: Tabular, *, rows: int, name: str) -> str:
+    """Return a link that saves a value as CSV, which the page itself holds; nothing where it has very many rows."""
     if not 0 < rows <= _MOST_DOWNLOADED:
         return ""
     # A label need not be valid text.
-    text = quote(make(), safe=",.:/+-_()", errors="backslashreplace")
-    return (
-        f'<p><a download="{escape(name)}" href="data:text/csv;charset=utf-8,{text}">Download the numbers (CSV)</a></p>'
-    )
+    text = quote(csv_text(shown), safe=",.:/+-_()", errors="backslashreplace")
+    link = f'download="{escape(name)}" href="data:text/csv;charset=utf-8,{text}"'
+    return f"<p><a {link}>Download the numbers (CSV)</a></p>"
 
 
 def reproduce(command: str | None, note: str) -> str:

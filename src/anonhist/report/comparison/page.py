@@ -6,7 +6,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from anonhist.errors import spell_out
-from anonhist.formats.tables import csv_text
 from anonhist.mechanisms import METRICS
 from anonhist.mechanisms.comparison.rows import NOT_PRIVATE
 from anonhist.privacy import short_decimal
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def write_comparison(comparison: Comparison, sheet: Sheet) -> None:
-    """Write a page with the errors of each mechanism against ε: plots, then numbers.
+    """Write a page with the errors of each mechanism against epsilon: what to use, then plots, then numbers.
 
     It tells of the data as much as the comparison does, and says so first.
     """
@@ -50,7 +49,7 @@ def _main(comparison: Comparison, command: str | None) -> str:
         more_plots="".join(_figure(comparison, metric) for metric in others),
         table=_table(comparison, first),
         more_tables=folded("Other errors, and time", "".join(_table(comparison, metric) for metric in others)),
-        download=download(lambda: csv_text(comparison), rows=len(comparison.rows), name="compare.csv"),
+        download=download(comparison, rows=len(comparison.rows), name="compare.csv"),
         reproduce=reproduce(command, "The same command makes new releases, so the numbers change a little."),
     )
 

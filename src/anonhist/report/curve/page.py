@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.formats.tables import csv_text
 from anonhist.report.curve.figures import curve_figure
 from anonhist.report.curve.wording import (
     NOT_PRIVATE,
@@ -67,7 +66,7 @@ def _main(curve: Curve, command: str | None) -> str:
             hover=Hover(curve.x.tolist(), [_told(curve, at) for at in range(len(curve))]),
         ),
         table=_table(curve),
-        download=download(lambda: csv_text(curve), rows=len(curve), name="curve.csv"),
+        download=download(curve, rows=len(curve), name="curve.csv"),
         facts="".join(
             f"<p><b>{escape(name)}:</b> {html(text)}</p>" for name, text in facts(curve) if name not in PROMISE_NAMES
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonhist.errors import UsageError
-from anonhist.formats.tables import csv_text
 from anonhist.graphs.statistics import degree_statistics
 from anonhist.graphs.statistics.degree_data import DegreeData, DegreeSource, released_policy
 from anonhist.privacy import short_decimal
@@ -125,7 +124,7 @@ def _main(release: Release, command: str | None, truth: DegreeData | None) -> st
             (f"{r:,}", f"{profile.prevalence(r):,}", release.prevalence(r).interval)
             for r in profile.counts[:_ROWS].tolist()
         ),
-        download=download(lambda: csv_text(release), rows=len(profile), name="degrees.csv"),
+        download=download(release, rows=len(profile), name="degrees.csv"),
         parameters=folded("Its parameters", f"<p>{html(parameters_text(release))}</p>"),
         reproduce=reproduce(command, DRAWN_AGAIN),
     )

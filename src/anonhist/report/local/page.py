@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from anonhist.formats.tables import csv_text
 from anonhist.privacy import short_decimal
 from anonhist.report.frame import Sheet, template
 from anonhist.report.hover import Hover
@@ -66,7 +65,7 @@ def _main(estimate: FrequencyEstimate, command: str | None, shuffled: Guarantee 
             hover=Hover(range(len(shown)), [_told(estimate, place) for place in shown], axis="y"),
         ),
         table=_tables(estimate),
-        download=download(lambda: csv_text(estimate), rows=len(estimate.labels), name="estimate.csv"),
+        download=download(estimate, rows=len(estimate.labels), name="estimate.csv"),
         facts="".join(f"<p><b>{html(name)}:</b> {html(text)}</p>" for name, text in told),
         reproduce=reproduce(command, "The same tally gives the same numbers."),
     )
