@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CHECK = runpy.run_path(str(ROOT / "tools" / "check_site.py"))["main"]
 RIGHT = """<!doctype html><title>Page</title><link rel="stylesheet" href="style.css?v=1">
-<script src="script.js"></script> <style>p { background: url(picture.png) }</style><img src="picture.png" srcset="picture.png 1x, picture.png 2x">
+<script src="script.js"></script>
+<style>p { background: url(picture.png) }</style><img src="picture.png" srcset="picture.png 1x, picture.png 2x">
 <a href="https://example.org/paper">a link that a reader may follow</a> <a href="#here">here</a>"""
 
 
