@@ -54,6 +54,7 @@ docs: $(RUN) ## build the documentation site in build/site, and check it: warnin
 	rm -rf build/site
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
 	$(BIN)/python tools/check_site.py build/site
+	$(BIN)/python tools/check_how_to.py
 
 dist: $(DEV) ## build what is published, check it, and run it where nothing else is installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release

@@ -37,7 +37,7 @@ extensions = [
 ]
 suppress_warnings = ["ref.footnote"]  # docstrings list their sources, and refer to most as a whole
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 highlight_language = "none"
 html_math_renderer = "mathml"
@@ -74,6 +74,7 @@ html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,
     "navbar_align": "left",
+    "collapse_navigation": True,  # else each page has the names of all rooms
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

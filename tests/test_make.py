@@ -56,6 +56,7 @@ def test_docs_are_built_strictly_and_checked() -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"bin/python -m sphinx -W .* build/site$", done.stdout, re.MULTILINE)
     assert re.search(r"bin/python tools/check_site.py build/site$", done.stdout, re.MULTILINE)
+    assert re.search(r"bin/python tools/check_how_to.py$", done.stdout, re.MULTILINE)
     assert "make docs\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
