@@ -1,4 +1,4 @@
-"""The check of the documentation site finds what it is to find. `make docs` builds the site and runs it."""
+"""The checks of the documentation site find what they are to find. `make docs` builds the site and runs them."""
 
 import runpy
 from pathlib import Path
@@ -7,6 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CHECK = runpy.run_path(str(ROOT / "tools" / "check_site.py"))["main"]
+GUIDES = runpy.run_path(str(ROOT / "tools" / "check_how_to.py"))
+KEPT_TYPE = runpy.run_path(str(ROOT / "docs" / "_extensions" / "reference.py"))["kept_type"]
 RIGHT = """<!doctype html><title>Page</title><link rel="stylesheet" href="style.css?v=1">
 <script src="script.js"></script>
 <style>p { background: url(picture.png) }</style><img src="picture.png" srcset="picture.png 1x, picture.png 2x">
@@ -49,3 +51,48 @@ def test_what_other_hosts_would_be_asked_for_is_found(tmp_path: Path, wrong: dic
 
 def test_no_pages_are_no_site(tmp_path: Path) -> None:
     assert CHECK(str(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_right"),
+    [
+        ("labels   1,342   1,338 to 1,346", True),
+        ("labels\n1.5 9 to 2e-05", True),
+        ("labels …", True),
+        ("… to 8", True),
+        ("items 1,342 1,338 to 1,346", False),
+        ("labels 1,342", False),
+        ("labels … from 8", False),
+    ],
+)
+def test_numbers_and_line_breaks_of_a_guide_may_differ_and_words_may_not(shown: str, is_right: bool) -> None:  # noqa: FBT001
+    assert GUIDES["matches"](shown, "labels 7 6 to 8\n") is is_right
+
+
+def test_commands_and_programs_of_a_guide_are_run_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = "```console\n$ echo made \\\n  of 2 > file\n$ cat file\nmade of 3\n```\n"
+    right = f"{console}```python\nprint(6)\n```\n\n```text\n7\n```\n"
+    guide = tmp_path / "guide.md"
+    guide.write_text(right)
+    assert GUIDES["main"]([str(guide)]) == 0
+    assert capsys.readouterr().out.startswith("Success: 3 commands")
+    for wrong in (right.replace("made of 3", "making of 3"), right.replace("print(6)", "print('six')")):
+        guide.write_text(wrong)
+        assert GUIDES["main"]([str(guide)]) == 1
+    guide.write_text("```console\n$ false\n```\n")
+    with pytest.raises(SystemExit):
+        GUIDES["main"]([str(guide)])
+
+
+@pytest.mark.parametrize(
+    ("annotation", "kept"),
+    [
+        ("Converted[Mapping[str, int] | None, dict[str, int]]", "dict[str, int]"),
+        ("Checked[float]", "float"),
+        ("dict[str, int]", "dict[str, int]"),
+    ],
+)
+def test_the_reference_names_the_type_that_a_field_keeps(annotation: str, kept: str) -> None:
+    assert KEPT_TYPE(annotation) == kept

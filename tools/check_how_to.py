@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
                     print(f"$ {command}\n{said}")
                 elif shown is not None and not matches(shown, said):
                     wrong += 1
-                    print(f"{guide.relative_to(ROOT)} shows something else than was said by\n$ {command}")
+                    print(f"{guide} shows something else than was said by\n$ {command}")
                     print("\n".join(difflib.ndiff(shown.splitlines(), said.splitlines())))
     if not wrong:
         print(f"Success: {steps} commands and programs print what the guides show")

@@ -56,13 +56,7 @@ def name_one_by_one(_app, _what, _name, _value, _options, lines):
 
 
 def kept_type(annotation):
-    """Return the type that a field keeps: of ``Converted[given, kept]`` the second.
-
-    Examples
-    --------
-    >>> kept_type("Converted[Mapping[str, int] | None, dict[str, int]]")
-    'dict[str, int]'
-    """
+    """Return the type that a field keeps: of ``Converted[given, kept]`` the second."""
     name, _, inner = annotation.partition("[")
     if name not in {"Converted", "Checked"}:
         return annotation
