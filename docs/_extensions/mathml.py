@@ -12,7 +12,7 @@ def inline(translator, node):
 
 def display(translator, node):
     """Write a formula that stands alone."""
-    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    translator.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise SkipNode
 
 
