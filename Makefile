@@ -15,7 +15,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --maxproce
 .DEFAULT_GOAL := help
 COMMAND ?= release data/pw_rockyou.csv --epsilon 1 -o - --quiet
 
-.PHONY: help demo test quick check profile map dist fix bench clean
+.PHONY: help demo test quick check profile map docs dist fix bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,13 @@ profile: $(RUN) ## say where the time of one command goes: make profile COMMAND=
 
 map: $(RUN) ## draw the rooms of the house and what they import
 	$(BIN)/python tools/house_map.py
+
+docs: $(RUN) | $(GROUPS) ## build the documentation site in build/site, and check it: warnings are errors
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	rm -rf build/site
+	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . build/site
+	$(BIN)/python tools/check_site.py build/site
+	$(BIN)/python tools/check_how_to.py
 
 dist: $(DEV) ## build what is published, check it, and run it where nothing else is installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
@@ -91,7 +98,7 @@ bench: $(DEV) ## measure accuracy and speed (about four hours)
 	$(BIN)/python bench/front_picture.py --plots docs/images
 
 clean: ## remove the environment and what was made
-	rm -rf $(VENV) demo-output dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-output dist build docs/auto_gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; fi

@@ -60,6 +60,15 @@ def test_test_runs_every_check_and_every_test() -> None:
     assert "entry: make check\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
 
+def test_docs_are_built_strictly_and_checked() -> None:
+    done = make("--dry-run", "docs", folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"bin/python -m sphinx -W .* build/site$", done.stdout, re.MULTILINE)
+    assert re.search(r"bin/python tools/check_site.py build/site$", done.stdout, re.MULTILINE)
+    assert re.search(r"bin/python tools/check_how_to.py$", done.stdout, re.MULTILINE)
+    assert "make docs\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_profile_says_where_the_time_goes(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("label\n" + "".join(f"l{number % 97}\n" for number in range(1000)))
@@ -98,6 +107,7 @@ def test_help_lists_the_targets() -> None:
         "check",
         "profile",
         "map",
+        "docs",
         "dist",
         "fix",
         "bench",
