@@ -89,3 +89,24 @@ def test_a_field_is_read_from_the_values_own_dictionary() -> None:
     # A descriptor that answered would call Python at each read.
     assert not hasattr(type(vars(Base)["share"]), "__get__")
     assert vars(Rest("1/4"))["share"] == Fraction(1, 4)
+
+
+def test_what_a_class_does_with_its_subclasses_it_still_does() -> None:
+    seen = []
+
+    @frozen
+    class Parent(Base):
+        def __init_subclass__(cls) -> None:
+            seen.append(cls.__name__)
+            super().__init_subclass__()
+
+    @frozen
+    class Child(Parent): ...
+
+    with pytest.raises(TypeError, match="would not be converted"):
+
+        @dataclass(frozen=True)
+        class Loses(Child):
+            share: Fraction
+
+    assert seen == ["Child", "Loses"]

@@ -129,13 +129,17 @@ def frozen(cls: type[Any] | None = None, /, **options: bool) -> Any:
     for each in fields(made):
         if _KEY in each.metadata and each.name in cls.__annotations__:
             setattr(made, each.name, Converted(each.name, each.metadata[_KEY]))
-    made.__init_subclass__ = classmethod(partial(_check_subclass, made))
+    own = vars(made).get("__init_subclass__")
+    made.__init_subclass__ = classmethod(partial(_check_subclass, made, own))
     return made
 
 
-def _check_subclass(parent: type[Any], cls: type[Any], **options: Any) -> None:
+def _check_subclass(parent: type[Any], own: Any, cls: type[Any], **options: Any) -> None:
     """Refuse a field that hides a converted one without a conversion of its own: it would keep what it is given."""
-    super(parent, cls).__init_subclass__(**options)
+    if own is None:
+        super(parent, cls).__init_subclass__(**options)
+    else:  # what the class itself does with a subclass, which passes it on
+        own.__func__(cls, **options)
     for name in cls.__annotations__:
         given = vars(cls).get(name)
         declared = isinstance(given, Field) and (_KEY in given.metadata or not given.init)

@@ -20,6 +20,7 @@ def estimators() -> Iterator[tuple[str, object]]:
     for module in pkgutil.walk_packages(anonhist.properties.__path__, "anonhist.properties."):
         for name, value in vars(importlib.import_module(module.name)).items():
             is_ours = inspect.isclass(value) and value.__module__ == module.name and name[0] != "_"
+            is_ours = is_ours and not inspect.isabstract(value)
             if is_ours and hasattr(value, "point") and isinstance(getattr(value, "name", None), str):
                 yield name, value
 
