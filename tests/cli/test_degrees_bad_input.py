@@ -55,7 +55,7 @@ UNREAD: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         (*_EDGE, "--mechanism", "cumulative", "--public-nodes", "9", "--duplicates", "count"),
-        "no self-loops or equal edges count",
+        "edges without self-loops and duplicates",
     ),
     (
         (*_EDGE, "--mechanism", "relaxed-partition", "--public-nodes", "1e6"),

@@ -37,7 +37,7 @@ _WRONG: list[tuple[tuple[str, ...], str]] = [
     ((*_GOOD, "--excess-share", "0.05"), "--excess-share estimates what a bound on the items of users left out"),
     ((*_GOOD, *_USERS, "--excess-share", "1"), "--excess-share must be below 1"),
     ((*_GOOD, *_USERS, "--excess-share", "5 %"), "--excess-share must be a finite number"),
-    ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give it a larger share, or a smaller cap"),
+    ((*_GOOD, *_USERS, "--excess-share", "1e-15"), "give a larger share, or a smaller cap"),
     ((*_GOOD, *_USERS, "--excess-share", "0.05", "--quiet", "-o", "-"), "CSV has no place for the excess"),
     ((*_GOOD, *_USERS, "--excess-cap", "9"), "--excess-cap belongs to --excess-share"),
     ((*_GOOD, *_USERS, "--excess-share", "0.05", "--excess-cap", "0"), "--excess-cap must be a whole number"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NO_EDGES = (
     "This source is neither an array of shape (edges, 2), a list of pairs, a sparse matrix nor a networkx graph."
 )
-_MISSING = "An id is missing: leave out edges without two ends."
+_MISSING = "An id is missing: leave out edges that lack an end."
 
 
 def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any] | None = None) -> Graph:
@@ -92,7 +92,7 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
 def _from_networkx(source: Any, policy: EdgePolicy, nodes: Iterable[Any] | None) -> Graph:
     if policy.direction.is_directed and not source.is_directed():
         raise UsageError(
-            "The edges of this networkx graph have no direction, so there are no in- or out-degrees: give a DiGraph, "
+            "This networkx graph is undirected, so it has no in- or out-degrees: give a DiGraph, "
             "or a policy with Direction.UNDIRECTED."
         )
     # networkx's own view of edges is a mapping, whose keys are the edges.
@@ -138,7 +138,9 @@ def _array_ends(pairs: NDArray[Any]) -> NDArray[Any]:
 
 def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
     if policy.duplicates == "count":
-        raise UsageError("A matrix has one entry for each pair of nodes, so equal edges cannot count each: merge them.")
+        raise UsageError(
+            "A matrix has one entry per pair of nodes, so equal edges cannot be counted separately: merge them."
+        )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError("A matrix of edges must be square: a row and a column for each node.")
     entries = matrix.tocsr(copy=True)
@@ -166,7 +168,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
         distinct, codes = np.unique(ids, return_inverse=True)
         return _Named(list(map(str, distinct.tolist())), codes)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "OT":
-        raise UsageError("An array of ids must hold numbers or texts: others have no text that is theirs alone.")
+        raise UsageError("An array of ids must hold numbers or texts: ids of other types have no unique text.")
     listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
     named = [value_name(each, only_whole=True) for each in listed]
     texts = [name for name in named if name is not None]
@@ -179,8 +181,8 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
         raise DataError("The ids of nodes must be hashable, such as numbers or texts.") from None
     if not num_ids == num_pairs == len(places):
         raise DataError(
-            "Ids of nodes are compared as text, and some that differ have the same text or the other way round, "
-            'such as 1 and "1", or 1 and True: write all ids as text.'
+            "Ids of nodes are compared as text. Some different ids have the same text, such as 1 and '1', or equal ids "
+            "have different texts, such as 1 and True: write all ids as text."
         )
     codes = np.fromiter(map(places.__getitem__, texts), dtype=np.int64, count=len(texts))
     return _Named(list(places), codes)

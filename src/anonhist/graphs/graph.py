@@ -165,7 +165,7 @@ class Degrees:
             message = f"The unit of this policy's profile is PrivacyUnit.edge(degrees={self.policy.degrees_per_edge})."
             raise UsageError(message)
         if self.num_nodes is not None and self.num_nodes < self.profile.num_labels:
-            raise DataError("There are fewer nodes than nodes with edges: list all nodes, each once.")
+            raise DataError("The number of nodes is below the number of nodes with edges: list all nodes, each once.")
 
     @property
     def num_zeros(self) -> int | None:
@@ -190,7 +190,7 @@ def _sorted_edges(
     if not sources.size:
         return sources, targets
     if min(sources.min(), targets.min()) < 0 or max(sources.max(), targets.max()) >= num_nodes:
-        raise DataError("The ends of edges must be indices of nodes, from 0 to the number of nodes minus 1.")
+        raise DataError("The ends of edges must be node indices, from 0 to the number of nodes minus 1.")
     keys = edge_keys(sources, targets, num_nodes=num_nodes, is_directed=True)
     if bool(np.all(keys[1:] >= keys[:-1])):
         return sources, targets
@@ -201,8 +201,8 @@ def _sorted_edges(
 def _check_policy(sources: NDArray[np.int64], targets: NDArray[np.int64], policy: EdgePolicy) -> None:
     """Refuse sorted edges that the policy leaves out."""
     if not policy.direction.is_directed and bool(np.any(sources > targets)):
-        raise DataError("An edge without a direction has its source before its target: sources <= targets.")
+        raise DataError("An undirected edge must have its source before its target: sources <= targets.")
     if policy.self_loops == "drop" and bool(np.any(sources == targets)):
-        raise DataError("The policy leaves self-loops out, and there are some among the edges.")
+        raise DataError("The policy leaves self-loops out, but the edges contain some.")
     if policy.duplicates == "merge" and bool(np.any((sources[1:] == sources[:-1]) & (targets[1:] == targets[:-1]))):
-        raise DataError("The policy merges equal edges, and there are some among the edges.")
+        raise DataError("The policy merges equal edges, but the edges contain some.")

@@ -99,7 +99,7 @@ def release_degrees(
     (Fraction(4, 1), True)
     """
     if not isinstance(graph, Graph | Degrees):
-        message = f"A Graph or its Degrees are needed, as read_edges makes them, not a {type(graph).__name__}."
+        message = f"A Graph or Degrees are needed, such as read_edges returns, not a {type(graph).__name__}."
         raise UsageError(message)
     prepared = prepare_degrees(
         privacy=privacy,

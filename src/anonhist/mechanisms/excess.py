@@ -95,7 +95,7 @@ class ExcessMechanism:
     def check(self, users: BoundedUsers) -> None:
         """Refuse users that were bounded to another m."""
         if users.bound != self.bound:
-            raise UsageError("The users were bounded to another number of items.")
+            raise UsageError("The users were bounded to a different number of items.")
 
     def release_with(self, users: BoundedUsers, noise: Noise) -> Excess:
         """Release with noise from ``noise``; for simulations on public numbers, too."""
@@ -131,6 +131,6 @@ def parse_excess_share(share: EpsilonLike | None) -> Fraction:
         return Fraction(0)
     parsed = parse_epsilon(share, name="excess_share")
     if parsed >= 1:
-        message = f"`excess_share` must be below 1, such as 0.05: it is a share of epsilon, not {share!r:.80}."
+        message = f"`excess_share` must be a share of ε below 1, such as 0.05, not {share!r:.80}."
         raise UsageError(message)
     return parsed

@@ -45,9 +45,7 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
         raise UsageError(message)
     missing = [option for option, required in own.items() if required and option not in options]
     if missing:
-        message = (
-            f"`mechanism={name!r}` needs `{missing[0]}`: a number that everybody knows and that the data do not exceed."
-        )
+        message = f"`mechanism={name!r}` needs `{missing[0]}`: a public number that the data do not exceed."
         raise UsageError(message)
 
 

@@ -224,6 +224,6 @@ def staircase_profile(items: int) -> Profile:
 def _scale(shape: Profile, items: int) -> Profile:
     """Keep the counts, scale how many labels have each; every count keeps at least one label."""
     if not shape.n:
-        raise UsageError("The released profile is empty: there is no shape to plan by; use `shape='zipf'`.")
+        raise UsageError("The released profile is empty, so it has no shape to plan with: use `shape='zipf'`.")
     scaled = [max(1, phi * items // shape.n) for phi in shape.prevalences.tolist()]
     return Profile(shape.counts, scaled, unit=shape.unit)

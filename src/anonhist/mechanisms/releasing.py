@@ -47,10 +47,10 @@ MechanismName = Literal[
     "relaxed-partition",
 ]
 _NEEDS_USERS = (
-    "`excess_share` needs to know how many items each user has: read the profile with `user`, `max_per_user` and "
+    "`excess_share` needs the number of items of each user: read the profile with `user`, `max_per_user` and "
     "`count_users=True`."
 )
-_DIVIDES = "`excess_share` divides epsilon: give epsilon, and the mechanism by its name."
+_DIVIDES = "`excess_share` splits ε: give `epsilon`, and the mechanism by its name."
 
 
 def choose(
@@ -94,16 +94,17 @@ def choose(
     budget, cells = parse_epsilon(epsilon), check_unit(unit).max_distance * check_relation(relation).distance
     items = None if expected_items is None else whole_items(expected_items, name="expected_items")
     if unit.max_count is not None:
-        return PrevalenceMechanism(budget, unit, relation), "Labels are protected, so the noise is on the prevalences."
+        return PrevalenceMechanism(budget, unit, relation), "With label privacy, noise is added to the prevalences."
     per_cell = budget / cells
+    lowest = "has the lowest error on real data."
     if items is not None and items > MAX_DURFEE_SIZE**2:
-        reason = "More than 2^40 items are expected, beyond the partition mechanism's public domain."
+        reason = "More than 2^40 items are expected, more than the partition mechanism takes."
     elif per_cell < _WHOLE_BUDGET:
-        reason = f"At {short_decimal(per_cell)} per cell (below 1.1) the Frobenius mechanism errs least on real data."
+        reason = f"At ε/Δ = {short_decimal(per_cell)} (below 1.1), the Frobenius mechanism {lowest}"
     elif budget > LARGEST_EPSILON:
-        reason = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}."
+        reason = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}."
     else:
-        reason = f"At {short_decimal(per_cell)} per cell (1.1 or more) the partition mechanism errs least on real data."
+        reason = f"At ε/Δ = {short_decimal(per_cell)} (1.1 or more), the partition mechanism {lowest}"
         return PartitionMechanism(budget, unit, relation), reason
     return FrobeniusMechanism(budget, unit, relation), reason
 
@@ -357,7 +358,7 @@ def prepare(
     is_default = relation is NeighboringRelation.ADD_OR_REMOVE
     if epsilon is not None or unit is not None or given or not (is_default or relation is mechanism.relation):
         raise UsageError(
-            "A mechanism brings its own epsilon, unit, relation and options: leave those out, or give a name."
+            "A mechanism object has its own ε, unit, relation and options: leave those out, or give a name."
         )
     return PreparedRelease(mechanism, None, None, runs)
 
@@ -382,9 +383,7 @@ def _make_by_name(
     options: Mapping[str, object],
 ) -> tuple[CentralMechanism, str | None]:
     if epsilon is None:
-        raise UsageError(
-            "`epsilon` is missing: say how much privacy to spend, such as `epsilon=1`; there is no default."
-        )
+        raise UsageError("`epsilon` is missing: give the privacy budget, such as `epsilon=1`; there is no default.")
     check_name(name)
     if name == "auto":
         check_options(name, options)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Estimator
     from anonhist.properties.intervals import Interval
 
-_DROWNED = "The release is mostly noise: the data may be far smaller, and this number far off."
+_DROWNED = "The release is mostly noise: the data may be much smaller, and this number very wrong."
 NOT_SIMULATED = Statement(
-    Holds.NONE, "how far off privacy noise makes it was not simulated (0 simulations); the error is that of sampling"
+    Holds.NONE, "the error due to privacy noise was not simulated (0 simulations); the error shown is that of sampling"
 )
-_OF_NOTHING = Statement(Holds.NONE, "an empty profile says nothing of what there is")
+_OF_NOTHING = Statement(Holds.NONE, "nothing can be estimated from an empty profile")
 
 
 def apply(
@@ -67,7 +67,7 @@ def apply(
     """
     check_level(level)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     if isinstance(data, Profile):
         sample = Sample(data, level)
@@ -128,7 +128,7 @@ def _unknown(sample: Sample) -> Statement | None:
     if not sample.runs:
         return NOT_SIMULATED
     reason = why_unknown(sample.release)
-    return Statement(Holds.NONE, f"{reason}; the error is that of sampling") if reason else None
+    return Statement(Holds.NONE, f"{reason}; the error shown is that of sampling") if reason else None
 
 
 def _scale(found: Estimate, scale: float) -> Estimate:

@@ -21,15 +21,17 @@ def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     --------
     >>> from anonhist.privacy import PrivacyUnit
     >>> truncation_reason(PrivacyUnit.label(max_count=20)).reason
-    'counts of 20 or more were taken together, so the value is that of cut counts'
+    'counts of 20 or more were merged, so the value is that of capped counts'
     >>> truncation_reason(PrivacyUnit.item()) is None
     True
     """
     if unit.needs_bounded_degrees:
-        return Statement(Holds.NONE, "edges of nodes that had too many were left out, so the value is that of the rest")
+        return Statement(
+            Holds.NONE, "edges of nodes with too many were left out, so the value is that of the remaining graph"
+        )
     if unit.max_count is not None:
         return Statement(
-            Holds.NONE, f"counts of {unit.max_count:,} or more were taken together, so the value is that of cut counts"
+            Holds.NONE, f"counts of {unit.max_count:,} or more were merged, so the value is that of capped counts"
         )
     return None
 
@@ -41,8 +43,8 @@ def assumption(unit: PrivacyUnit) -> str:
     --------
     >>> from anonhist.privacy import PrivacyUnit
     >>> assumption(PrivacyUnit.user(max_items=2))
-    'items beyond 2 of a user, which were left out, are like the others'
+    'the items of a user beyond 2, which were left out, are like the others'
     """
     if unit.max_items is None:
         return ""
-    return f"items beyond {unit.max_items:,} of a user, which were left out, are like the others"
+    return f"the items of a user beyond {unit.max_items:,}, which were left out, are like the others"

@@ -122,7 +122,7 @@ def estimate_all(
     ['entropy', 'entropy']
     """
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     check_alphabet(data, alphabet_size)
     profile = data if isinstance(data, Profile) else data.profile

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
 
 
-_NOT_SIMULATED = "how far off privacy noise makes these values was not simulated (0 simulations)"
+_NOT_SIMULATED = "the error due to privacy noise was not simulated (0 simulations)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def estimated_curve(
     check_level(level)
     size = parse_whole_number(bootstraps, name="bootstraps", least=3)
     if not isinstance(data, Profile | Resimulated):
-        message = f"A Profile or a Release is needed, such as read_profile(data) makes, not a {type(data).__name__}."
+        message = f"A Profile or a Release is needed, such as read_profile(data) returns, not a {type(data).__name__}."
         raise UsageError(message)
     profile = data if isinstance(data, Profile) else data.profile
     # A file of one kilobyte may speak of a profile that is not simulated again: it is refused before any work.
@@ -197,7 +197,10 @@ def estimated_curve(
             parts = (("sampling", sampling),)
         method = f"{method}, from a release"
         if data.mostly_noise:
-            warnings = (*warnings, "The release is mostly noise: the data may be far smaller, and this curve far off.")
+            warnings = (
+                *warnings,
+                "The release is mostly noise: the data may be much smaller, and this curve very wrong.",
+            )
         if cut is not None:
             # To which side the statistic is off says nothing of what was cut.
             bias = ""

@@ -47,9 +47,9 @@ class Estimate:
     --------
     >>> print(Estimate(12.0, 2.0, (8.0, 16.0), "re-simulated"))
     12 ± 2 (95 % interval 8 to 16)
-    >>> rare = Statement(Holds.AT_LEAST, "labels too rare to be seen may be any number")
+    >>> rare = Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen")
     >>> print(Estimate(12.0, 2.0, (9.0, float("inf")), "chao1", unit="labels", statement=rare))
-    at least 9 labels (95 % confidence), estimate 12: labels too rare to be seen may be any number
+    at least 9 labels (95 % confidence), estimate 12: any number of labels may be too rare to be seen
     """
 
     value: float

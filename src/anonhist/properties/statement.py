@@ -29,7 +29,7 @@ class Statement:
 
     Examples
     --------
-    >>> Statement(Holds.AT_LEAST, "labels too rare to be seen may be any number").holds.value
+    >>> Statement(Holds.AT_LEAST, "any number of labels may be too rare to be seen").holds.value
     'at least'
     """
 

@@ -22,4 +22,4 @@ def undersampling_warning(profile: Profile) -> tuple[str, ...]:
     share = profile.prevalence(1) / profile.n
     if share < _MUCH:
         return ()
-    return (f"About {100 * share:.0f} % of further items would be labels not seen yet: the value is too low.",)
+    return (f"About {100 * share:.0f} % of further items would have labels not seen yet: the value is too low.",)

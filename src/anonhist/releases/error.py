@@ -124,7 +124,7 @@ class ReleaseError:
         if any(table.shape != levels.shape for table in errors):
             raise DataError("The error table of a release must have one row per level.")
         if (self.sorted_l1 is None) != (not self.simulations) or bool(levels.size) != bool(self.simulations):
-            raise DataError("The error table of a release needs one level at least, but none where no run was made.")
+            raise DataError("The error table of a release needs at least one level, or none if nothing was simulated.")
         if bool(np.any(levels < 1)) or not bool(np.all(levels[1:] > levels[:-1])):
             raise DataError("The levels of an error table must be ascending counts, each at least 1.")
         if not all(bool(np.all(np.isfinite(table)) and np.all(table >= 0)) for table in errors):
@@ -132,7 +132,7 @@ class ReleaseError:
         if self.zeros_error is not None and not 0 <= self.zeros_error < np.inf:
             raise DataError("Standard errors must be finite and not negative.")
         if self.zeros_interval is not None and not 0 <= self.zeros_interval[0] <= self.zeros_interval[1]:
-            raise DataError("The ends of an interval for labels of count zero must ascend from 0 or more.")
+            raise DataError("An interval for labels of count zero must not be negative, and its ends must ascend.")
 
     @classmethod
     def without_runs(cls, evidence: Evidence | None = None) -> ReleaseError:
@@ -253,7 +253,7 @@ class ReleaseError:
         if self.why_unknown:
             return _unknown(zeros, self.why_unknown)
         if self.zeros_error is None:
-            raise DataError("This error table says nothing of labels of count zero.")
+            raise DataError("This error table has no error for labels of count zero.")
         low, high = whole_interval(zeros, widening_factor(self.simulations) * self.zeros_error)
         return Estimate(float(zeros), self.zeros_error, (float(low), float(high)), METHOD)
 

@@ -32,9 +32,9 @@ class _Band:
         """Refuse what is no band."""
         ends, lows, highs = self.ends, self.lows, self.highs
         if not ends.shape == lows.shape == highs.shape or bool(np.any(ends[1:] <= ends[:-1])):
-            raise DataError("The steps of a band must be of one number, their ends ascending.")
+            raise DataError("A band must have as many lows and highs as ends, and the ends must ascend.")
         if bool(np.any(ends < 1) | np.any(lows < 0) | np.any(lows > highs)):
-            raise DataError("The steps of a band must be intervals of whole numbers that are not negative.")
+            raise DataError("Each step of a band must be an interval of whole numbers from 0 on.")
 
     def at(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ends of the intervals at these counts ≥ 1, each of their shape."""
@@ -175,6 +175,6 @@ def runs_with_misfit(
     """
     if not isinstance(mechanism, TellsMisfit):
         name = getattr(mechanism, "name", mechanism)
-        message = f"The mechanism {name} does not tell how far its noisy values are from what it fits."
+        message = f"The mechanism {name} does not report how far its noisy values are from its fit."
         raise UsageError(message)
     return mechanism.simulate_with_misfit(profile, size=size, rng=rng)

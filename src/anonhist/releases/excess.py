@@ -25,7 +25,7 @@ METHOD = "exact quantiles of the discrete Laplace noise"
 # What the steps of the budget are called, and that of the profile where it has no steps of its own.
 USERS_STEP, ITEMS_STEP, PROFILE_STEP = "users above the bound", "items above the bound", "the profile"
 _TAIL = 0.025
-_SHARE = Statement(Holds.BOTH, "the ends hold the noise on both numbers of users")
+_SHARE = Statement(Holds.BOTH, "the interval covers the noise on both numbers of users")
 
 
 _noisy = partial(parse_whole_number, least=-MAX_ITEMS, most=MAX_ITEMS)
@@ -111,14 +111,14 @@ class Excess:
 
     @property
     def capped_items(self) -> Estimate:
-        """How many items were left out if of each user no more than C count, with a 95 % interval."""
+        """Number of items left out if at most C of each user count, with a 95 % interval."""
         return self._estimate(self.noisy_items, self._rates[2], "items")
 
     @property
     def items(self) -> Estimate:
         """At least how many items were left out: :attr:`at_least` with the reason why there is no other end."""
         capped, least = self.capped_items, float(self.at_least)
-        why = Statement(Holds.AT_LEAST, f"of each user no more than {self.cap:,} items beyond the bound count")
+        why = Statement(Holds.AT_LEAST, f"at most {self.cap:,} items of each user beyond the bound count")
         return replace(capped, value=max(capped.value, least), interval=(least, math.inf), statement=why)
 
     @property
@@ -171,7 +171,7 @@ def noise_rates(
     steps = relation.distance
     rates = ((users_epsilon + items_epsilon) / steps, users_epsilon / steps, items_epsilon / (steps * cap))
     if min(rates) < SMALLEST_GAMMA:
-        raise UsageError("The excess takes more noise than can be drawn: give it a larger share, or a smaller cap.")
+        raise UsageError("The noise of the excess is too large to draw: give a larger share, or a smaller cap.")
     return rates
 
 

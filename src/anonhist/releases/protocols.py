@@ -25,9 +25,7 @@ USUAL_RUNS, LEAST_RUNS = 32, 8
 # So much work is done for all runs on a released profile together; about a second's.
 _WORK_OF_ALL_RUNS = 2**23
 MOST_NUMBERS = 2**26
-_NOT_KNOWN = (
-    "no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known"
-)
+_NOT_KNOWN = "no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release"
 
 
 @runtime_checkable
@@ -108,9 +106,9 @@ def runs_fall_short(mechanism: Mechanism) -> str:
     --------
     >>> from anonhist.mechanisms import FrobeniusMechanism, PartitionMechanism
     >>> runs_fall_short(PartitionMechanism(2)), runs_fall_short(PartitionMechanism("0.5"))[:17]
-    ('', 'below an epsilon ')
+    ('', 'below ε/Δ = 1.1, ')
     >>> runs_fall_short(FrobeniusMechanism(1))
-    'no noisy values were kept, and whether runs of this mechanism on its release err as much as it does is not known'
+    'no noisy values were kept, and simulated runs of this mechanism may have smaller errors than the release'
     """
     return mechanism.runs_fall_short if isinstance(mechanism, TrustsRuns) else _NOT_KNOWN
 
@@ -132,9 +130,7 @@ def check_diagram(profile: Profile) -> None:
         If D is beyond.
     """
     if profile.durfee_size > MOST_ROWS:
-        raise DataError(
-            "A release of a Durfee size above 2^20 is not simulated again to find errors; use its profile alone."
-        )
+        raise DataError("Errors are not simulated for releases of Durfee size above 2^20; use the profile alone.")
 
 
 def simulations_of(profile: Profile, asked: int | None, *, work: int = 0) -> int:
@@ -178,7 +174,7 @@ def check_numbers(numbers: int) -> None:
     """
     if numbers > MOST_NUMBERS:
         raise DataError(
-            "A release that takes more than 2^26 numbers is not simulated again to find errors; use its profile alone."
+            "Errors are not simulated for releases that take more than 2^26 numbers; use the profile alone."
         )
 
 
@@ -195,6 +191,6 @@ def runs_of(
     if zeros is None:
         return [(run, None) for run in mechanism.simulate(profile, size=size, rng=rng)]
     if not isinstance(mechanism, CountsZeros):
-        message = f"The mechanism {mechanism.name} does not release how many labels have count zero."
+        message = f"The mechanism {mechanism.name} does not release the number of labels of count zero."
         raise UsageError(message)
     return mechanism.simulate_with_zeros(profile, zeros, size=size, rng=rng)

@@ -125,7 +125,7 @@ class Release:
         if self.order_key is not None and self.guarantee.unit.max_items is None:
             raise UsageError("Only a release for users has an order key.")
         if self.profile.users is not None:
-            raise UsageError("A released profile must not hold how many items its users had: that is private.")
+            raise UsageError("A released profile must not hold the number of items of each user: that is private.")
         if self.excess is not None and not self.excess.is_of(self.guarantee):
             raise UsageError("The guarantee must say what the excess spent, as Excess.add_to does.")
 
@@ -281,12 +281,14 @@ class Release:
         """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
-            return replace(found, assumes=f"users with more than {unit.max_items:,} items had none of these left out")
+            return replace(
+                found, assumes=f"users with more than {unit.max_items:,} items had none of their items left out"
+            )
         if largest is None or (unit.max_count is not None and count <= largest):
             return found
         if unit.max_count is not None:
             # Those are among the labels at the cap.
-            capped, why = self.k_plus(largest), f"counts of {largest:,} or more were taken together"
+            capped, why = self.k_plus(largest), f"counts of {largest:,} or more were merged"
             holds = Holds.AT_MOST if capped.statement.holds is Holds.BOTH else Holds.NONE
             return replace(found, interval=(0.0, capped.interval[1]), statement=Statement(holds, why))
         why, low = f"edges were left out until no node had more than {largest:,}", found.interval[0]
@@ -295,7 +297,7 @@ class Release:
         if or_more and found.statement.holds is Holds.BOTH:
             # No node has more edges left than it had: what holds of those from below, holds of all.
             return replace(found, interval=(low, math.inf), statement=Statement(Holds.AT_LEAST, why))
-        return replace(found, assumes=f"no edges were left out, as they were of nodes with more than {largest:,}")
+        return replace(found, assumes=f"no node has more than {largest:,} edges: edges beyond that were left out")
 
     @property
     def _interval_source(self) -> ReleaseError:

@@ -139,13 +139,13 @@ class EdgeMechanism:
         with without_sizes():
             degrees = graph.degree_profile() if isinstance(graph, Graph) else graph
         if degrees.policy != self.policy:
-            raise UsageError("The graph was read under another policy than the mechanism is for.")
+            raise UsageError("The graph was read with a different policy from the mechanism's.")
         if (
             self.public_nodes is not None
             and max(degrees.num_nodes or 0, degrees.profile.num_labels) > self.public_nodes
         ):
             raise UsageError(
-                "`public_nodes` is below the data: give how many nodes there really are, if that is public."
+                "`public_nodes` is below the number of nodes in the data: give the true number, if it is public."
             )
         drawn = self.central.release(degrees.profile, source=source)
         profile = self._possible(drawn.profile)

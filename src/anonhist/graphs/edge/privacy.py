@@ -92,8 +92,8 @@ class EdgePrivacy:
             return {}
         if self.public_nodes is None or not (policy.is_simple or needed == "public_labels"):
             message = (
-                f"`mechanism={mechanism!r}` needs to know how many nodes there are (`public_nodes`), and that no "
-                "self-loops or equal edges count; choose another mechanism."
+                f"`mechanism={mechanism!r}` needs the number of nodes (`public_nodes`), and edges without self-loops "
+                "and duplicates; choose another mechanism."
             )
             raise UsageError(message)
         largest = max(1, self.public_nodes - 1)

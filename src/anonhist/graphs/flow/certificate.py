@@ -99,4 +99,4 @@ def _prices(sums: Ratios, given: Ratios, bound: int) -> Ratios:
 
 def _require(holds: bool) -> None:  # noqa: FBT001 - an assertion
     if not holds:
-        raise ArithmeticError("The shares are not shown to be the best ones, and nothing may be based on them.")
+        raise ArithmeticError("The shares could not be verified as optimal, so they must not be used.")

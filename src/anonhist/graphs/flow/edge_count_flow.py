@@ -91,7 +91,7 @@ def capped_arcs(graph: Graph, max_degree: int) -> tuple[NDArray[np.int64], NDArr
     """
     if not graph.policy.is_simple:
         message = (
-            "Degrees can be capped only where self-loops are left out and equal edges count once: read the edges with "
+            "Degrees can be bounded only if self-loops are left out and equal edges count once: read the edges with "
             "`self_loops='drop'` and `duplicates='merge'`."
         )
         raise UsageError(message)

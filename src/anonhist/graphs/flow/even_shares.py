@@ -92,7 +92,7 @@ def even_shares(
         supplies[lefts[~is_uneven[part_of_left]]] = 0
         undecided = undecided[~is_even & ~is_crossing]
     if supplies[left].any():
-        raise ArithmeticError("The supplies do not fit, and nothing may be based on their shares.")
+        raise ArithmeticError("The supplies do not match, so their shares must not be used.")
     return shares, prices
 
 

@@ -113,13 +113,13 @@ class BoundedDegrees:
         """
         if not policy.is_simple:
             raise UsageError(
-                "Node privacy is for graphs where self-loops are left out and equal edges count once: read the edges "
+                "Node privacy needs graphs without self-loops, in which equal edges count once: read the edges "
                 "with `self_loops='drop'` and `duplicates='merge'`."
             )
         if self.method == "cumulative" and not nodes_listed:
             raise UsageError(NEEDS_NODES)
         budget, direction = parse_epsilon(epsilon), policy.direction
-        why = "predicted to err least" if self.method == "auto" else "asked for"
+        why = "which has the lowest predicted error" if self.method == "auto" else "as requested"
         if isinstance(self.max_degree, int):
             best = self._best(budget, self.max_degree, direction, relation, nodes_listed)
             return PreparedNodes({self.max_degree: best}, None, nodes_listed, why)

@@ -127,7 +127,7 @@ class NodeMechanism(Setting, ABC):
         super().__post_init__()
         distance = self.unit.max_distance
         if self.choice is not None and self.max_degree not in self.choice.candidates:
-            raise UsageError("The largest degree must be one of the candidates it was chosen from.")
+            raise UsageError("The largest degree must be one of the candidates.")
         if self.epsilon / distance < SMALLEST_RATE:
             message = (
                 f"`epsilon` = {short_decimal(self.epsilon)} is too small for degrees up to {self.max_degree:,}; give "
@@ -241,7 +241,7 @@ class NodeMechanism(Setting, ABC):
             If there is not enough memory.
         """
         if graph.policy.direction is not self.direction:
-            raise UsageError("The mechanism and the graph count degrees of different directions.")
+            raise UsageError("The mechanism and the graph must count degrees of the same direction.")
         if self.releases_zeros and not graph.nodes_listed:
             raise UsageError(NEEDS_NODES)
         randomness = source or SystemSource()
@@ -254,7 +254,7 @@ class NodeMechanism(Setting, ABC):
     def impossible(self, profile: Profile, items: int | None) -> str:
         """Say so where a degree is above θ."""
         is_above = bool(profile.k_plus(self.max_degree + 1))
-        return super().impossible(profile, items) or ("a degree is above the largest that was kept" if is_above else "")
+        return super().impossible(profile, items) or ("a degree is above the bound on degrees" if is_above else "")
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
         """Return ``size`` runs on a public profile of degrees, with simulation randomness; no edges are left out."""

@@ -20,7 +20,7 @@ from anonhist.randomness import discrete_laplace_variance
 if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
 
-_ASSUMES = "No node has more edges than max_degree; of others, only so many are counted."
+_ASSUMES = "No node has more than max_degree edges; of nodes with more, only max_degree are counted."
 
 
 def private_edge_count(
@@ -98,7 +98,7 @@ def private_edge_count(
         value,
         math.sqrt(discrete_laplace_variance(rate)) / halves,
         (max(0.0, value - reach), value + reach),
-        "private largest flow",
+        "private maximum flow",
         assumes=_ASSUMES,
         unit="edges",
         guarantee=Guarantee(

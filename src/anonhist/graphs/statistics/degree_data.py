@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from anonhist.privacy import Guarantee
     from anonhist.releases import ReleaseError
 
-_MOSTLY_NOISE = "The release is mostly noise: the graph may be far smaller, and this number far off."
-_EMPTY = "No node has an edge: this says nothing, so the interval is all there can be."
+_MOSTLY_NOISE = "The release is mostly noise: the graph may be much smaller, and this number very wrong."
+_EMPTY = "No node has an edge, so nothing can be estimated: the interval covers every possible value."
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class DegreeData:
         """What must be so for intervals to hold the truth: they hold privacy noise and nothing else."""
         if self.max_degree is None:
             return ""
-        return f"no edges were left out to bound degrees at {self.max_degree:,}: those are missing, however many"
+        return f"no edges were left out to bound degrees at {self.max_degree:,}: intervals do not cover edges left out"
 
     def values(self, statistic: Callable[[Profile, int], NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return some numbers of each run, shape (runs, numbers)."""

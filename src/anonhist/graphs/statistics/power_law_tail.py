@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # A smallest degree is chosen among so many, by so many places of the distribution, where so many nodes are left.
 _STARTS, _PLACES, _LEAST_NODES = 50, 256, 50
 _BOOTSTRAPS = 32
-_EMPTY = "No node has a degree in the tail: this says nothing, so the interval is all there can be."
-_STEEP = "Hardly any degree lies beyond the smallest of the tail: the exponent may be any large number."
-_FLAT = "The degrees fall more slowly than any power law can."
+_EMPTY = "No node has a degree in the tail, so nothing can be estimated: the interval covers every possible value."
+_STEEP = "Hardly any degree exceeds the smallest of the tail: the exponent may be arbitrarily large."
+_FLAT = "The distribution of degrees falls more slowly than any power law."
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _redraw(law: PowerLaw, value: float) -> float:
 
 
 def _assumes(data: DegreeData, start: float) -> str:
-    law = f"degrees from {start:,.0f} on follow a power law, that of each node for itself"
+    law = f"degrees from {start:,.0f} on follow a power law, independently for each node"
     return f"{law}; {data.assumes}" if data.assumes else law
 
 

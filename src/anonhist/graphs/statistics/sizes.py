@@ -66,7 +66,9 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     zeros = found.zeros
     if zeros is None:
-        raise UsageError("How many nodes have no edge is not known here: list the nodes, or say how many are public.")
+        raise UsageError(
+            "The number of nodes without an edge is unknown: list the nodes, or give their number if it is public."
+        )
     if found.error is None:
         return found.estimate(lambda _, zeros: float(zeros), method="nodes without an edge", unit="nodes")
     return _with_method(found, found.error.of_zeros(zeros), "nodes without an edge")

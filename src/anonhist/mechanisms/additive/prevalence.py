@@ -87,18 +87,18 @@ class PrevalenceMechanism(AdditiveMechanism):
         super().__post_init__()
         if self.unit.max_count is not None:
             if self.public_cap is not None:
-                raise UsageError("Where labels are protected, their `max_count` is the cap: leave `public_cap` out.")
+                raise UsageError("With label privacy, `max_count` is the cap: leave `public_cap` out.")
             if self.unit.max_count > LARGEST_COUNT:
                 message = f"The prevalence mechanism takes a `max_count` of at most 2^24, not {self.unit.max_count}."
                 raise UsageError(message)
         elif self.public_cap is None:
             raise UsageError(
-                "The prevalence mechanism needs `public_cap`, a number that everybody knows and no count exceeds; only "
-                "where labels are protected, their `max_count` is the cap."
+                "The prevalence mechanism needs `public_cap`, a public number that no count exceeds; with label "
+                "privacy, `max_count` is the cap."
             )
         if self._gamma < SMALLEST_GAMMA:
             least = short_decimal(self.epsilon / self._gamma)
-            message = f"The prevalence mechanism needs an epsilon of at least {least}·2^-40, about {least}e-12."
+            message = f"The prevalence mechanism needs an ε of at least {least}·2^-40, about {least}e-12."
             raise UsageError(message)
 
     @property
@@ -132,7 +132,7 @@ class PrevalenceMechanism(AdditiveMechanism):
     def impossible(self, profile: Profile, items: int | None) -> str:
         """Say so where a count is above C."""
         if profile.k_plus(self.largest_count + 1):
-            return "a count is beyond the largest that the mechanism can release"
+            return "a count exceeds the largest that the mechanism can release"
         return super().impossible(profile, items)
 
     def exceeded_number(self, profile: Profile) -> str | None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # What floating point costs where noise is drawn exactly.
 NOISE_IS_EXACT = "noise is exact and added to whole numbers, so floating point costs nothing"
-NO_ITEMS = "items belong to a release of PrivHist, which publishes their number, and no other"
+NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes their number"
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
@@ -43,7 +43,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
         message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
     if unit.sketches > 1:
-        message = f"A release of exact counts is not one of several sketches: protect {unit.total_unit}."
+        message = f"This unit is for one of several sketches, but exact counts are released: protect {unit.total_unit}."
         raise UsageError(message)
     return unit
 
@@ -142,7 +142,7 @@ class Setting:
         """
         given = dict(parameters)
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
-            raise UsageError("they must tell epsilon, unit, bound and relation.")
+            raise UsageError("they must include epsilon, unit, bound and relation.")
         epsilon, kind, bound, relation = (given.pop(name) for name in ("epsilon", "unit", "bound", "relation"))
         if not isinstance(epsilon, str) or not isinstance(kind, str) or not isinstance(bound, int):
             raise UsageError("epsilon and unit must be text, and the bound a whole number.")
@@ -152,7 +152,7 @@ class Setting:
             raise UsageError(message)
         made = cls(epsilon, PrivacyUnit(kind, bound), relations[relation], **cls._own(given))
         if dict(made.parameters).keys() != parameters.keys():
-            raise UsageError("they are not all that such a mechanism has, and nothing else.")
+            raise UsageError("they must be exactly the parameters of this mechanism.")
         return made
 
     @classmethod
@@ -187,13 +187,13 @@ class Setting:
         check_profile(profile)
         if not self.unit.protects(profile.unit):
             message = (
-                f"The profile was read to protect {profile.unit}; {self.unit} is less. "
+                f"The profile was read to protect {profile.unit}, and {self.unit} protects less. "
                 "Leave unit out, or read the profile again for the unit you want."
             )
             raise UsageError(message)
         admitted = self.publishable(profile)
         if number := self.exceeded_number(admitted):
-            message = f"`{number}` is below the data: give a larger number that is known without looking at them."
+            message = f"`{number}` is below the data: give a larger number, known without looking at the data."
             raise UsageError(message)
         return admitted
 
@@ -233,9 +233,9 @@ def without_sizes() -> Iterator[None]:
 def check_profile(profile: object) -> None:
     """Refuse what is no profile, such as a list of counts, or a release."""
     if isinstance(profile, Release):
-        raise UsageError("This is a release already, and may be published as it is; release private profiles.")
+        raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):
-        message = f"A profile is needed, such as read_profile(data) makes, not a {type(profile).__name__}."
+        message = f"A profile is needed, such as read_profile(data) returns, not a {type(profile).__name__}."
         raise UsageError(message)
 
 

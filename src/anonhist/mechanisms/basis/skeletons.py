@@ -107,8 +107,8 @@ class DrawnMechanism(CentralMechanism):
         if self.epsilon_per_cell >= self.runs_hold_from:
             return ""
         return (
-            f"below an epsilon of {short_decimal(self.runs_hold_from)} per cell, runs of the mechanism {self.name} on"
-            " its own release err less than the release does"
+            f"below ε/Δ = {short_decimal(self.runs_hold_from)}, simulated runs of the mechanism {self.name} on its "
+            "release have smaller errors than the release"
         )
 
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:

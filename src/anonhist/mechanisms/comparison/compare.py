@@ -103,7 +103,7 @@ def compare(
         profile = profile.profile
     if not isinstance(profile, Profile):
         message = (
-            "A profile is needed, such as read_profile(data) makes, or the profile of a release, not a "
+            "A profile is needed, such as read_profile(data) returns, or the profile of a release, not a "
             f"{type(profile).__name__}."
         )
         raise UsageError(message)
@@ -132,7 +132,7 @@ def compare(
             rows.append(ComparisonRow(name, mechanism.epsilon, metric, float(np.mean(numbers)), spread, runs))
     if not rows:
         name, _, reason = skipped[0]
-        message = f"No mechanism applies; {name}, for one: {reason}"
+        message = f"No mechanism applies. The reason for {name}: {reason}"
         raise UsageError(message)
     return Comparison(
         tuple(rows),
@@ -172,7 +172,7 @@ def check_comparison(
     for listed in (names, tuple(map(short_decimal, budgets))):
         twice = next((each for place, each in enumerate(listed) if each in listed[:place]), None)
         if twice is not None:
-            message = f"{twice} is asked for twice: name each mechanism and each epsilon once."
+            message = f"{twice} is listed twice: list each mechanism and each ε once."
             raise UsageError(message)
     return budgets, cast("tuple[MechanismName, ...]", names), parse_whole_number(repeats, name="repeats", least=2)
 
@@ -180,7 +180,7 @@ def check_comparison(
 def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object, ...]:
     listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
     if not listed:
-        message = f"`{name}` must be a list with something in it, such as {example}."
+        message = f"`{name}` must be a list that is not empty, such as {example}."
         raise UsageError(message)
     return listed
 

@@ -102,7 +102,7 @@ def _entrant(
         return choose(epsilon=epsilon, unit=unit, relation=relation)[0]
     kind = mechanism_class(name)
     if kind.most_items is not None and items > kind.most_items:
-        message = f"It is made for at most {kind.most_items:,} items, and there are {items:,}."
+        message = f"It takes at most {kind.most_items:,} items; the data have {items:,}."
         raise UsageError(message)
     taken = kind.own_options()
     own = {option: options[option] for option in taken if option in options}

@@ -83,13 +83,13 @@ def guessing_error(truth: Profile, release: Release) -> float:
 # In the order in which people ask for them.
 ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
     Metric(
-        "sorted_l1", "Sorted ℓ1", "items", "items to move from label to label, add or remove until the release is true"
+        "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"
     ): sorted_l1_error,
     Metric(
         "sorted_l2",
         "Sorted ℓ2",
         "items",
-        "the same as a Euclidean distance, in which a few large errors weigh more than many small ones",
+        "the Euclidean distance, in which a few large errors weigh more than many small ones",
     ): sorted_l2_error,
     Metric("items", "Number of items, n", "items", "error of the released number of items"): items_error,
     Metric(

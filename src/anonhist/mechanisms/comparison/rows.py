@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from anonhist.privacy import NeighboringRelation, PrivacyUnit
 
 NOT_PRIVATE = (
-    "Comparing on private data is itself not private: every number here tells of the data, and so does a choice made "
-    "by it. Compare on data that you may look at, such as public data or an earlier release."
+    "Comparing on private data is not private: every number here reveals something about the data, and so does a "
+    "choice based on it. Compare on public data or on an earlier release."
 )
 
 

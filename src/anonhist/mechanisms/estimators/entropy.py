@@ -123,7 +123,7 @@ class EntropyMechanism(StatisticMechanism):
         check_method(self.method, PRIVATE_ENTROPY_METHODS, of="private entropy")
         if self.alphabet_size is None and self.method == "polynomial":
             raise UsageError(
-                "The polynomial method needs `alphabet_size`, how many labels there can be; without it use jackknife."
+                "The polynomial method needs `alphabet_size`, the number of possible labels: give it, or use jackknife."
             )
 
     @property

@@ -35,11 +35,11 @@ _ITEMS_SHARE = Fraction(1, 3)
 # Digits of the knots that noise is predicted from.
 _FORESEEN = 6
 _BEYOND = (
-    "What was released lies far beyond what there can be, and was cut: an assumption fails, or a public number, such "
-    "as the alphabet size, is not right."
+    "The released value was far outside the possible range and was clipped: an assumption fails, or a public number, "
+    "such as the alphabet size, is wrong."
 )
 _RARE = Statement(Holds.AT_LEAST, "labels too rare to be seen may add any amount")
-_ALLOWED = Statement(Holds.BOTH, "the ends allow for the largest bias there can be")
+_ALLOWED = Statement(Holds.BOTH, "the interval allows for the largest possible bias")
 _ARITHMETIC = "weights are whole multiples of a public step and noise is exact, so floating point costs nothing"
 
 
@@ -91,8 +91,8 @@ class StatisticMechanism(Setting, ABC):
         super().__post_init__()
         if self.unit.max_count is not None:
             message = (
-                "Private estimators protect items or users: where labels are the people, make a release, "
-                "which says how many of them have each count."
+                "Private estimators protect items or users. For label privacy, make a release: it has the number of "
+                "labels with each count."
             )
             raise UsageError(message)
 
@@ -146,7 +146,7 @@ class StatisticMechanism(Setting, ABC):
             steps = (("the number of items", self._items_epsilon), (self.quantity, self._statistic_epsilon))
         elif self.public_items is None:
             arithmetic = (
-                f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighbouring data "
+                f"{arithmetic}; the number of items, which are the rows with a label, is the same in neighboring data "
                 "sets and not protected"
             )
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, arithmetic, steps)

@@ -146,7 +146,7 @@ class SupportCoverageMechanism(StatisticMechanism):
     def doubts(self, items: int) -> tuple[str, ...]:
         """Say where another method was taken than was asked for."""
         if self.method == Rarefaction.name and self.draws > items:
-            return (f"Rarefaction takes no more draws than there are items: {self.method_for(items)} was taken.",)
+            return (f"Rarefaction takes at most as many draws as there are items: {self.method_for(items)} was used.",)
         return ()
 
     def ends(self, items: int) -> tuple[float, float]:

@@ -72,7 +72,9 @@ class SupportSizeMechanism(StatisticMechanism):
         super().__post_init__()
         check_method(self.method, PRIVATE_SUPPORT_SIZE_METHODS, of="private support size")
         if self.alphabet_size is None and self.method != "observed":
-            message = f"The {self.method} method needs `alphabet_size`, one by the least probability a label may have."
+            message = (
+                f"The {self.method} method needs `alphabet_size`: 1/p, p the smallest probability a label may have."
+            )
             raise UsageError(message)
 
     @property

@@ -79,8 +79,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON or self.epsilon_per_cell < _SMALLEST_EPSILON:
             raise UsageError(
-                f"The bounded partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, and of at least 0.01 "
-                "per item."
+                f"The bounded partition mechanism takes an ε of at most {LARGEST_EPSILON}, and at least 0.01 per item."
             )
 
     @property

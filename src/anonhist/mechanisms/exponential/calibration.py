@@ -123,8 +123,8 @@ def calibrate(epsilon: Fraction, z: float | None = None, *, chains: int = 1) -> 
     """
     if epsilon < SMALLEST_EPSILON:
         message = (
-            f"The partition mechanism needs an epsilon of at least 0.001 per item, not {short_decimal(epsilon)}; "
-            "raise epsilon, protect fewer items per user, or choose the Frobenius mechanism."
+            f"The partition mechanism needs an ε of at least 0.001 per item, not {short_decimal(epsilon)}; "
+            "raise `epsilon`, protect fewer items per user, or choose the Frobenius mechanism."
         )
         raise UsageError(message)
     if z is not None and not 0 <= z <= 0.25:
@@ -171,7 +171,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
         raise UsageError(message)
     told = f"c = {member.c!r} with z = {member.z!r}"
     if member.c < _SMALLEST_C:
-        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what an epsilon of 0.001 allows."
+        message = f"{told} is out of range: c must be at least {_SMALLEST_C}, about what ε = 0.001 allows."
         raise UsageError(message)
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
@@ -180,13 +180,13 @@ def check_member(member: object, epsilon: Fraction) -> None:
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         message = (
-            f"{told} costs more than {short_decimal(epsilon)} per cell; calibrate gives the largest c for a z "
+            f"{told} costs more than ε/Δ = {short_decimal(epsilon)}; calibrate gives the largest c for a z "
             f"(by default c = {sharpest.c:.6g}, z = {sharpest.z:.6g})."
         )
         raise UsageError(message)
     is_inside = _SMALLEST_WEIGHT <= member.z <= _FARTHEST_WEIGHT
     if member.z not in (0, 0.25) and not is_inside and band_shape(member)[1] > 1:
-        message = f"{told} is out of range: for so small a c, take z = 0 or 1/4 instead of nearly that."
+        message = f"{told} is out of range: for so small a c, take exactly z = 0 or z = 1/4."
         raise UsageError(message)
 
 

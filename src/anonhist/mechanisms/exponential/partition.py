@@ -98,7 +98,10 @@ class PartitionMechanism(DrawnMechanism):
         """Why intervals from runs on a release are too short, or not known to hold; empty where they hold."""
         if self.family == calibrate(self.epsilon_per_cell):
             return super().runs_fall_short
-        return "whether runs of this member of the family on its own release err as much as it does was not measured"
+        return (
+            "whether simulated runs on a release have errors as large as the release was not measured for this "
+            "member of the family"
+        )
 
     @property
     def parameters(self) -> Mapping[str, str | int]:
@@ -113,13 +116,15 @@ class PartitionMechanism(DrawnMechanism):
         try:
             c, z = (float(str(parameters.pop(name, ""))) for name in ("c", "z"))
         except ValueError:
-            raise UsageError("besides epsilon, unit, bound and relation they may tell the numbers c and z.") from None
+            raise UsageError(
+                "besides epsilon, unit, bound and relation they may include only the numbers c and z."
+            ) from None
         return {**super()._own(parameters), "member": FamilyParameters(c, z)}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > LARGEST_EPSILON:
-            message = f"The partition mechanism takes an epsilon of at most {LARGEST_EPSILON}, not {self.epsilon}."
+            message = f"The partition mechanism takes an ε of at most {LARGEST_EPSILON}, not {self.epsilon}."
             raise UsageError(message)
         calibrate(self.epsilon_per_cell)
         if self.member is not None:
@@ -138,8 +143,8 @@ class PartitionMechanism(DrawnMechanism):
         # drawn from data at the border may lie beyond it, and is public.
         if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
             raise UsageError(
-                "The partition mechanism is for profiles of Durfee size up to 2^20, which all with n up to 2^40 are; "
-                "choose the Frobenius mechanism for more."
+                "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
+                "choose the Frobenius mechanism for larger ones."
             )
         return super().release(profile, source=source, reason=reason)
 

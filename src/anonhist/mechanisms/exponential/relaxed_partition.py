@@ -88,9 +88,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
             message = f"`delta` must lie between 1e-30 and 0.001, not {short_decimal(self.delta)}."
             raise UsageError(message)
         if self.epsilon > 20 or self.epsilon_per_cell < _SMALLEST_EPSILON:
-            raise UsageError(
-                "The relaxed partition mechanism takes an epsilon of at most 20, and of at least 0.1 per item."
-            )
+            raise UsageError("The relaxed partition mechanism takes an ε of at most 20, and at least 0.1 per item.")
 
     @property
     def name(self) -> str:

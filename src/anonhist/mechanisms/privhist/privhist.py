@@ -178,12 +178,12 @@ class PrivHistMechanism(CentralMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon_per_cell <= 1 and not self.shares.blocks:
-            raise UsageError("Up to an epsilon of 1 per cell the block sums need a share of the budget above zero.")
+            raise UsageError("Up to ε/Δ = 1, the block sums need a share of the budget above zero.")
         least = min(share for share in (self.shares.items, self.shares.cut, self.shares.blocks) if share)
         if least * self.epsilon_per_cell < self.smallest_epsilon_per_cell:
             message = (
-                f"A share of {least} leaves less than {short_decimal(self.smallest_epsilon_per_cell)} per cell for a "
-                "step: give it more."
+                f"A share of {least} leaves its step with ε/Δ below {short_decimal(self.smallest_epsilon_per_cell)}: "
+                "give it more."
             )
             raise UsageError(message)
 
@@ -238,11 +238,11 @@ class PrivHistMechanism(CentralMechanism):
     def impossible(self, profile: Profile, items: int | None) -> str:
         """Say what is wrong where the number of items is missing, or too small for the profile."""
         if items is None:
-            return "items, their number as PrivHist publishes it, are missing"
+            return "items, the number of items that PrivHist publishes, is missing"
         reach = 2 * items if self.epsilon_per_cell <= 1 else 2**63
         # Whether it is in range, the release checks.
         is_too_small = items >= 0 and bool((not items and profile.n) or profile.k_plus(reach + 1))
-        return "the profile is not one that PrivHist publishes with so few items" if is_too_small else ""
+        return "PrivHist cannot publish this profile with so few items" if is_too_small else ""
 
     def _threshold(self, items: int) -> int:
         return min(math.ceil(math.sqrt(items * min(float(self.epsilon_per_cell), 1.0))), _LARGEST_THRESHOLD)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonhist.properties.estimator import Resimulated
 
 _CLEAR = 2.0
-_BY_CHANCE = Statement(Holds.AT_LEAST, "the most frequent label of a sample is partly so by chance")
+_BY_CHANCE = Statement(Holds.AT_LEAST, "the label that leads in a sample leads partly by chance")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class MinEntropy:
     """
 
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "one label is clearly the most frequent; where several are alike, the value is too low"
+    assumes: ClassVar[str] = "one label is clearly the most frequent; otherwise the value is too low"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -82,7 +82,7 @@ def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: flo
     --------
     >>> from anonhist.profiles import Profile
     >>> print(min_entropy(Profile.from_counts([400, 200, 200]), base=2))
-    at least 0.900028 bits (95 % confidence), estimate 1: the most frequent label of a sample is partly so by chance
+    at least 0.900028 bits (95 % confidence), estimate 1: the label that leads in a sample leads partly by chance
     """
     unit, scale = entropy_unit(base)
     interval = OneSided(_BY_CHANCE, NormalInterval(0.0))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from anonhist.properties.sample import Sample
 
-_TOO_FEW = Statement(Holds.NONE, "there are fewer items than the order: no group of so many tells anything")
-_BY_COUNT = Statement(Holds.BOTH, "the ends are those of a count of groups of equal items")
+_TOO_FEW = Statement(Holds.NONE, "there are fewer items than the order, so the sum cannot be estimated")
+_BY_COUNT = Statement(Holds.BOTH, "the interval is that of a count of groups of equal items")
 
 
 @dataclass(frozen=True)

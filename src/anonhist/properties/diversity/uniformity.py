@@ -81,7 +81,7 @@ class DistanceToUniformity:
 
     alphabet_size: int
     name: ClassVar[str] = "plug-in"
-    assumes: ClassVar[str] = "every label could have been seen many times; with fewer items the value is too high"
+    assumes: ClassVar[str] = "there are many items per label; with fewer items the value is too high"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""
@@ -89,7 +89,9 @@ class DistanceToUniformity:
         statistic = uniformity_statistic(profile.n, k)
         warnings: tuple[str, ...] = ()
         if profile.n < _FEW * k:
-            warnings = (f"With fewer than {_FEW} items per label, chance alone makes the data uneven: it is too high.",)
+            warnings = (
+                f"With fewer than {_FEW} items per label, chance alone makes the data uneven: the value is too high.",
+            )
         # A release may hold more labels than there are.
         value = min(max(statistic.of(profile), 0.0), 2 * (1 - 1 / k))
         return Point(value, statistic.weights, warnings=warnings)

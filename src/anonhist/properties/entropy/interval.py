@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ANY = 2.0**64
 # An upper end that has to allow for a larger share of the entropy than this says nothing.
 _MUCH = 0.1
-_KNOWN = "the upper end allows for every label of the alphabet that was not seen"
+_KNOWN = "the upper end allows for all labels of the alphabet not seen"
 _ANY_AMOUNT = "labels too rare to be seen may add any amount"
 _ALLOWED = "the upper end allows for up to 2^64 labels that were not seen"
 

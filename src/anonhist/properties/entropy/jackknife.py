@@ -33,7 +33,7 @@ class Jackknife:
     """
 
     name: ClassVar[str] = "jackknife"
-    assumes: ClassVar[str] = "nearly all labels that there are have been seen"
+    assumes: ClassVar[str] = "nearly all labels have been seen"
 
     def point(self, profile: Profile) -> Point:
         """Estimate from a profile with at least one item."""

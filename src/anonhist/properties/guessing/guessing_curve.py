@@ -65,7 +65,7 @@ def guessing_curve(
 
     warnings: tuple[str, ...] = ()
     if labels and undersampling_warning(profile):
-        warnings = ("Labels seen once are among them: beyond the frequent ones the values are too high.",)
+        warnings = ("Some of these labels were seen only once: the values are too high beyond the frequent labels.",)
     return estimated_curve(
         data,
         shares,
@@ -76,5 +76,5 @@ def guessing_curve(
         bootstraps=bootstraps,
         rng=rng,
         warnings=warnings,
-        bias="The most frequent labels of a sample are partly so by chance: take the curve as an upper bound.",
+        bias="The labels that lead in a sample lead partly by chance: read the curve as an upper bound.",
     )

@@ -145,7 +145,7 @@ class MostFrequent:
         if self.least >= _FEW:
             return ()
         times = "once" if self.least == 1 else f"{self.least} times"
-        return (f"Some of these labels were seen only {times}: chance had a say in it, so the value is {wrong}.",)
+        return (f"Some of these labels were seen only {times}: they lead partly by chance, so the value is {wrong}.",)
 
 
 def exact_share(share: object) -> Fraction:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of more items floats do not bear the beta function, and the score interval of Wilson is as good.
 _EXACT = 10**12
-BY_CHANCE = "the most frequent labels of a sample are partly so by chance"
+BY_CHANCE = "the labels that lead in a sample lead partly by chance"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ class GuessingSuccess:
     guesses: int
     name: ClassVar[str] = "plug-in"
     assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else the success is overstated"
+        "each item is one account, and the sample shows which labels are most frequent; otherwise the value is too high"
     )
 
     def point(self, profile: Profile) -> Point:
@@ -77,8 +76,8 @@ class SuccessInBits:
     guesses: int
     name: ClassVar[str] = GuessingSuccess.name
     assumes: ClassVar[str] = (
-        "each item is one account, and which labels are most frequent is known from the sample; "
-        "else there are more bits"
+        "each item is one account, and the sample shows which labels are most frequent; otherwise the number of bits "
+        "is higher"
     )
 
     def point(self, profile: Profile) -> Point:
@@ -172,7 +171,7 @@ def guessing_success(
     --------
     >>> from anonhist.profiles import Profile
     >>> print(guessing_success(Profile.from_counts([600, 300, 100]), guesses=1))
-    at most 0.630531 (95 % confidence), estimate 0.6: the most frequent labels of a sample are partly so by chance
+    at most 0.630531 (95 % confidence), estimate 0.6: the labels that lead in a sample lead partly by chance
     """
     number = parse_whole_number(guesses, name="guesses")
     if check_unit(unit, ("share", "bits")) == "share":

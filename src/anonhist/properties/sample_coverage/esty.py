@@ -34,7 +34,7 @@ def zero_error_warning(profile: Profile) -> tuple[str, ...]:
     ((), 1)
     """
     if profile.prevalence(1) == profile.n:
-        return ("Every label was seen once: the coverage is small, and how small cannot be told.",)
+        return ("Every label was seen once: the coverage is small, but how small cannot be estimated.",)
     if profile.prevalence(1) or profile.prevalence(2):
         return ()
-    return ("No label was seen once or twice: the coverage is close to 1, and how close cannot be told.",)
+    return ("No label was seen once or twice: the coverage is close to 1, but how close cannot be estimated.",)

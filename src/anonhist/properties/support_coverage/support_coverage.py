@@ -74,7 +74,7 @@ def support_coverage_estimator(method: str | None, *, draws: int, n: int, is_fix
     name = method or usual_method(n, count, is_fixed=is_fixed)
     check_method(name, SUPPORT_COVERAGE_METHODS, of="support coverage")
     if name == Rarefaction.name and n and count > n:
-        raise UsageError("Rarefaction takes no more draws than there are items: leave the method out.")
+        raise UsageError("Rarefaction takes at most as many draws as there are items: leave the method out.")
     return next(estimator for estimator in _ESTIMATORS if estimator.name == name)(count)
 
 

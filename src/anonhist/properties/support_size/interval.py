@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from anonhist.properties.sample import Sample
 
-NO_END = "labels too rare to be seen may be any number"
-_SMALLEST = "the ends allow for the largest bias there can be where no label is rarer than assumed"
+NO_END = "any number of labels may be too rare to be seen"
+_SMALLEST = "the interval allows for the largest possible bias if no label is rarer than assumed"
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def support_size(
     >>> from anonhist.profiles import Profile
     >>> profile = Profile.from_counts([9, 4, 2, 2, 1, 1, 1])
     >>> print(support_size(profile))
-    at least 7 labels (95 % confidence), estimate 8: labels too rare to be seen may be any number
+    at least 7 labels (95 % confidence), estimate 8: any number of labels may be too rare to be seen
     """
     chosen = support_size_estimator(method, alphabet_size)
     size = check_alphabet(data, alphabet_size)
