@@ -1,4 +1,4 @@
-"""Graphs from what is in memory already: pairs, sparse matrices and networkx graphs."""
+"""Graphs from data in memory: pairs, sparse matrices and networkx graphs."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
         *Pairs*: an array of shape (edges, 2) of numbers or texts, or an iterable of pairs of anything hashable.
         *A sparse matrix or array* of SciPy, square: each entry that is not zero is one edge, from its row to its
         column; without directions either triangle will do, or both. The numbers of the rows are the nodes' names. For
-        node privacy that means that a node that leaves must leave its row and column empty: if the later ones were
-        given new numbers, they would become other nodes, and the promise would not hold.
+        node privacy, a removed node must leave its row and column empty: if later nodes were renumbered, they would
+        become other nodes, and the guarantee would not hold.
         *A graph of networkx*: Graph, DiGraph or one of the multigraphs.
     policy
         What counts as an edge.
     nodes
-        All nodes, with edges or without; without them, a node is there only because of its edges. For node privacy a
-        node must be on the list or not whichever others there are, so the list must not be made of the edges: a node on
-        it stays when all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by
-        themselves: give ``nodes=graph.nodes`` then. Of a matrix with n rows, ``nodes=range(n)`` lists all. Named twice,
-        a node is one all the same.
+        All nodes, with edges or without. If not given, the nodes are those with edges. For node privacy, whether a node
+        is listed must not depend on other nodes, so the list must not be made from the edges: a listed node stays when
+        all its neighbors leave. The nodes of a networkx graph are such a list only if they were added by themselves:
+        give ``nodes=graph.nodes`` then. For a matrix with n rows, ``nodes=range(n)`` lists all. A node named twice
+        counts once.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The graph, and what is left of it where only its degrees were counted. Private data, both."""
+"""The graph, and its degrees alone. Both are private data."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are; private, and not even stable where nodes are not listed."""
+        """Number of nodes; private, and if nodes are not listed it depends on the edges."""
         return int(self.identities.size)
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are; private."""
+        """Number of edges; private."""
         return int(self.sources.size)
 
     def degrees(self) -> NDArray[np.int64]:
@@ -116,7 +116,7 @@ class Graph:
         return degrees
 
     def degree_profile(self) -> Degrees:
-        """Return how many nodes have which degree: all that edge privacy needs."""
+        """Return the number of nodes of each degree: all that edge privacy needs."""
         unit = PrivacyUnit.edge(degrees=self.policy.degrees_per_edge)
         num_nodes = self.num_nodes if self.nodes_listed else None
         return Degrees(Profile.from_counts(self.degrees(), unit=unit), self.policy, num_nodes)
@@ -127,7 +127,7 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """How many nodes have which degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
+    """Number of nodes of each degree: private data, and all that edge privacy needs. Made by :func:`read_degrees`.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Degrees:
     Raises
     ------
     DataError
-        If fewer nodes are said to be there than have a degree ≥ 1.
+        If ``num_nodes`` is below the number of nodes of degree ≥ 1.
     UsageError
         If the profile's unit is not the edge of that policy, or the policy is none.
 

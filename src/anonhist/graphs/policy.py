@@ -33,7 +33,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True)
 class EdgePolicy:
-    """What counts as an edge. Public: ``str(policy)`` is the sentence that users are told.
+    """What counts as an edge. Public: ``str(policy)`` is the sentence shown to users.
 
     Attributes
     ----------
@@ -94,5 +94,5 @@ class EdgePolicy:
         return f"Edges have {directions}{counted}; self-loops {loops}; equal edges count {equal}."
 
 
-# What is meant where nothing is said.
+# The default.
 SIMPLE = EdgePolicy()

@@ -54,7 +54,7 @@ def release_degrees(
     simulations: int | None = None,
     source: RandomSource | None = None,
 ) -> Release:
-    """Release how many nodes of a graph have which degree, with edge or node privacy.
+    """Release the number of nodes of each degree of a graph, with edge or node privacy.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def release_degrees(
         :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``,
         ``"histogram"``, ``"partition"``.
     simulations
-        How many runs :attr:`Release.error` will rest on, 0 for none; see :attr:`Release.simulations`.
+        Number of runs behind :attr:`Release.error`, 0 for none; see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
@@ -79,14 +79,14 @@ def release_degrees(
     -------
     Release
         Its profile says how many nodes have each degree from 1 on; ``release.zeros`` how many have none, where that is
-        released; ``release.guarantee`` what was promised. Errors and intervals are those of noise: with node privacy,
-        edges that were left out to bound degrees are missing besides.
+        released; ``release.guarantee`` what was promised. Errors and intervals cover noise: with node privacy, they do
+        not cover edges left out to bound degrees.
 
     Raises
     ------
     UsageError
-        If the budget is impossible, the graph is not one that this privacy is made for, or it has more nodes than are
-        said to be public. Nothing is spent then.
+        If the budget is impossible, the graph is not one that this privacy is made for, or it has more nodes than
+        ``public_nodes``. Nothing is spent then.
     DataError
         If there is not enough memory.
 
@@ -148,7 +148,7 @@ def prepare_degrees(
     mechanism: MechanismName | MethodName | BoundedDegrees,
     simulations: int | None,
 ) -> PreparedDegrees:
-    """Check what can be checked of a release before the edges are there, and make what it needs.
+    """Check the options of a release before the edges are read, and make its mechanism.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A private estimate of what a bound on the items of each user left out."""
+"""A private estimate of the items that a bound per user left out."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class ExcessMechanism:
     bound
         m, how many items of each user are kept, from 1 to 2^62.
     cap
-        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number: choose it
-        without looking at the data. The noise on the items grows with it.
+        C, how many items beyond m count of each user, from 1 to 2^62; 10·m by default. A public number, chosen without
+        looking at the data. The noise on the items grows with it.
     relation
-        What neighbouring means.
+        Which data sets are neighbors.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class ExcessMechanism:
 
 
 def parse_excess_share(share: EpsilonLike | None) -> Fraction:
-    """Return which share of epsilon the excess gets, an exact number ≥ 0 and below 1; 0 where none is given.
+    """Return the share of ε for the excess, an exact number ≥ 0 and below 1; 0 if not given.
 
     Raises
     ------

@@ -29,7 +29,7 @@ LARGEST_PLAN = 10**15
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What a release would cost in accuracy.
+    """The predicted accuracy of a release.
 
     Attributes
     ----------
@@ -102,14 +102,14 @@ def plan(
     unit, relation
         As in :func:`release`; the item unit by default.
     simulations
-        Runs per row, 2 to 1,000; here 0 would leave nothing to say.
+        Runs per row, from 2 to 1,000; 0 is not allowed here.
     rng
         Simulation randomness.
 
     Returns
     -------
     tuple of PlanRow
-        One per budget, in the order given. Where labels are protected, errors are those of the capped counts.
+        One per budget, in the order given. With label privacy, errors are those of the capped counts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which mechanism for which promise: decided by public facts alone."""
+"""Choice of the mechanism from public facts alone."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def choose(
     relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE,
     expected_items: int | None = None,
 ) -> tuple[CentralMechanism, str]:
-    """Pick a mechanism by the promise and public hints alone; also return why, in one sentence.
+    """Pick a mechanism by the guarantee and public hints alone; also return the reason, in one sentence.
 
-    Labels: prevalence noise. Else, with ε the budget per cell: from 1.1 up (and a whole budget of at most 20) the
-    partition mechanism, which loses nothing of the budget there; below, the Frobenius mechanism. Each errs least there
-    on all real data tried, from 168 to 725 million items, so a private choice would gain nothing, and no budget is
-    spent on it. It is a choice for data with a heavy tail: with all counts different the Frobenius mechanism errs less
-    from 1.1 on, too, by an eighth (docs/benchmarks.md).
+    With label privacy, it is the prevalence mechanism. Otherwise it depends on the budget per cell ε/Δ. From 1.1 on
+    (if ε is at most 20) it is the partition mechanism, which uses the whole budget there; below, it is the Frobenius
+    mechanism. Each had the lowest error there on all real data tried, from 168 to 725 million items, so a private
+    choice would gain nothing and no budget is spent on choosing. The rule is for data with a heavy tail: if all counts
+    differ, the error of the Frobenius mechanism is an eighth lower from 1.1 on, too (docs/benchmarks.md).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def choose(
         The promise, as in :func:`release`.
     expected_items
         A public guess of n: above 2^40, where the partition mechanism's public domain may end, the Frobenius
-        mechanism is picked at every epsilon.
+        mechanism is picked for every ε.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def choose(
     Raises
     ------
     UsageError
-        If epsilon, the unit or the guess is impossible.
+        If ε, the unit or the guess is impossible.
 
     Examples
     --------
@@ -172,17 +172,16 @@ def release(
     unit
         Whom to protect; the profile's own unit by default (an item where it has none). Less is refused.
     relation
-        Neighbours differ by a unit added or removed (default) or replaced by another (twice the noise); as epsilon
-        and unit, for a mechanism's name only.
+        Neighbors differ by a unit added or removed (default) or replaced by another (twice the noise); as ``epsilon``
+        and ``unit``, only with the name of a mechanism.
     mechanism
         ``"auto"``, ``"partition"``, ``"frobenius"``, ``"privhist"``, ``"isotonic"``, ``"cumulative"``,
         ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``, or a mechanism.
     expected_items
         A public guess of n, used by ``"auto"`` only; see :func:`choose`.
     public_items, public_labels, public_cap
-        Numbers that everybody knows and that the items, the labels, and the largest count do not exceed: for the names
-        ``"bounded-partition"`` and ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``,
-        which need them.
+        Public upper bounds on the items, the labels and the largest count: for the names ``"bounded-partition"`` and
+        ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``, which need them.
     shares
         How ``"privhist"`` divides its budget, such as ``"thirds"``; by default as recommended.
     member
@@ -190,15 +189,15 @@ def release(
     delta
         δ of ``"relaxed-partition"``; 10^−9 by default.
     excess_share
-        Of a profile read with ``count_users=True``: the share of epsilon, at least 0 and below 1, that goes to an
+        Of a profile read with ``count_users=True``: the share of ε, at least 0 and below 1, that goes to an
         estimate of what the bound on the items of each user left out, :attr:`Release.excess`; none by default. It is
         taken from the mechanism: ``epsilon`` stays the whole.
     excess_cap
         With ``excess_share``: how many items beyond the bound m count of each user, ≥ 1; 10·m by default. A public
-        number: the noise grows with it, and beyond it nothing is seen.
+        number: the noise grows with it, and items beyond it are not counted.
     simulations
-        How many runs :attr:`Release.error` will rest on, from 2 to 1,000, or 0 for none; by default
-        32 or, where a run is much work, fewer: see :attr:`Release.simulations`.
+        Number of runs behind :attr:`Release.error`, from 2 to 1,000, or 0 for none; by default 32, or fewer if a run is
+        much work: see :attr:`Release.simulations`.
     source
         Privacy randomness; the operating system's by default.
 
@@ -210,9 +209,9 @@ def release(
     Raises
     ------
     UsageError
-        If epsilon is missing or impossible, the unit protects less than the profile's, the name is unknown, or a
-        mechanism is given together with a promise of its own. Nothing is spent then.
-        Also if the data exceed a public number, or the profile does not know what ``excess_share`` asks for.
+        If ε is missing or impossible, the unit protects less than the profile's, the name is unknown, or ``epsilon``,
+        ``unit`` or ``relation`` is given with a mechanism object. Nothing is spent then. Also if the data exceed a
+        public number, or the profile lacks the numbers that ``excess_share`` needs.
     DataError
         If the profile is beyond what the mechanism can hold.
 
@@ -285,7 +284,7 @@ class PreparedRelease:
             excess = self.excess.release(profile.users, source=source)
             released = replace(released, excess=excess, guarantee=excess.add_to(released.guarantee))
         if profile.order_key is not None:
-            # Drawn independently of the data, so it may be told.
+            # Drawn independently of the data, so it may be published.
             released = replace(released, order_key=profile.order_key)
         return released if self.simulations is None else replace(released, simulations=self.simulations)
 
@@ -304,7 +303,7 @@ def prepare(
     read_for: PrivacyUnit,
     users_bound: int | None,
 ) -> PreparedRelease:
-    """Check what can be checked of a release before the data are there, and make what it needs.
+    """Check the options of a release before the data are read, and make its mechanism.
 
     Parameters
     ----------
@@ -364,7 +363,7 @@ def prepare(
 
 
 def _bound_of_users(unit: PrivacyUnit, bound: int | None) -> int:
-    """Return how many items of each user are kept, or refuse what says nothing of users' excess."""
+    """Return how many items of each user are kept, or refuse options that do not allow an excess."""
     if bound is None:
         raise UsageError(_NEEDS_USERS)
     kept = check_unit(unit).max_items

@@ -36,11 +36,11 @@ def apply(
     scale: float = 1.0,
     needs_counts: bool = True,
 ) -> Estimate:
-    """Apply an estimator to a profile, or to a release: free post-processing there.
+    """Apply an estimator to a profile or to a release; for a release it is post-processing.
 
-    The standard error is that of sampling: how far the estimate falls from its mean when n items are drawn again. For a
-    release it is joined in squares by that of the privacy noise, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released
-    profile and R*_b runs of its mechanism on R, bias of the mechanism included.
+    The standard error is that of sampling: the spread of the estimate when n items are drawn again. For a release, that
+    of the privacy noise is added in squares, ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released profile and R*_b
+    runs of its mechanism on R, bias of the mechanism included.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def apply(
     estimator
         What to estimate, and how.
     interval
-        What is said of the truth: it belongs to the property and the data, and may rest on another estimator.
+        How the interval is made: it belongs to the property and the data, and may rest on another estimator.
     level
         Probability with which the interval holds the truth, in (0, 1).
     unit
@@ -122,7 +122,7 @@ def _of_sample(sample: Sample, estimator: Estimator, interval: Interval, *, unit
 
 
 def _unknown(sample: Sample) -> Statement | None:
-    """Say why it is not known how far off privacy noise makes a number; None where it is, or there is no noise."""
+    """Return why the error due to privacy noise is unknown; None if it is known, or there is no noise."""
     if sample.release is None:
         return None
     if not sample.runs:

@@ -1,4 +1,4 @@
-"""What estimates from a release cannot know, because the data were bounded before the noise came."""
+"""Limits of estimates from a release, because the data were bounded before noise was added."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def truncation_reason(unit: PrivacyUnit) -> Statement | None:
     """Return why what rests on large counts has no interval in a release for this unit, or None where it may have one.
 
-    Labels are counted up to a cap, and edges are left out until no node has too many. Either takes most from what is
-    most frequent, so that entropies come out too large and the shares of frequent labels too small. How much that is
-    nobody knows, so no interval holds it.
+    Labels are counted up to a cap, and edges are left out until no node has too many. Either removes most from the most
+    frequent labels, so that entropies are too large and the shares of frequent labels too small. By how much is
+    unknown, so no interval covers it.
 
     Examples
     --------

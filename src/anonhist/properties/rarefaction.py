@@ -1,4 +1,4 @@
-"""The rarefaction and extrapolation curve: how many labels so many draws hold."""
+"""The rarefaction and extrapolation curve: the number of labels in m draws."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def rarefaction_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     draws
         The largest m, from 1 to 2^64; 2n by default. Beyond 2n the values are too low.
     points

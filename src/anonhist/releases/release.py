@@ -1,4 +1,4 @@
-"""What may be shared: a private profile, what was promised, how far off it is."""
+"""A release: a private profile, its guarantee and its errors."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class Release:
     mechanism
         The mechanism that made it, with its public parameters.
     reason
-        One sentence: what was picked and why, from public facts and budgeted looks alone.
+        One sentence: what was picked and why, from public facts and budgeted readings alone.
     library_version
         Version of this package that made the release.
     simulations
-        How many runs :attr:`error` and all that is estimated from the release rest on, from 2 to 1,000. A Durfee size
-        D above 2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run
-        is much work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and no
-        interval but those from the noisy values. ``error.simulations`` says how many there were.
+        Number of runs behind :attr:`error` and all estimates from the release, from 2 to 1,000. A Durfee size D above
+        2^15 allows for no more than 2^25/D, but always for 32. By default there are 32, or fewer where a run is much
+        work by what is public, but always 8. 0 simulates nothing: then there is no expected error, and only noisy
+        values give intervals. ``error.simulations`` says how many there were.
     recorded_error
         The errors, where they were computed before.
     order_key
@@ -141,7 +141,7 @@ class Release:
 
     @property
     def words(self) -> Words:
-        """What labels, items and counts are called here, as the kind of release has it."""
+        """The words for labels, items and counts, from the kind of release."""
         return self.mechanism.kind.words[self.guarantee.unit.kind]
 
     @property
@@ -160,7 +160,7 @@ class Release:
         Parameters
         ----------
         progress
-            Called with the share done, in (0, 1], now and then.
+            Called now and then with the share done, in (0, 1].
         """
         told = replace(self, recorded_error=self._error(progress))
         # What was simulated for this object serves that one, too.
@@ -170,9 +170,9 @@ class Release:
     def resimulate(self) -> tuple[Profile, ...]:
         """Return runs of the mechanism on the released profile: the same that :attr:`error` rests on.
 
-        As many as :attr:`simulations` says, none for 0. Post-processing, free. What is estimated from a release takes
-        its privacy noise from these. They are drawn once, from a generator that starts from what was released: whoever
-        asks gets the same.
+        As many as :attr:`simulations`. Estimates from a release take its privacy noise from these. They are drawn once,
+        from a generator seeded with the release, so every call returns the same runs. Post-processing: they cost no
+        privacy.
         """
         return tuple(run.profile for run in self._runs(None))
 
@@ -181,7 +181,7 @@ class Release:
         return tuple(run.zeros for run in self._runs(None))
 
     def resimulate_nothing(self) -> tuple[Profile, ...]:
-        """Return as many runs of the mechanism on no data at all: what noise alone looks like."""
+        """Return as many runs of the mechanism on the empty profile: noise alone."""
         return tuple(run.profile for run in self._runs_on_nothing(None))
 
     def _runs_on_nothing(self, progress: Callable[[float], None] | None) -> tuple[Run, ...]:
@@ -231,28 +231,28 @@ class Release:
         return self._once("_simulated_error", simulate) if self.recorded_error is None else self.recorded_error
 
     def _once(self, name: str, simulate: Callable[[], _Simulated]) -> _Simulated:
-        """Return what was simulated first. Two simulations differ by chance: a release says one thing to all threads.
+        """Return what was simulated first. Two simulations differ by chance, and all threads must see the same one.
 
-        Several may simulate at the same time; the first to put its result in place is believed.
+        Several threads may simulate at the same time; the first result stored is kept.
         """
         found: _Simulated | None = self.__dict__.get(name)
         return self.__dict__.setdefault(name, simulate()) if found is None else found
 
     @property
     def mostly_noise(self) -> bool:
-        """Whether a third of the items or more are expected to be wrong: the data may be far smaller than released.
+        """Whether at least a third of the items are expected to be wrong: the data may be much smaller than released.
 
-        False where no error was simulated: nobody knows then.
+        False if no error was simulated, since it is unknown then.
         """
         expected = self.error.sorted_l1
         return expected is not None and 3 * expected.value >= self.profile.n
 
     @property
     def largest_count(self) -> int | None:
-        """The largest count there can be here, where larger ones of the data were cut before the noise came.
+        """The largest possible count, if larger counts of the data were capped before noise was added.
 
-        With labels protected it is their cap, at which all larger counts were taken together; with nodes protected it
-        is θ, beyond which edges were left out. None where counts are as large as they are.
+        With label privacy it is the cap, at which all larger counts were merged; with node privacy it is θ, beyond
+        which edges were left out. None if counts were not capped.
         """
         if isinstance(self.mechanism, BoundsDegrees):
             return self.mechanism.max_degree
@@ -261,8 +261,8 @@ class Release:
     def prevalence(self, count: int) -> Estimate:
         """Return φ_r, how many labels have exactly this count, with a 95 % interval; φ_0 where zeros are released.
 
-        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. At the cap of
-        labels it is how many have this count or a larger one.
+        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. At the cap of
+        labels it is the number of labels with this count or a larger one.
         """
         if count == 0 and self.zeros is not None:
             return self._interval_source.of_zeros(self.zeros)
@@ -271,14 +271,14 @@ class Release:
     def k_plus(self, k: int) -> Estimate:
         """Return φ_{k+}, how many labels occur at least ``k`` times, with a 95 % interval.
 
-        Above :attr:`largest_count` nothing was released: the interval is what is known all the same. With nodes
-        protected it has a lower end alone, since edges were left out; ``error.k_plus(profile, k)`` has both ends, of
-        the degrees that are left.
+        Above :attr:`largest_count` nothing was released, and the interval is what follows from the rest. With node
+        privacy it has only a lower end, since edges were left out; ``error.k_plus(profile, k)`` has both ends, for the
+        remaining degrees.
         """
         return self._restrict(self._interval_source.k_plus(self.profile, k), k, or_more=True)
 
     def _restrict(self, found: Estimate, count: int, *, or_more: bool) -> Estimate:
-        """Say no more of what was bounded before the noise came than is known, and what the rest assumes."""
+        """Restrict an estimate to what is known about data that were bounded before noise was added."""
         unit, largest = self.guarantee.unit, self.largest_count
         if unit.max_items is not None:
             return replace(
@@ -301,7 +301,7 @@ class Release:
 
     @property
     def _interval_source(self) -> ReleaseError:
-        """What intervals are read from: of a smoothed release the noisy values alone, so nothing is simulated."""
+        """Source of the intervals: for a smoothed release the noisy values alone, so nothing is simulated."""
         known = self.evidence
         if self.recorded_error is not None or known is None or known.prevalences is None:
             return self.error

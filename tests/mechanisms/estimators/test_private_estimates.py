@@ -192,7 +192,7 @@ def test_the_unit_is_that_of_the_data_unless_more_is_asked_for() -> None:
     assert ah.private.entropy(users, epsilon=1).guarantee.unit == PrivacyUnit.user(max_items=3)
     more = ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.user(max_items=7))
     assert more.guarantee.unit == PrivacyUnit.user(max_items=7)
-    with pytest.raises(UsageError, match="is less"):
+    with pytest.raises(UsageError, match="protects less"):
         ah.private.entropy(users, epsilon=1, unit=PrivacyUnit.item())
 
 

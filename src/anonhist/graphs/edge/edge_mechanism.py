@@ -1,4 +1,4 @@
-"""Edge privacy: any mechanism for profiles, told how many degrees an edge changes."""
+"""Edge privacy: any mechanism for profiles, with the number of degrees that an edge changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EdgeMechanism:
     """Degrees of a graph with edge privacy: a public, frozen, printable value.
 
     One extra edge adds one to two degrees (to one in- or out-degree), so the sorted list of degrees moves by 2 (by 1)
-    in ℓ1: neighbours differ in that many cells. The nodes are the same in both.
+    in ℓ1: neighbors differ in that many cells. The nodes are the same in both.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class EdgeMechanism:
     policy
         What counts as an edge.
     public_nodes
-        How many nodes there are, isolated ones included, if everybody knows that: then the nodes of degree 0 are
-        released as well, no more nodes are released than there are, and no degree that so few nodes cannot have.
+        Number of nodes, isolated ones included, if that is public. Then the nodes of degree 0 are released as well, and
+        neither the number of nodes nor a degree exceeds what it allows.
 
     Raises
     ------
@@ -54,8 +54,8 @@ class EdgeMechanism:
 
     Guarantees
     ----------
-    That of the mechanism, for one edge: what follows is post-processing. Data with more nodes than are said to be
-    public are refused, visibly. Proof: docs/proofs/graphs.md.
+    That of the mechanism, for one edge: what follows is post-processing. Data with more nodes than ``public_nodes`` are
+    visibly refused. Proof: docs/proofs/graphs.md.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class EdgeMechanism:
         return None if self.public_nodes is None else self.public_nodes - profile.num_labels
 
     def _possible(self, profile: Profile) -> Profile:
-        """Cut what so many nodes cannot have, where their number is public: that only leads nearer to the truth."""
+        """Clip what is impossible for a public number of nodes: that can only reduce the error."""
         if self.public_nodes is None:
             return profile
         if self.policy.is_simple:

@@ -1,4 +1,4 @@
-"""Edge privacy: what is promised, and the way from it to a release."""
+"""Edge privacy: the guarantee and its release."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class EdgePrivacy:
     Parameters
     ----------
     public_nodes
-        How many nodes there are, isolated ones included, if everybody knows that. It makes releases a little better,
-        and adds the number of nodes of degree 0. By default nothing is said of nodes without an edge, and how many have
-        one is as private as the edges.
+        Number of nodes, isolated ones included, if that is public. It makes releases a little better, and adds the
+        number of nodes of degree 0. By default nodes without an edge are not released, and the number of nodes with an
+        edge is as private as the edges.
     relation
-        Neighbours differ by an edge that is added or removed, or replaced by another.
+        Neighbors differ by an edge that is added or removed, or replaced by another.
 
     Raises
     ------

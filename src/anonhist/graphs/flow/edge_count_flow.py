@@ -42,7 +42,7 @@ def edge_count_flow(graph: Graph, max_degree: int) -> Fraction:
     UsageError
         If the cap is out of range, or the graph's policy counts self-loops or duplicates.
     ArithmeticError
-        If the flow is not shown to be a largest one.
+        If the flow cannot be verified as a maximum flow.
 
     Notes
     -----

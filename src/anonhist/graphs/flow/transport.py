@@ -45,7 +45,7 @@ def largest_transport(
 ) -> Transport:
     """Move as much as possible from left to right.
 
-    Maximises ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
+    Maximizes ``Σ f_a`` over ``0 ≤ f_a ≤ capacities[a]``, at most ``supplies[u]`` through all arcs from u together, and
     at most ``demands[v]`` through all arcs to v.
 
     Parameters

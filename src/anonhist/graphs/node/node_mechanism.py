@@ -1,4 +1,4 @@
-"""What the releases of degrees with node privacy have in common: bounded degrees, a budget, a promise."""
+"""Base class of releases of degrees with node privacy: bounded degrees, a budget, a guarantee."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ NEEDS_NODES = (
 class NodeMechanism(Setting, ABC):
     """Degrees of a graph with node privacy: bounded first, then released.
 
-    Edges are left out until no node has more than θ, so that one node, however many edges it has, changes what is
-    counted by a public number; noise hides that much. What was left out is missing from the release, and no error that
-    a release states says how much that was.
+    Edges are left out until no node has more than θ, so that one node, however many edges it has, changes the counts by
+    at most a public number, to which noise is calibrated. Edges left out are missing from the release, and its stated
+    errors do not cover them.
 
     Parameters
     ----------
     epsilon
         What the release of the degrees spends, > 0; a choice of θ spends more.
     relation
-        Neighbours differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
+        Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     max_degree
         θ, from 1 to 2^20: public, or chosen as ``choice`` says.
     direction
@@ -95,7 +95,7 @@ class NodeMechanism(Setting, ABC):
     Raises
     ------
     UsageError
-        If a number is out of range, or so little is to be spent that noise would hide anything.
+        If a number is out of range, or ε is too small.
     """
 
     kind: ClassVar[ReleaseKind] = DEGREES
@@ -156,7 +156,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What the promise rests on."""
+        """Conditions of the guarantee."""
         return (NAMES_STAY, LIST_STAYS[self.relation]) if self.releases_zeros else (NAMES_STAY,)
 
     @property
@@ -213,7 +213,7 @@ class NodeMechanism(Setting, ABC):
     @property
     @abstractmethod
     def predicted_error(self) -> float:
-        """About how large a sorted ℓ1 error noise makes, from public numbers alone: to choose by."""
+        """Approximate sorted ℓ1 error due to noise, from public numbers alone: for choosing."""
 
     @property
     @abstractmethod
@@ -273,7 +273,7 @@ class NodeMechanism(Setting, ABC):
     def _release_bins(self, bins: NDArray[np.int64], source: RandomSource) -> tuple[Run, Evidence | None]:
         """Release how many nodes have each degree 0..θ; bin 0 may be looked at where nodes are listed.
 
-        Also say what the noisy values tell that are not published.
+        Also return evidence from noisy values that are not published.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Node privacy: from what is prepared to a release."""
+"""Node privacy: prepared releases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PreparedNodes:
     nodes_listed
         Whether the graph is one that lists its nodes.
     why
-        Why these mechanisms: the end of the sentence that the release tells.
+        Why these mechanisms: the end of the release's reason.
     """
 
     mechanisms: Mapping[int, NodeMechanism]

@@ -1,4 +1,4 @@
-"""Node privacy: what is promised."""
+"""Node privacy: the guarantee."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NodePrivacy:
     Parameters
     ----------
     relation
-        Neighbours differ by a node with all its edges that is added or removed, or whose edges are replaced by
+        Neighbors differ by a node with all its edges that is added or removed, or whose edges are replaced by
         others.
 
     Raises

@@ -1,4 +1,4 @@
-"""From noisy sums of bins to the sums: the distribution of the degrees is taken to be smooth where noise dominates."""
+"""Sums of bins estimated from noisy ones: the degree distribution is assumed smooth when noise dominates."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def cells_from_above(bins: int) -> Cells:
 
 
 def smooth_sums(noisy: NDArray[np.float64], rate: float, cells: Cells, *, labels: float) -> NDArray[np.float64]:
-    """Return sums of bins of which noisy ones are known, as far as one can tell.
+    """Return estimates of sums of bins, given noisy ones.
 
     Noise is two-sided geometric, ``P(j) ∝ e^(−γ|j|)``. Logarithms of the bins are fitted as
     :func:`~anonhist.numeric.smooth_fit.smooth_fit` says: smooth, unless the sums say otherwise. Post-processing; no

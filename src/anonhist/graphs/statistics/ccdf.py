@@ -1,4 +1,4 @@
-"""Which share of the nodes has at least a degree."""
+"""The share of nodes with at least a given degree."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def degree_ccdf(data: DegreeSource, *, at: ArrayLike | None = None) -> Curve:
     -------
     Curve
         Values and band in [0, 1]. Each interval is meant to hold the truth at its r, not the whole curve at once. The
-        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees
-        R, and an interval reaches at least one node to either side. Where there are no nodes, values are 0 and the band
-        says nothing.
+        standard error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` over runs R*_b of the mechanism on the released degrees R,
+        and an interval reaches at least one node to either side. If there are no nodes, values are 0 and the band
+        covers [0, 1].
 
     Raises
     ------

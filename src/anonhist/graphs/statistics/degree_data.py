@@ -1,4 +1,4 @@
-"""What statistics of degrees are read off: a release with its runs, or the private degrees themselves."""
+"""Data for statistics of degrees: a release with its runs, or the private degrees themselves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DegreeData:
 
     @classmethod
     def of(cls, data: DegreeSource) -> DegreeData:
-        """Take whatever has degrees: a release of them, or a graph, its degrees or their profile, which are private.
+        """Take any data with degrees: a release of them, or a graph, its degrees or their profile, which are private.
 
         Raises
         ------
@@ -96,19 +96,19 @@ class DegreeData:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known how far off numbers are: not where there are no runs, or these are not to be trusted."""
+        """Whether errors are known: not if there are no runs, or if these are unreliable."""
         return not self.why_unknown
 
     @property
     def why_unknown(self) -> str:
-        """Why it is not known how far off numbers are, a phrase without a full stop; empty where it is."""
+        """Why errors are unknown, a phrase without a full stop; empty if they are known."""
         if self.error is None or (self.runs and self.error.has_k_plus_intervals):
             return ""
         return self.error.why_unknown
 
     @property
     def unknown(self) -> Statement:
-        """What is said of a number where that is not known."""
+        """The statement of a number whose error is unknown."""
         return Statement(Holds.NONE, self.why_unknown)
 
     @property
@@ -123,7 +123,7 @@ class DegreeData:
 
     @property
     def assumes(self) -> str:
-        """What must be so for intervals to hold the truth: they hold privacy noise and nothing else."""
+        """What intervals assume: they cover privacy noise and nothing else."""
         if self.max_degree is None:
             return ""
         return f"no edges were left out to bound degrees at {self.max_degree:,}: intervals do not cover edges left out"

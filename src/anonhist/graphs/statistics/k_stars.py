@@ -35,7 +35,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        ≥ 0; the few largest degrees make most of it, and of its error.
+        ≥ 0; most of it, and of its error, comes from the few largest degrees.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def k_stars(data: DegreeSource, *, k: int = 2) -> Estimate:
     found = DegreeData.of(data)
     exact = float(_exactly(found.profile, size))
     return found.estimate(
-        # Runs need no whole numbers: only how far they are off.
+        # Runs need no exact numbers, only their errors.
         lambda profile, _: exact if profile is found.profile else _nearly(profile, size),
         method=f"{size}-stars",
         unit="stars",

@@ -1,4 +1,4 @@
-"""How large a graph is: nodes, edges, and edges per node."""
+"""The size of a graph: nodes, edges, and edges per node."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
     found = DegreeData.of(data)
     if found.error is None:
         return found.estimate(lambda profile, _: float(profile.num_labels), method="nodes with an edge", unit="nodes")
-    # What the release says of itself: one release must not say two things.
+    # The release's own estimate: one release must not give two different ones.
     return _with_method(found, found.error.k_plus(found.profile, 1), "nodes with an edge")
 
 
@@ -105,7 +105,7 @@ def num_nodes(data: DegreeSource) -> Estimate:
 def num_edges(data: DegreeSource) -> Estimate:
     """Return how many edges there are: ``Σ_r r·φ_r / 2``, or without the half where in- or out-degrees are counted.
 
-    Noise knows no parity, so a half may be left.
+    The noisy degree sum may be odd, so the result may end in .5.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def mean_degree(data: DegreeSource) -> Estimate:
     Returns
     -------
     Estimate
-        0 where there are no nodes, with an interval that says nothing.
+        0 if there are no nodes, with an interval of all possible values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every central mechanism is told: how much, for whom, between which neighbours."""
+"""Settings of all central mechanisms: budget, unit and relation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_ITEMS = "items belong to PrivHist releases alone: only PrivHist publishes the
 
 
 def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
-    """Return a unit that a release can protect, refusing what is none, such as its name."""
+    """Return a unit that a release can protect; refuse anything else, such as its name."""
     if not isinstance(unit, PrivacyUnit):
         message = f"`unit` must be a PrivacyUnit, such as PrivacyUnit.user(max_items=5), not {unit!r}."
         raise UsageError(message)
@@ -49,7 +49,7 @@ def check_unit(unit: PrivacyUnit) -> PrivacyUnit:
 
 
 def check_relation(relation: NeighboringRelation) -> NeighboringRelation:
-    """Return a relation, refusing what is none, such as its name."""
+    """Return a relation; refuse anything else, such as its name."""
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r:.80}."
         raise UsageError(message)
@@ -67,12 +67,12 @@ class Setting:
     unit
         Whom the promise protects.
     relation
-        What neighbouring means.
+        Which data sets are neighbors.
 
     Raises
     ------
     UsageError
-        If epsilon is impossible, or so small per cell that the noise would not fit in memory.
+        If ε is impossible, or so small per cell that the noise would not fit in memory.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class Setting:
 
     @property
     def l1_sensitivity(self) -> int:
-        """Largest sorted ℓ1 distance between neighbours: the number of cells in which their diagrams may differ."""
+        """Largest sorted ℓ1 distance between neighbors: the number of cells in which their diagrams may differ."""
         return self.unit.max_distance * self.relation.distance
 
     @property
     def epsilon_per_cell(self) -> Fraction:
-        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbours."""
+        """Budget per cell, epsilon / l1_sensitivity: pure differential privacy adds up along a path of neighbors."""
         return self.epsilon / self.l1_sensitivity
 
     @property
@@ -113,7 +113,7 @@ class Setting:
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, in a clause."""
+        """The effect of floating point, as a clause."""
         return NOISE_IS_EXACT
 
     @property
@@ -177,7 +177,7 @@ class Setting:
         return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
 
     def admit(self, profile: Profile) -> Profile:
-        """Check that this promise covers whom the profile names, and cap counts where the unit says so.
+        """Check that the guarantee covers the profile's unit, and cap counts if the unit has a cap.
 
         Raises
         ------
@@ -198,26 +198,26 @@ class Setting:
         return admitted
 
     def publishable(self, released: Profile) -> Profile:
-        """Cap released counts where the unit says so: a larger one would say what is not so. Post-processing."""
+        """Cap released counts if the unit has a cap: larger ones would be impossible. Post-processing."""
         return released if self.unit.max_count is None else cap_counts(released, self.unit.max_count)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Return, in a clause, why this mechanism never releases such a profile, with this number of items; or nothing.
+        """Return, as a clause, why this mechanism never releases such a profile with this number of items; else empty.
 
-        It is asked of what a file says.
+        It checks what files contain.
         """
         del profile
         return "" if items is None else NO_ITEMS
 
     def exceeded_number(self, profile: Profile) -> str | None:
-        """Return the name of the public number that a profile exceeds, if any: such data are outside the promise."""
+        """Return the name of the public number that a profile exceeds, if any: the guarantee excludes such data."""
         del profile
         return None
 
 
 @contextmanager
 def without_sizes() -> Iterator[None]:
-    """Say that memory was not enough, and hide allocation sizes, which may be those of private data.
+    """Report that memory was not enough, and hide allocation sizes, which may reveal private data.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def without_sizes() -> Iterator[None]:
 
 
 def check_profile(profile: object) -> None:
-    """Refuse what is no profile, such as a list of counts, or a release."""
+    """Refuse anything but a profile, such as a list of counts or a release."""
     if isinstance(profile, Release):
         raise UsageError("This is already a release and can be published as it is: give a private profile.")
     if not isinstance(profile, Profile):
@@ -264,7 +264,7 @@ def make_release(
     zeros: int | None = None,
     evidence: Evidence | None = None,
 ) -> Release:
-    """Put a released profile, its guarantee and its mechanism together, and what else is released or known of it."""
+    """Make a release of a released profile, its mechanism and guarantee, and what else is released or known."""
     return Release(
         # Made anew of what was released: nothing else goes along.
         profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
@@ -279,7 +279,7 @@ def make_release(
 
 
 def holds_where(condition: str) -> str:
-    """Say for which data a promise is made, where others are refused visibly."""
+    """State for which data a guarantee holds, where other data are visibly refused."""
     return f"it holds for data where {condition}, which must be public knowledge"
 
 

@@ -1,4 +1,4 @@
-"""What all mechanisms for profiles have in common, and those of a kind: added noise, or draws by choices."""
+"""Base classes of mechanisms for profiles: all of them, those that add noise, and those that draw by choices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CentralMechanism(Setting, ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
 
     @abstractmethod
     def release(self, profile: Profile, *, source: RandomSource | None = None, reason: str | None = None) -> Release:
@@ -82,7 +82,7 @@ class AdditiveMechanism(CentralMechanism):
         return list(pulsing(self.publishable(self._run(public, noise)) for _ in range(size)))
 
     def _run_once(self, profile: Profile, noise: Noise) -> tuple[Profile, Evidence | None]:
-        """Run once for a release: also say what else the noisy values tell, if they are not all published."""
+        """Run once for a release; also return evidence from the noisy values, if they are not all published."""
         return self.publishable(self._run(profile, noise)), None
 
     @abstractmethod
@@ -94,8 +94,8 @@ class AdditiveMechanism(CentralMechanism):
 class DrawnMechanism(CentralMechanism):
     """A mechanism that draws a partition, decision by decision.
 
-    A draw tells of no noisy values, so its intervals come from runs on it. Below a budget per cell of
-    :attr:`runs_hold_from` these hold less often than they say on some data, and none are given.
+    A draw has no noisy values, so its intervals come from runs on it. Below a budget per cell of :attr:`runs_hold_from`
+    these have less than their stated coverage on some data, and none are given.
     """
 
     # Measured on the drawn shapes 0 to 4: docs/benchmarks.md, "Intervals of releases".

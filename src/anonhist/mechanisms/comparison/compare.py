@@ -1,4 +1,4 @@
-"""Mechanisms side by side, on data that may be looked at: real releases against the truth."""
+"""Comparison of mechanisms on data that need no protection: real releases against the truth."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def compare(
     source: RandomSource | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Run mechanisms on data that may be looked at, and say how far off and how fast they are.
+    """Run mechanisms on data that need no protection, and measure their errors and time.
 
-    Comparing on private data is itself not private: every number returned tells of the data. Each mechanism makes
-    ``repeats`` real releases at each budget, after one that is not counted, and each is compared with the truth.
+    Comparing on private data is not private: every number returned reveals something about the data. Each mechanism
+    makes ``repeats`` real releases at each budget, after one that is not counted, and each is compared with the truth.
 
     Parameters
     ----------
     profile
-        Data that may be looked at, such as public data or a release.
+        Data that need no protection, such as public data or a release.
     epsilons
         Budgets.
     mechanisms
@@ -71,9 +71,9 @@ def compare(
     unit, relation
         As in :func:`release`.
     public_items, public_labels, public_cap
-        Numbers that the items, the labels, and the largest count do not exceed, as in :func:`release`. What is left out
-        is taken from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten.
-        Where labels are protected, the unit's ``max_count`` is the cap.
+        Upper bounds on the items, the labels and the largest count, as in :func:`release`. Those left out are taken
+        from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten. With label
+        privacy, the unit's ``max_count`` is the cap.
     shares
         How ``"privhist"`` divides its budget, as in :func:`release`.
     source
@@ -191,7 +191,7 @@ def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
         raise UsageError(message)
-    # One per cell: who is protected matters here, and no budget.
+    # ε = 1 per cell: only the unit matters here.
     return Setting(Fraction(unit.max_distance * relation.distance), unit, relation).admit(profile)
 
 
@@ -205,7 +205,7 @@ def _measure(
     """Release again and again; return each metric of each release but the first, which loads and prepares."""
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
     for repeat in range(repeats + 1):
-        # Steps of a release tell of the data: here anybody may know them.
+        # Steps of a release reveal something about the data, which need no protection here.
         with tell_share(progress, repeat / (repeats + 1), (repeat + 1) / (repeats + 1)):
             start = perf_counter()
             release = mechanism.release(truth, source=source)

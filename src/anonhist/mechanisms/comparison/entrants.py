@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: each mechanism at each budget, with public numbers, or the reason why not."""
+"""The mechanisms of a comparison: each at each budget, with public numbers, or the reason why it is skipped."""
 
 from __future__ import annotations
 

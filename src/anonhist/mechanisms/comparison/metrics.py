@@ -1,4 +1,4 @@
-"""How far a release is from the truth, where the truth may be looked at."""
+"""Errors of a release against a known truth."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def guessing_error(truth: Profile, release: Release) -> float:
     return float(np.abs(covered_share(release.profile, marks) - covered_share(truth, marks)).mean())
 
 
-# In the order in which people ask for them.
+# In order of interest.
 ERRORS: dict[Metric, Callable[[Profile, Release], float]] = {
     Metric(
         "sorted_l1", "Sorted ℓ1", "items", "items to move between labels, add or remove to correct the release"

@@ -1,4 +1,4 @@
-"""What a comparison of mechanisms finds."""
+"""Results of a comparison of mechanisms."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ class Comparison:
         return next((row for row in self.rows if (row.mechanism, row.epsilon, row.metric) == asked), None)
 
     def best(self, epsilon: Fraction, metric: str) -> frozenset[str]:
-        """Return the mechanism that errs least, and those that cannot be told from it.
+        """Return the mechanism with the lowest error, and those not significantly worse.
 
-        These are the ones whose mean is larger by at most two standard errors of the difference, of their own error no
-        more than a quarter of the mean being counted: what varies wildly is not good for that.
+        These have a mean larger by at most two standard errors of the difference. Of their own standard error at most a
+        quarter of the mean counts, so that a large variance does not make a mechanism look good.
         """
         rows = [row for row in self.rows if (row.epsilon, row.metric) == (epsilon, metric)]
         least = min(rows, key=lambda row: row.mean)

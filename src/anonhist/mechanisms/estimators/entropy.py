@@ -92,9 +92,9 @@ class EntropyMechanism(StatisticMechanism):
         ``"polynomial"`` (Wu and Yang 2016; needs the alphabet size), ``"jackknife"``, ``"miller-madow"`` or
         ``"plug-in"``.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     polynomial
-        The parameters of the polynomial; by default those with the least error predicted from n, k and the noise, over
+        The parameters of the polynomial; by default those with the lowest error predicted from n, k and the noise, over
         four public distributions (:func:`recommended_polynomial`).
 
     Raises
@@ -128,7 +128,7 @@ class EntropyMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return Polynomial.assumes if self.method == Polynomial.name else _STATISTICS[self.method][1]
 
     def method_for(self, items: int) -> str:
@@ -157,7 +157,7 @@ class EntropyMechanism(StatisticMechanism):
 
 @lru_cache(maxsize=256)
 def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> PolynomialParameters:
-    """Return the parameters that promise the least error for n items: a function of public numbers alone.
+    """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
     Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels,
     one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in
@@ -216,15 +216,15 @@ def entropy(
         ``"polynomial"`` (default with an alphabet size), ``"jackknife"`` (default without), ``"miller-madow"`` or
         ``"plug-in"``.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     unit
         Whom to protect, items or users; the profile's own unit by default.
     relation
-        Neighbours differ by a unit added or removed (default) or replaced by another.
+        Neighbors differ by a unit added or removed (default) or replaced by another.
     public_items
-        The number of items, where everybody knows it.
+        The number of items, if it is public.
     level
         Probability with which the interval is meant to hold the truth.
     source
@@ -233,7 +233,7 @@ def entropy(
     Returns
     -------
     Estimate
-        With its guarantee; the parts of its error are privacy noise, exactly, and sampling, at most.
+        With its guarantee; the parts of its error are privacy noise, exactly, and an upper bound on sampling error.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class ErrorRow:
     x
         Number of items, number of times t that the draws beyond the sample are as many as it, or share of the text.
     estimator
-        Its name. "not cut" is the same before it is cut to what can be, and "twin" that without noise: the squared
-        errors of the two differ by the noise alone.
+        Its name. "not cut" is the same before it is clipped to possible values, and "twin" is that without noise: the
+        squared errors of the two differ by the noise alone.
     epsilon
         0 where it is not private.
     rmse, standard_error

@@ -36,7 +36,7 @@ class PowerSumMechanism(StatisticMechanism):
     order
         a, a whole number from 2 to 12: public.
     alphabet_size
-        k, how many labels there can be: public; without it the sum is cut to [n^(1−a), 1].
+        k, the number of possible labels: public; without it the sum is cut to [n^(1−a), 1].
     epsilon, unit, relation, public_items
         See :class:`~anonhist.mechanisms.estimators.statistic_mechanism.StatisticMechanism`, which has the guarantee.
 
@@ -56,7 +56,7 @@ class PowerSumMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return PowerSum.assumes
 
     def method_for(self, items: int) -> str:
@@ -133,7 +133,7 @@ def renyi_entropy(
     order
         a, a whole number from 2 to 12.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
 
@@ -174,7 +174,7 @@ def power_sum(
     order
         a, a whole number from 2 to 12; 2 gives Simpson's index.
     alphabet_size
-        k, how many labels there can be: public.
+        k, the number of possible labels: public.
 
     Raises
     ------

@@ -79,7 +79,7 @@ class SupportSizeMechanism(StatisticMechanism):
 
     @property
     def assumes(self) -> str:
-        """What must be so for the interval to hold."""
+        """What the interval assumes."""
         return Observed.assumes if self.method == "observed" else Chebyshev.assumes
 
     def method_for(self, items: int) -> str:

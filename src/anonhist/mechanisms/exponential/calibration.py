@@ -1,4 +1,4 @@
-"""How sharp the weighted exponential family on Young's lattice may be for a given epsilon."""
+"""How sharp the weighted exponential family on Young's lattice may be for a given ε."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
         raise UsageError(message)
-    # As in calibrate: what the formula and the float of epsilon may be off by is left unspent.
+    # As in calibrate: what the formula and the float of ε may be off by is left unspent.
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         message = (
@@ -267,14 +267,14 @@ def _odd(number: int) -> int:
 
 
 def rounding_loss(parameters: FamilyParameters) -> float:
-    """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbours.
+    """Return an upper bound on what floating-point rounding adds to the privacy loss between two neighbors.
 
     Every weight is a sum of products of positive numbers, so rounding multiplies it by 1 ± a small relative error.
     A drawn profile's probability telescopes into at most ``nodes`` decisions, each wrong by at most ``terms + 8``
     roundings of 2^−53; into its pieces without a drop, whose weight ``q^{|u|·length}`` is wrong by at most
     ``4c|u|·length`` roundings, ``4c·d`` over all pieces, d the distance drawn, which passes ``reach`` with probability
     below 2^−99; and into the weight of its tails, made by ``8w`` roundings each. All of it counts for the draw and for
-    the normaliser, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
+    the normalizer, on both sides of the ratio. The bound holds for all profiles of the public domain (Durfee size at
     most 2^20), so it depends on no data.
     """
     width, blocks = band_shape(parameters)

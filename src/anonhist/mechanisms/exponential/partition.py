@@ -41,7 +41,7 @@ class PartitionMechanism(DrawnMechanism):
 
     λ is the private partition, q = e^{−c}, and h_z a weight on how the corners of μ stand (1 for z = 0: the plain
     exponential mechanism). c and z depend on the budget per cell alone (:func:`calibrate`): z = 0 below 0.45, z = 1/4
-    up to ln 3, and from there z = q/(1+q), for which the normaliser is 1 for every λ and the whole budget reaches the
+    up to ln 3, and from there z = q/(1+q), for which the normalizer is 1 for every λ and the whole budget reaches the
     data.
 
     Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c:
@@ -85,7 +85,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "partition"
 
     @property
@@ -150,7 +150,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def arithmetic(self) -> str:
-        """What floating point costs, in a clause."""
+        """The effect of floating point, as a clause."""
         return (
             "floating-point rounding is bounded and paid for inside epsilon, and δ bounds the chance that an exact draw"
             " would leave the band that is kept, for profiles of Durfee size up to 2^20 (all with n up to 2^40)"

@@ -1,4 +1,4 @@
-"""The partition nearest in expectation to what a noisy Durfee size, noisy arms and noisy legs say."""
+"""The partition nearest in expectation, given a noisy Durfee size, noisy arms and noisy legs."""
 
 from __future__ import annotations
 

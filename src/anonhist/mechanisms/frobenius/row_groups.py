@@ -1,8 +1,8 @@
 """Rows of a diagram released as noisy sums of groups: long groups where rows differ by less than the noise.
 
-A row that stands apart is best seen alone, but where neighbours differ little, one noisy sum of m rows says more
-than m noisy rows: their mean is off by 1/m of the noise. With a gap g between neighbours and noise of scale 1/ε the
-error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
+A row that stands apart is best released alone, but where adjacent rows differ little, one noisy sum of m rows is more
+informative than m noisy rows: the noise of their mean is divided by m. With a gap g between neighbors and noise of
+scale 1/ε the error of a row is least for m about ``(gε)^{−2/3}`` times a constant.
 
 Positions are taken in stages, each a quarter as long as all before it, and the gap is read off the noisy sums of
 the two stages before: released values, so no budget is spent on choosing. Each row is in exactly one group.
@@ -136,7 +136,7 @@ def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float,
     # Gaps mostly shrink from stage to stage. But rows must come down to the Durfee size by the time it is reached.
     past = np.maximum(nearer.mean - later.mean, 0) / apart
     ahead = (later.mean - sizes) / np.maximum(sizes - later.middle, _NEAR / epsilon)
-    # Where the noise hides the gap, it may be as large as the noise lets it be.
+    # When noise dominates the gap, the gap is taken to be as large as the noise allows.
     doubt = np.sqrt(2 * (nearer.variance + later.variance)) / (epsilon * apart)
     gap = np.maximum(past, ahead) + _CAUTION * doubt
     return np.asarray(np.clip(_LENGTH * (epsilon * gap) ** (-2 / 3) - _LESS, 1, most), dtype=np.int64)

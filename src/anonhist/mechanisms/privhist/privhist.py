@@ -189,7 +189,7 @@ class PrivHistMechanism(CentralMechanism):
 
     @property
     def name(self) -> str:
-        """The name to ask for this mechanism by."""
+        """The mechanism's name, as in ``mechanism="frobenius"``."""
         return "privhist"
 
     @property

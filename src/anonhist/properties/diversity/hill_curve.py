@@ -42,8 +42,8 @@ def hill_curve(
     Parameters
     ----------
     data
-        A profile, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     orders
         q, numbers from 0 to 12, ascending; 0, 0.1, …, 3 by default.
     method

@@ -31,7 +31,7 @@ def hill_number(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     order
         q, a number from 0 to 12.
     method

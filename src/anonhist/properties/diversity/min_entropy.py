@@ -1,4 +1,4 @@
-"""The min-entropy: how surprising the most frequent label is."""
+"""The min-entropy: the surprise of the most frequent label."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _tie_warning(profile: Profile) -> tuple[str, ...]:
 
 
 def min_entropy(data: Profile | Resimulated, *, base: float = math.e, level: float = 0.95) -> Estimate:
-    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: what one best guess is worth.
+    """Estimate the min-entropy ``H_∞ = −ln max_x p_x``: how hard one best guess is.
 
     The largest share of a sample is too high on average, for every distribution: so there is a lower end only.
 
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     level

@@ -1,4 +1,4 @@
-"""What can be said of power sums of order 2 or more, and of all that are functions of them."""
+"""Intervals for power sums of order 2 or more, and for functions of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PowerSumInterval:
         return Bounds(max(low, self.least), min(high, self.most), _BY_COUNT).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that the property can be."""
+        """Return the range of the property."""
         return self.least, self.most
 
 

@@ -1,4 +1,4 @@
-"""How far a distribution is from the uniform one."""
+"""The distance of a distribution from the uniform one."""
 
 from __future__ import annotations
 
@@ -177,11 +177,11 @@ def distance_to_uniformity(
     Parameters
     ----------
     data
-        A profile, or a release: then the interval holds the privacy noise as well.
+        A profile, or a release: then the interval covers privacy noise as well.
     alphabet_size
-        k, how many labels there can be, known without looking.
+        k, the number of possible labels, known without looking at the data.
     method
-        ``"plug-in"`` (default), or ``"pml"``, which counts what chance alone does to few items per label out.
+        ``"plug-in"`` (default), or ``"pml"``, which corrects for chance if there are few items per label.
     level
         Probability with which the interval is meant to hold the truth.
 

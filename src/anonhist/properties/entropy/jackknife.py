@@ -1,4 +1,4 @@
-"""The jackknife entropy: what leaving out each item in turn says of the bias."""
+"""The jackknife entropy: its bias is estimated by leaving out each item in turn."""
 
 from __future__ import annotations
 

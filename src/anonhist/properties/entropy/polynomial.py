@@ -44,7 +44,7 @@ class Polynomial:
     Attributes
     ----------
     alphabet_size
-        k, how many labels there can be. Without it no others are assumed than those seen.
+        k, the number of possible labels. Without it no others are assumed than those seen.
     degree
         L ≥ 0; ``⌊1.6·ln k⌋`` if left out.
     interval

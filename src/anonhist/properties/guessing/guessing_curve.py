@@ -33,8 +33,8 @@ def guessing_curve(
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the band holds the privacy noise as well, or there is
-        none and :attr:`Curve.why_unknown` says why.
+        A profile of passwords, or a release: then the band covers privacy noise as well, or there is none and
+        :attr:`Curve.why_unknown` says why.
     points
         At most so many, ≥ 2.
     level

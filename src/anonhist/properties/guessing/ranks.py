@@ -133,12 +133,12 @@ class MostFrequent:
         return weights
 
     def doubts(self, profile: Profile, *, wrong: str) -> tuple[str, ...]:
-        """Warn where chance has a say in which labels are the most frequent, or much has not been seen.
+        """Warn if chance affects which labels are the most frequent, or if much has not been seen.
 
         Parameters
         ----------
         wrong
-            How the value is off.
+            The direction of the bias.
         """
         if self.labels == profile.num_labels and not undersampling_warning(profile):
             return ()

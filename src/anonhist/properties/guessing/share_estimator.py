@@ -1,4 +1,4 @@
-"""What estimators of the cost of breaking a share of accounts have in common."""
+"""Base class of estimators of the cost of breaking a share of accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a few guesses succeed: λ_β."""
+"""The success rate of a few guesses: λ_β."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class SuccessInterval:
 
     Of the β labels that are truly the most frequent, no more items were seen than of those that are so in the sample,
     and their number is binomial with λ_β. So the upper end ``I^(−1)(1 − (1 − level)/2; c + 1, n − c)``, c the items in
-    the most frequent labels and I the regularised incomplete beta function, holds for every distribution. Beyond 10^12
+    the most frequent labels and I the regularized incomplete beta function, holds for every distribution. Beyond 10^12
     items it is that of Wilson. Of a release what it is above the value is joined in squares by the privacy noise.
 
     Attributes
@@ -128,7 +128,7 @@ class SuccessInterval:
         return Bounds(0.0, most, Statement(Holds.AT_MOST, BY_CHANCE)).around(value)
 
     def of_nothing(self) -> tuple[float, float]:
-        """Return all that it can be."""
+        """Return the range of the property."""
         return (math.log2(self.guesses), math.inf) if self.in_bits else (0.0, 1.0)
 
 
@@ -146,7 +146,7 @@ def _largest_share(items: int, n: int, sample: Sample) -> float:
 def guessing_success(
     data: Profile | Resimulated, *, guesses: int, unit: SuccessUnit = "share", level: float = 0.95
 ) -> Estimate:
-    """Estimate ``λ_β``: the share of accounts that β best guesses each break.
+    """Estimate ``λ_β``: the share of accounts broken by the β best guesses.
 
     The share of the most frequent labels of a sample is too high on average, for every distribution: so there is an
     upper end only, and of bits a lower one, :class:`SuccessInterval`.
@@ -154,7 +154,7 @@ def guessing_success(
     Parameters
     ----------
     data
-        A profile of passwords, or a release: then the interval holds the privacy noise as well.
+        A profile of passwords, or a release: then the interval covers privacy noise as well.
     guesses
         β ≥ 1.
     unit

@@ -1,4 +1,4 @@
-"""How far estimates of the sample coverage fall from the truth."""
+"""Errors of estimates of the sample coverage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def esty_error(profile: Profile) -> float:
 
 
 def zero_error_warning(profile: Profile) -> tuple[str, ...]:
-    """Warn where the error is 0 because nothing in the sample shows it.
+    """Warn if the error is 0 only because the sample does not show it.
 
     Examples
     --------

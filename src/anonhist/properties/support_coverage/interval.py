@@ -1,4 +1,4 @@
-"""What can be said of the support coverage, whatever the method."""
+"""Intervals for the support coverage, whatever the method."""
 
 from __future__ import annotations
 

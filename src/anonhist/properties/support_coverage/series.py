@@ -137,7 +137,7 @@ def _bias(profile: Profile, linear: LinearStatistic, beyond: float) -> float:
 
 
 def _visible(profile: Profile, draws: int) -> tuple[str, ...]:
-    """Warn where the sample is small, or the draws are beyond what any estimate reaches."""
+    """Warn if the sample is small, or the draws are too many for any estimator."""
     warnings: list[str] = []
     if profile.n < _SMALL:
         warnings.append(f"Fewer than {_SMALL} items are too few to estimate labels not seen.")

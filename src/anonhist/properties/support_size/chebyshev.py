@@ -34,7 +34,7 @@ class Chebyshev:
     Attributes
     ----------
     alphabet_size
-        k, how many labels there can be: ``1/k`` is the least probability.
+        k, the number of possible labels: ``1/k`` is the least probability.
     degree
         L, ``⌊0.45·ln k⌋`` unless given.
     interval

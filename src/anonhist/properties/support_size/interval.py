@@ -1,4 +1,4 @@
-"""From an estimate of the support size to what can be said of it."""
+"""From an estimate of the support size to its interval."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SupportSizeInterval:
     Attributes
     ----------
     most
-        k, how many labels there can be at most; with a bias none has a probability below 1/k.
+        k, an upper bound on the number of labels; with a bias none has a probability below 1/k.
     bias
         Of n: by which share b, at most, the labels not seen are misjudged on average.
 
@@ -114,7 +114,7 @@ def most_unseen(once: float, least: float, *, level: float) -> float:
     """Return how many labels may have been missed where φ_1 were seen once and all have expected counts of λ or more.
 
     Of labels with counts of 0 or 1, each has 0 with probability ``1/(1 + λ_x) ≤ 1/(1 + λ)``. So the answer is the
-    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularised
+    largest U with ``P(Bin(φ_1 + U, 1/(1 + λ)) ≥ U) = I_{1/(1+λ)}(U, φ_1 + 1) ≥ (1 − level)/2``, I the regularized
     incomplete beta function: for Poisson counts that is exact, whatever the expected counts.
 
     Parameters

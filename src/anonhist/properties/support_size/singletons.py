@@ -1,4 +1,4 @@
-"""Whether a sample holds repeats at all: without them no ratio of prevalences says how much is missing."""
+"""Whether a sample has repeats: without them nothing can be estimated about labels not seen."""
 
 from __future__ import annotations
 
