@@ -461,4 +461,4 @@ def test_an_empty_source_says_nothing_and_says_so(cli: Cli, folder: Path) -> Non
     assert (row["value"], row["low"], row["high"]) == ("0", "0", "inf")
     assert row["says"] == "no interval"
     told = cli("estimate", "support-size", "empty.csv", "-o", "found.csv").stdout
-    assert "support-size: 0 labels, without an interval: an empty profile says nothing" in told
+    assert "support-size: 0 labels, without an interval: nothing can be estimated from an empty profile" in told

@@ -134,11 +134,11 @@ _BELOW = [
     (("--mechanism", "relaxed-partition", "--public-items", "11"), "--public-items is below the data"),
 ]
 _WRONG = [
-    (("--mechanism", "prevalence"), "needs --public-cap, a number that everybody knows"),
-    (("--mechanism", "prevalence"), "where labels are protected, their --max-count is the cap"),
+    (("--mechanism", "prevalence"), "needs --public-cap, a public number that no count exceeds"),
+    (("--mechanism", "prevalence"), "with label privacy, --max-count is the cap"),
     (
         ("--mechanism", "prevalence", "--public-cap", "5", "--unit", "label", "--max-count", "5"),
-        "their --max-count is the cap: leave --public-cap out",
+        "--max-count is the cap: leave --public-cap out",
     ),
     (("--mechanism", "prevalence", "--unit", "label", "--max-count", "16777217"), "a --max-count of at most 2^24"),
     (("--mechanism", "isotonic", "--public-labels", "0"), "--public-labels must be a whole number of at least 1"),

@@ -111,7 +111,7 @@ BAD = [
     ("mechanism.name", "laplace", "laplace"),
     ("mechanism.name", "auto", "auto"),
     ("mechanism.name", None, "name"),
-    ("mechanism.name", "prevalence", "labels"),
+    ("mechanism.name", "prevalence", "label privacy"),
     ("mechanism.parameters", [], "parameters"),
     ("mechanism.parameters", {}, "parameter"),
     ("mechanism.parameters.seed", 1, "parameter"),
@@ -459,7 +459,7 @@ def test_promises_that_no_mechanism_makes_are_refused_through_every_way_in(
 @each_of(
     ("c", "z", "reason"),
     [
-        ("9.5", "0.0", "costs more than 2 per cell"),
+        ("9.5", "0.0", "costs more than ε/Δ = 2"),
         ("0.5", "7.0", "z"),
         ("nan", "0.0", "c"),
         ("-1", "0.0", "c"),

@@ -203,7 +203,7 @@ def test_capping_keeps_labels() -> None:
 
 
 def test_other_units_and_huge_caps_are_refused() -> None:
-    with pytest.raises(UsageError, match="labels"):
+    with pytest.raises(UsageError, match="label privacy"):
         PrevalenceMechanism(1)
     with pytest.raises(UsageError, match="2\\^24"):
         PrevalenceMechanism(1, PrivacyUnit.label(max_count=2**24 + 1))

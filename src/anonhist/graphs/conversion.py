@@ -65,8 +65,8 @@ def as_graph(source: Any, /, *, policy: EdgePolicy = SIMPLE, nodes: Iterable[Any
     Notes
     -----
     Nodes are named by the text ``str()`` of their ids, whole numbers in floating point as whole numbers (7.0 is 7), and
-    have indices in the order of their names. How many rows a matrix has, or which nodes a networkx graph has, is not
-    looked at.
+    have indices in the order of their names. The number of rows of a matrix and the nodes of a networkx graph are
+    ignored.
 
     Examples
     --------
@@ -152,14 +152,14 @@ def _matrix_ends(matrix: Any, policy: EdgePolicy) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Named:
-    """Distinct names, in any order, and which of them each of some ids has."""
+    """Distinct names, in any order, and the index of each id's name."""
 
     names: list[str]
     codes: NDArray[np.int64]
 
 
 def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
-    """Name ids, or refuse them where the same id has two names or two ids the same."""
+    """Name ids; refuse them if one id has two names or two ids share one."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind == "f":
         ids = _whole(ids)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU":
@@ -189,7 +189,7 @@ def _name_ids(ids: NDArray[Any] | list[Any]) -> _Named:
 
 
 def _whole(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return an array of floats as the whole numbers they are, or refuse it."""
+    """Return an array of whole floats as integers, or refuse it."""
     if np.isnan(ids).any():
         raise DataError(_MISSING)
     if not np.all((np.abs(ids) < LARGEST_NAMED) & (ids == np.rint(ids))):

@@ -34,12 +34,12 @@ class Graph:
         direction. The edges are in ascending order of (source, target): given in another, they are sorted. Read-only.
     identities : ndarray of uint64, shape (num_nodes,)
         The first eight bytes of :func:`~anonhist.numeric.keyed_hash` of each node's name as text, under a fixed public
-        key. Read-only. The arrays are taken as they are, not copied: nobody may change them afterwards.
+        key. Read-only. The arrays are not copied and must not be changed afterwards.
     policy : EdgePolicy
-        What counts as an edge. It has been applied: what it leaves out is not there.
+        What counts as an edge. It has been applied.
     nodes_listed : bool
-        Whether nodes without edges are among the nodes, since a list of nodes was read; else a node is there only
-        because of its edges, and how many nodes there are says something of the edges.
+        Whether nodes without edges are among the nodes, since a list of nodes was read. Otherwise the nodes are those
+        with edges, and their number depends on the edges.
 
     Raises
     ------
@@ -51,8 +51,8 @@ class Graph:
 
     Notes
     -----
-    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node
-    comes or goes, the others keep their identities, and of any two of them the same comes first.
+    Privacy rests on this: **indices are ranks of the nodes' names** in the order of their code points. When a node is
+    added or removed, the others keep their identities and their order.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Degrees:
     policy : EdgePolicy
         What counted as an edge.
     num_nodes : int or None
-        How many nodes there are, those of degree 0 too, if a list of nodes was read.
+        Number of nodes, those of degree 0 included, if a list of nodes was read.
 
     Raises
     ------
@@ -169,7 +169,7 @@ class Degrees:
 
     @property
     def num_zeros(self) -> int | None:
-        """How many nodes have degree 0, if a list of nodes was read; private."""
+        """Number of nodes of degree 0, if a list of nodes was read; private."""
         return None if self.num_nodes is None else self.num_nodes - self.profile.num_labels
 
 
@@ -182,7 +182,7 @@ def _check_array(array: object, dtype: np.dtype[np.generic], what: str) -> None:
 def _sorted_edges(
     sources: NDArray[np.int64], targets: NDArray[np.int64], num_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return edges in ascending order, or refuse ends that are no nodes."""
+    """Return edges in ascending order; refuse ends that are not nodes."""
     if num_nodes > MAX_NODES:
         raise DataError("A graph can have 2^31 nodes at most.")
     if sources.size != targets.size:

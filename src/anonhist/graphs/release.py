@@ -61,15 +61,15 @@ def release_degrees(
     graph
         The private data: a :class:`Graph`; for edge privacy its :class:`Degrees` will do.
     privacy
-        What to promise: ``EdgePrivacy()`` or ``NodePrivacy()``.
+        The kind of privacy: ``EdgePrivacy()`` or ``NodePrivacy()``.
     epsilon
         The whole budget, > 0, the choice of a largest degree included; a float means its shortest decimal.
     mechanism
-        How to keep the promise. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
+        The mechanism. For edges, how noise is added to the list of degrees: ``"auto"``, ``"frobenius"``,
         ``"partition"``, ``"privhist"`` or, with ``public_nodes``, from which the numbers follow that they need,
         ``"isotonic"``, ``"cumulative"``, ``"prevalence"``, ``"bounded-partition"``, ``"relaxed-partition"``. For nodes,
-        :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``,
-        ``"histogram"``, ``"partition"``.
+        :class:`BoundedDegrees`, or its ``method`` alone: ``"auto"``, ``"cumulative"``, ``"survival"``, ``"histogram"``,
+        ``"partition"``.
     simulations
         Number of runs behind :attr:`Release.error`, 0 for none; see :attr:`Release.simulations`.
     source
@@ -78,8 +78,8 @@ def release_degrees(
     Returns
     -------
     Release
-        Its profile says how many nodes have each degree from 1 on; ``release.zeros`` how many have none, where that is
-        released; ``release.guarantee`` what was promised. Errors and intervals cover noise: with node privacy, they do
+        Its profile has the number of nodes of each degree from 1 on; ``release.zeros`` how many have none, if that is
+        released; ``release.guarantee`` is the guarantee. Errors and intervals cover noise: with node privacy, they do
         not cover edges left out to bound degrees.
 
     Raises
@@ -114,7 +114,7 @@ def release_degrees(
 
 @dataclass(frozen=True)
 class PreparedDegrees:
-    """All of a release of degrees but the graph, checked and made once; see :func:`prepare_degrees`.
+    """A release of degrees prepared without its graph, checked and made once; see :func:`prepare_degrees`.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ def prepare_degrees(
     Raises
     ------
     UsageError
-        As :func:`release_degrees` would, whatever the edges are.
+        As :func:`release_degrees`, for all edges.
 
     Examples
     --------

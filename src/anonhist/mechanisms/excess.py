@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anonhist.profiles import BoundedUsers
     from anonhist.randomness import RandomSource
 
-# Of its budget. The number of items needs more: one user changes it by up to C.
+# Share of its budget. The number of items needs more: one user changes it by up to C.
 _USERS_PART = Fraction(1, 4)
 _CAP_OF_BOUND = 10
 _LARGEST = 2**62
@@ -33,7 +33,7 @@ def _whole_cap(mechanism: ExcessMechanism, cap: SupportsIndex | None) -> int:
 
 @frozen
 class ExcessMechanism:
-    """Release how many users had more than m items, and how many items were left out for that, capped per user.
+    """Release how many users had more than m items, and how many of their items were left out, capped per user.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class ExcessMechanism:
     Raises
     ------
     UsageError
-        If a number is out of its range, or the budget so small that the noise cannot be drawn.
+        If a number is out of its range, or ε is so small that the noise cannot be drawn.
 
     Guarantees
     ----------
@@ -104,7 +104,7 @@ class ExcessMechanism:
         truth = (users.within, users.above, users.excess(self.cap))
         # In Python's numbers, which do not wrap.
         sums = (number + int(noise(rate, 1)[0]) for number, rate in zip(truth, rates, strict=True))
-        # More than any data hold is cut: a function of what was released.
+        # Impossibly large numbers are clipped: a function of released values.
         within, above, items = (min(max(each, -MAX_ITEMS), MAX_ITEMS) for each in sums)
         return Excess(self.bound, self.cap, self.relation, *self._division, within, above, items)
 

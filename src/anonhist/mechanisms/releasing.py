@@ -71,7 +71,7 @@ def choose(
     Parameters
     ----------
     epsilon, unit, relation
-        The promise, as in :func:`release`.
+        The guarantee, as in :func:`release`.
     expected_items
         A public guess of n: above 2^40, where the partition mechanism's public domain may end, the Frobenius
         mechanism is picked for every ε.
@@ -167,10 +167,10 @@ def release(
     profile
         The private data.
     epsilon
-        The whole budget, > 0; a float means its shortest decimal. There is no default; leave it out only where
-        ``mechanism`` is a mechanism, which has its own.
+        The whole budget, > 0; a float means its shortest decimal. There is no default; leave it out only if
+        ``mechanism`` is a mechanism object, which has its own.
     unit
-        Whom to protect; the profile's own unit by default (an item where it has none). Less is refused.
+        The unit to protect; by default the profile's own (an item if it has none). A smaller unit is refused.
     relation
         Neighbors differ by a unit added or removed (default) or replaced by another (twice the noise); as ``epsilon``
         and ``unit``, only with the name of a mechanism.
@@ -183,7 +183,7 @@ def release(
         Public upper bounds on the items, the labels and the largest count: for the names ``"bounded-partition"`` and
         ``"relaxed-partition"``, ``"isotonic"``, and ``"cumulative"`` and ``"prevalence"``, which need them.
     shares
-        How ``"privhist"`` divides its budget, such as ``"thirds"``; by default as recommended.
+        How ``"privhist"`` splits its budget, such as ``"thirds"``; by default as recommended.
     member
         Which member (c, z) of its family ``"partition"`` draws from; by default the sharpest.
     delta
@@ -248,16 +248,16 @@ def release(
 
 @dataclass(frozen=True)
 class PreparedRelease:
-    """All of a release but the data, checked and made once; see :func:`prepare`.
+    """A release prepared without its data, checked and made once; see :func:`prepare`.
 
     Attributes
     ----------
     mechanism
         What releases the profile.
     reason
-        Why this one; None where it was asked for.
+        Why it was picked; None if it was given by name.
     excess
-        What releases the excess of users, None where it was not asked for.
+        What releases the excess of users; None if it was not requested.
     simulations
         As of :func:`release`.
     """
@@ -310,16 +310,16 @@ def prepare(
     epsilon, unit, relation, mechanism, expected_items, excess_share, excess_cap, simulations
         As of :func:`release`.
     options
-        What belongs to single mechanisms, None where it is not given.
+        Options of single mechanisms; None if not given.
     read_for
-        Whom the data are read for: the unit where none is given.
+        The unit that the data are read for, used if ``unit`` is not given.
     users_bound
-        m, where it is known how many items each user has, of which m are kept.
+        m, if the number of items of each user is known, of which m are kept.
 
     Raises
     ------
     UsageError
-        As :func:`release` would, whatever the data are.
+        As :func:`release`, for all data.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class Curve:
     warnings
         Sentences: where an assumption visibly fails.
     guarantee
-        What was promised, where the curve is of a release.
+        The guarantee, for a curve of a release.
     bias
         The direction of the bias: a sentence; empty if there is none.
     why_unknown
@@ -119,7 +119,7 @@ class Axes:
     kinds
         What each point is.
     least, most : ndarray of float64 or float
-        What the values lie between.
+        Range of the values.
     """
 
     x_name: str

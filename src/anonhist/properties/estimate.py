@@ -39,7 +39,7 @@ class Estimate:
     unit
         What is counted, in the plural: ``"labels"``, ``"nats"``; empty for a share.
     guarantee
-        What was promised, where the estimate is private.
+        The guarantee, for a private estimate.
     statement
         Which ends of the interval hold, and why not both: see :class:`~anonhist.properties.statement.Holds`.
 

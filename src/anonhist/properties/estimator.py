@@ -75,7 +75,7 @@ class Resimulated(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What was promised."""
+        """The guarantee."""
 
     @property
     def mostly_noise(self) -> bool:

@@ -30,7 +30,7 @@ class NormalInterval:
     Attributes
     ----------
     least, most
-        What the property lies between.
+        Range of the property.
 
     Examples
     --------

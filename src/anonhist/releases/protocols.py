@@ -46,7 +46,7 @@ class Mechanism(Protocol):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one of its releases promises."""
+        """The guarantee of one of its releases."""
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> Sequence[Profile]:
         """Return ``size`` independent runs on a *public* profile, with simulation randomness.
@@ -95,7 +95,7 @@ class TrustsRuns(Protocol):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why 95 % intervals from runs on a release are too short, a phrase without a full stop; empty where not."""
+        """Why 95 % intervals from runs on a release are too short, without a full stop; empty if they are not."""
 
 
 def runs_fall_short(mechanism: Mechanism) -> str:

@@ -55,7 +55,7 @@ class Release:
     profile
         The released profile; safe to publish under ``guarantee``.
     guarantee
-        What was promised.
+        The guarantee.
     mechanism
         The mechanism that made it, with its public parameters.
     reason

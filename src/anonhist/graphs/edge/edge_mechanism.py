@@ -101,7 +101,7 @@ class EdgeMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         promise = self.central.guarantee
         nodes = "which nodes there are is not protected"
         if self.public_nodes is not None:
@@ -127,12 +127,12 @@ class EdgeMechanism:
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
         UsageError
-            If the graph was read under another policy, or has more nodes than are public.
+            If the graph was read with another policy, or has more nodes than ``public_nodes``.
         DataError
             If there is not enough memory.
         """
@@ -155,9 +155,9 @@ class EdgeMechanism:
         )
 
     def evidence(self, found: Evidence) -> Evidence:
-        """Return what noisy values say where the number of nodes is known: of the nodes without an edge, too.
+        """Return evidence from noisy values if the number of nodes is known: also on nodes without an edge.
 
-        All other nodes have a degree of 1 or more. So φ_0 is what is left of them, and so is its interval.
+        All other nodes have a degree of 1 or more, so φ_0 and its interval follow from their number.
         """
         if self.public_nodes is None:
             return found
@@ -168,11 +168,11 @@ class EdgeMechanism:
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles says of intervals from its runs."""
+        """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return what the mechanism inside says."""
+        """Return the work of the wrapped mechanism."""
         return simulation_work(self.central, profile)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:
@@ -182,7 +182,7 @@ class EdgeMechanism:
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return the same, each with its misfit, where the mechanism for profiles tells it.
+        """Return the same, each with its misfit, if the mechanism for profiles reports it.
 
         Raises
         ------
@@ -195,7 +195,7 @@ class EdgeMechanism:
     def simulate_with_zeros(
         self, profile: Profile, zeros: int, *, size: int, rng: np.random.Generator
     ) -> Sequence[tuple[Profile, int]]:
-        """Return the same with numbers of nodes of degree 0: what is left of the public number of nodes."""
+        """Return the same with numbers of nodes of degree 0: the rest of the public number of nodes."""
         del zeros
         return [(run, self._zeros(run) or 0) for run in self.simulate(profile, size=size, rng=rng)]
 

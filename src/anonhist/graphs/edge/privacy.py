@@ -59,7 +59,7 @@ class EdgePrivacy:
     def prepare(
         self, policy: EdgePolicy, *, nodes_listed: bool, epsilon: EpsilonLike, mechanism: object
     ) -> PreparedEdges:
-        """Make what releases a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
+        """Make the prepared release of a graph of this policy; see :func:`anonhist.graphs.release.prepare_degrees`."""
         del nodes_listed
         central, reason = self._central(policy, epsilon, mechanism)
         return PreparedEdges(EdgeMechanism(central, policy, self.public_nodes), reason)
@@ -107,14 +107,14 @@ class EdgePrivacy:
 
 @dataclass(frozen=True)
 class PreparedEdges:
-    """All of a release with edge privacy but the graph.
+    """A release with edge privacy, prepared without its graph.
 
     Attributes
     ----------
     mechanism
         What releases the degrees.
     reason
-        Why this one; None where it was asked for.
+        Why it was picked; None if it was given by name.
     """
 
     mechanism: EdgeMechanism

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 MethodName = Literal["auto", "cumulative", "survival", "histogram", "partition"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
 BoundingName = Literal["projection", "flow"]
-# Of the budget, what a choice of the largest degree spends.
+# Share of the budget for a choice of the largest degree.
 CHOICE_SHARE = Fraction(1, 4)
 
 
 def parse_method(given: object, *, name: str) -> MethodName:
-    """Return the name of a method, refusing what is none; ``name`` is the parameter that it was given as."""
+    """Return the name of a method; refuse anything else. ``name`` is the parameter it was given as."""
     for method in METHODS:
         if given == method:
             return method
@@ -109,7 +109,7 @@ class BoundedDegrees:
         Raises
         ------
         UsageError
-            If no graph of this policy could be released so.
+            If graphs of this policy cannot be released with these options.
         """
         if not policy.is_simple:
             raise UsageError(

@@ -63,14 +63,14 @@ class DegreeChoice:
     Parameters
     ----------
     epsilon
-        What the choice spends, > 0.
+        The budget of the choice, > 0.
     candidates
         Ascending whole numbers from 1 to 2^20, at most 64: a public list, chosen without looking at the data.
 
     Raises
     ------
     UsageError
-        If they are not as said.
+        If they are invalid.
 
     Guarantees
     ----------
@@ -113,7 +113,7 @@ class DegreeChoice:
         Raises
         ------
         UsageError
-            If they are not those of a choice.
+            If they are not parameters of a choice.
         """
         given = parameters.keys() & CHOICE_PARAMETERS
         if not given:
@@ -142,7 +142,7 @@ class DegreeChoice:
         kept
             The degree sum that each candidate keeps: private.
         noise
-            What error noise makes with each: public, ≥ 0.
+            The error due to noise with each: public, ≥ 0.
         relation
             Which data sets are neighbors.
         source

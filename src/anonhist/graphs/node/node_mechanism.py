@@ -47,9 +47,9 @@ Run = tuple["Profile", int | None]
 
 LARGEST_MAX_DEGREE = 2**20
 SMALLEST_RATE = Fraction(1, 10**9)
-# What a file records of every one.
+# Parameters of all methods in a file.
 _PARAMETERS = ("epsilon", "max_degree", "direction", "relation", "bounding")
-# Conditions of the promise, which no program can check.
+# Conditions of the guarantee, which no program can check.
 NAMES_STAY = "each node has the same name whichever other nodes there are"
 # Where nodes are listed: a node that comes or goes does so on the list, too, but one whose edges change stays on it.
 LIST_STAYS = {
@@ -74,7 +74,7 @@ class NodeMechanism(Setting, ABC):
     Parameters
     ----------
     epsilon
-        What the release of the degrees spends, > 0; a choice of θ spends more.
+        The budget of the degrees, > 0; a choice of θ has its own.
     relation
         Neighbors differ by a node, with any edges, that is added or removed, or whose edges are replaced by others.
     max_degree
@@ -82,7 +82,7 @@ class NodeMechanism(Setting, ABC):
     direction
         Which degrees are counted.
     choice
-        How θ was chosen and what that cost, or None where it was given.
+        How θ was chosen and with which budget; None if it was given.
     bounding
         How edges are left out: :class:`~anonhist.graphs.node.bounding.Projection` or
         :class:`~anonhist.graphs.node.bounding.Flow`.
@@ -90,7 +90,7 @@ class NodeMechanism(Setting, ABC):
     Attributes
     ----------
     unit
-        A node, which moves the list of bounded degrees by so much at most.
+        A node, with the largest distance by which it moves the list of bounded degrees.
 
     Raises
     ------
@@ -102,9 +102,9 @@ class NodeMechanism(Setting, ABC):
     # Noise is in every number of nodes.
     knows_nodes: ClassVar[bool] = False
     method: ClassVar[str]
-    # Those that a method has besides.
+    # Parameters specific to a method.
     own_parameters: ClassVar[tuple[str, ...]] = ()
-    # What counts is the budget per distance, checked below.
+    # Only the budget per distance matters, checked below.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(0)
 
     unit: Converted[Any, PrivacyUnit] = derived(
@@ -147,7 +147,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def steps(self) -> tuple[tuple[str, Fraction], ...]:
-        """What each budgeted step of the release spends, the choice of θ apart."""
+        """The budget of each step of the release, without the choice of θ."""
         return (("degrees", self.epsilon),)
 
     def _rate(self, epsilon: Fraction, distance: int) -> Fraction:
@@ -161,7 +161,7 @@ class NodeMechanism(Setting, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release, the choice of θ included."""
+        """The guarantee of one release, the choice of θ included."""
         chosen = () if self.choice is None else (("choosing the largest degree", self.choice.epsilon),)
         steps = (*chosen, *self.steps)
         spending = steps if len(steps) > 1 else ()
@@ -189,7 +189,7 @@ class NodeMechanism(Setting, ABC):
         Raises
         ------
         UsageError
-            If they are not those of such a mechanism.
+            If they are not parameters of this mechanism.
         """
         names = {*_PARAMETERS, *cls.own_parameters, *(parameters.keys() & CHOICE_PARAMETERS)}
         if parameters.keys() != names:
@@ -230,7 +230,7 @@ class NodeMechanism(Setting, ABC):
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class NodeMechanism(Setting, ABC):
         return make_release(profile, self, reason=reason, zeros=zeros, evidence=evidence)
 
     def impossible(self, profile: Profile, items: int | None) -> str:
-        """Say so where a degree is above θ."""
+        """Return a message if a degree is above θ."""
         is_above = bool(profile.k_plus(self.max_degree + 1))
         return super().impossible(profile, items) or ("a degree is above the bound on degrees" if is_above else "")
 

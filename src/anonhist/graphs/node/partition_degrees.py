@@ -88,7 +88,7 @@ class PartitionDegrees(NodeMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """What the mechanism for profiles says of intervals from its runs."""
+        """What the mechanism for profiles states about intervals from its runs."""
         return runs_fall_short(self.central)
 
     @property
@@ -99,7 +99,7 @@ class PartitionDegrees(NodeMechanism):
     def simulate_with_misfit(
         self, profile: Profile, *, size: int, rng: np.random.Generator
     ) -> list[tuple[Profile, float]]:
-        """Return runs on a public profile of degrees, each with its misfit, where the mechanism for profiles tells it.
+        """Return runs on a public profile of degrees, each with its misfit, if the mechanism for profiles reports it.
 
         Raises
         ------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedNodes:
-    """All of a release with node privacy but the graph.
+    """A release with node privacy, prepared without its graph.
 
     Attributes
     ----------

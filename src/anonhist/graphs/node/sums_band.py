@@ -30,7 +30,7 @@ _MOST = 2.0**62
 def single_bounds(noisy: _Numbers, rate: float, low: _Numbers, high: _Numbers) -> tuple[_Numbers, _Numbers]:
     """Return bounds of φ_r = φ_{r+} − φ_{(r+1)+}, r = 1..θ: by two noisy sums, or by the bounds of both.
 
-    Whichever is narrower, which says little of where the interval lies.
+    The narrower of both, a choice nearly independent of where the interval lies.
 
     Parameters
     ----------

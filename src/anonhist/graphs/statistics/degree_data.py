@@ -42,17 +42,17 @@ class DegreeData:
     policy
         What counted as an edge.
     zeros
-        How many nodes have no edge; None where that is not known.
+        Number of nodes without an edge; None if unknown.
     max_degree
-        θ, above which no degree was released since edges were left out; None where none were.
+        θ, the bound above which edges were left out; None if degrees were not bounded.
     runs
-        (profile, zeros) of runs of the mechanism on what it released; none of private degrees, which are exact.
+        (profile, zeros) of runs of the mechanism on its release; none for private degrees, which are exact.
     error
         The errors that the release itself states.
     knows_nodes
-        Whether the number of nodes is public, so that no noise is in it.
+        Whether the number of nodes is public, and so without noise.
     guarantee
-        What was promised; None of private degrees.
+        The guarantee; None for private degrees.
     warnings
         Sentences on the release as a whole.
     """
@@ -113,7 +113,7 @@ class DegreeData:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are; where those without an edge are not known, those with one."""
+        """Number of nodes; if those without an edge are unknown, of those with one."""
         return self.profile.num_labels + (self.zeros or 0)
 
     @property
@@ -143,7 +143,7 @@ class DegreeData:
         defined: bool = True,
         exact: bool = False,
     ) -> Estimate:
-        """Read a number off, with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
+        """Estimate a number with its 95 % interval: ``f ± max(1.96·error, step)``, cut where numbers end.
 
         The error is ``sqrt(mean_b (f(R*_b) − f(R))²)`` with R the released degrees and R*_b the runs of the mechanism
         on R: bias of the mechanism included. Of private degrees it is zero.
@@ -153,17 +153,17 @@ class DegreeData:
         statistic
             f, of a profile and a number of zeros.
         method
-            Where the number comes from.
+            Source of the number.
         unit
             What is counted.
         ends
-            What the number lies between.
+            Range of the number.
         step
-            By how much it changes for the least that noise does: runs that all agree make no number exact.
+            The smallest change that noise can cause: identical runs do not make a number exact.
         defined
-            Whether a number can be read off at all.
+            Whether the number is defined.
         exact
-            Whether it is public, so that noise has no part in it.
+            Whether it is public, and so without noise.
         """
         if not defined:
             low, high = ends

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def nodes_with_edges(data: DegreeSource) -> Estimate:
-    """Return how many nodes have an edge: ``φ_{1+}``.
+    """Return the number of nodes with an edge: ``φ_{1+}``.
 
     Of directed graphs, a node has an edge here if it has one of the direction that is counted.
 
@@ -41,7 +41,7 @@ def nodes_with_edges(data: DegreeSource) -> Estimate:
 
 
 def isolated_nodes(data: DegreeSource) -> Estimate:
-    """Return how many nodes have no edge: ``φ_0``, where that is known.
+    """Return the number of nodes without an edge, ``φ_0``, if known.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
     Raises
     ------
     UsageError
-        If it is not known, or ``data`` has no degrees.
+        If it is unknown, or ``data`` has no degrees.
 
     Examples
     --------
@@ -75,9 +75,9 @@ def isolated_nodes(data: DegreeSource) -> Estimate:
 
 
 def num_nodes(data: DegreeSource) -> Estimate:
-    """Return how many nodes there are: with those that have no edge where these are known, else without.
+    """Return the number of nodes, including those without an edge if these are known.
 
-    Where the number is public (``public_nodes``) it is exact.
+    If the number is public (``public_nodes``), it is exact.
 
     Parameters
     ----------

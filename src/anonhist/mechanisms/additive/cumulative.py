@@ -47,7 +47,7 @@ class CumulativeMechanism(AdditiveMechanism):
     Guarantees
     ----------
     Pure ``epsilon``-differential privacy for data whose counts do not exceed C: one item more changes one φ_{r+}, by
-    one. Data with a larger count are refused, visibly. Noise is exact and added to whole numbers, so floating point
+    one. Data with a larger count are visibly refused. Noise is exact and added to whole numbers, so floating point
     costs nothing. Proof: docs/proofs/simple.md.
 
     Notes

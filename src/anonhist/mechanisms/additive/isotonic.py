@@ -46,7 +46,7 @@ class IsotonicMechanism(AdditiveMechanism):
     Guarantees
     ----------
     Pure ``epsilon``-differential privacy for data of at most L labels: one item more changes one λ_i, by one. Data with
-    more are refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    more are visibly refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/simple.md.
 
     Notes

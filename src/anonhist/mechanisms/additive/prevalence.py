@@ -60,8 +60,8 @@ class PrevalenceMechanism(AdditiveMechanism):
 
     Guarantees
     ----------
-    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are
-    refused, visibly. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
+    Pure ``epsilon``-differential privacy; for items and users, of data whose counts do not exceed C: others are visibly
+    refused. Noise is exact and added to whole numbers, so floating point costs nothing. Proof:
     docs/proofs/prevalence.md.
 
     Examples

@@ -65,7 +65,7 @@ class Setting:
     epsilon
         The whole budget of one release, > 0; int, str, Decimal, Fraction, or float (its shortest decimal).
     unit
-        Whom the promise protects.
+        The unit that is protected.
     relation
         Which data sets are neighbors.
 
@@ -81,7 +81,7 @@ class Setting:
     """
 
     kind: ClassVar[ReleaseKind] = CENTRAL
-    # Time and memory of what is drawn around the data grow like 1/epsilon: minutes and some 100 MB here.
+    # Time and memory of the draws around the data grow like 1/ε: minutes and some 100 MB here.
     smallest_epsilon_per_cell: ClassVar[Fraction] = Fraction(1, 10**5)
 
     epsilon: Converted[EpsilonLike, Fraction] = converted(parse_epsilon)
@@ -118,7 +118,7 @@ class Setting:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         return Guarantee(self.unit, self.relation, self.epsilon, self.delta, self.arithmetic)
 
     @property
@@ -138,7 +138,7 @@ class Setting:
         Raises
         ------
         UsageError
-            If they are not those of such a mechanism.
+            If they are not parameters of this mechanism.
         """
         given = dict(parameters)
         if not {"epsilon", "unit", "bound", "relation"} <= given.keys():
@@ -157,7 +157,7 @@ class Setting:
 
     @classmethod
     def _own(cls, parameters: dict[str, object]) -> dict[str, Any]:
-        """Turn the parameters that this mechanism has besides those of all others into keyword arguments."""
+        """Turn the parameters specific to this mechanism into keyword arguments."""
         own = cls.own_options()
         if parameters.keys() - own.keys():
             message = f"they must be {', '.join(('epsilon', 'unit', 'bound', 'relation', *own))}."
@@ -172,7 +172,7 @@ class Setting:
 
     @classmethod
     def own_options(cls) -> dict[str, bool]:
-        """Return the names of what can be chosen besides epsilon, unit and relation, and whether it must be."""
+        """Return the options besides ``epsilon``, ``unit`` and ``relation``, and whether each is required."""
         everyones = {each.name for each in fields(Setting)}
         return {each.name: each.default is MISSING for each in fields(cls) if each.name not in everyones}
 
@@ -266,7 +266,7 @@ def make_release(
 ) -> Release:
     """Make a release of a released profile, its mechanism and guarantee, and what else is released or known."""
     return Release(
-        # Made anew of what was released: nothing else goes along.
+        # Made anew from released values alone, so that nothing else is kept.
         profile=Profile(profile.counts, profile.prevalences, unit=mechanism.guarantee.unit),
         guarantee=mechanism.guarantee,
         mechanism=mechanism,

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @frozen
 class CentralMechanism(Setting, ABC):
-    """A mechanism for profiles that is asked for by name: a public, frozen, printable value."""
+    """A mechanism for profiles with a name: a public, frozen, printable value."""
 
-    # It is left out of comparisons on data of more items.
+    # Comparisons on data with more items leave it out.
     most_items: ClassVar[int | None] = None
-    # Its releases keep noisy values as evidence, so that files may have intervals made of them.
+    # Its releases keep evidence from noisy values, so files may hold intervals made from it.
     keeps_noisy_values: ClassVar[bool] = False
 
     @property
@@ -63,7 +63,7 @@ class AdditiveMechanism(CentralMechanism):
         source
             Privacy randomness; the operating system's by default.
         reason
-            Why this mechanism was picked, for the record.
+            Why this mechanism was picked; recorded in the release.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class DrawnMechanism(CentralMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why intervals from runs on a release are too short; empty where they hold."""
+        """Why intervals from runs on a release are too short; empty if they hold."""
         if self.epsilon_per_cell >= self.runs_hold_from:
             return ""
         return (

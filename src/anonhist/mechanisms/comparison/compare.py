@@ -75,7 +75,7 @@ def compare(
         from the data: the labels as they are, items and cap rounded up to 1, 2 or 5 times a power of ten. With label
         privacy, the unit's ``max_count`` is the cap.
     shares
-        How ``"privhist"`` divides its budget, as in :func:`release`.
+        How ``"privhist"`` splits its budget, as in :func:`release`.
     source
         Privacy randomness; the operating system's by default.
     progress
@@ -91,7 +91,7 @@ def compare(
     ------
     UsageError
         If a budget, a name or a number is impossible, a budget or a name comes twice, the unit protects less than the
-        profile's, or no mechanism applies at all.
+        profile's, or no mechanism applies.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def compare(
 def check_comparison(
     *, epsilons: Iterable[EpsilonLike], mechanisms: Iterable[str] | None, repeats: int
 ) -> tuple[tuple[Fraction, ...], tuple[MechanismName, ...], int]:
-    """Return budgets, names and repeats as they are meant, or refuse what is wrong whatever the data.
+    """Return parsed budgets, names and repeats, or refuse what is wrong for all data.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _as_tuple(given: Iterable[object], name: str, example: str) -> tuple[object,
 
 
 def _truth(profile: Profile, unit: PrivacyUnit, relation: NeighboringRelation) -> Profile:
-    """Return what a release is measured against: the data, capped where the unit says so."""
+    """Return the truth that a release is measured against: the data, capped if the unit has a cap."""
     check_unit(unit)
     if not isinstance(relation, NeighboringRelation):
         message = f"`relation` must be a NeighboringRelation, such as SUBSTITUTE, not {relation!r}."
@@ -202,7 +202,7 @@ def _measure(
     source: RandomSource | None,
     progress: Callable[[float], None] | None,
 ) -> dict[str, list[float]]:
-    """Release again and again; return each metric of each release but the first, which loads and prepares."""
+    """Release repeatedly; return each metric of each release but the first, which loads and prepares."""
     measured: dict[str, list[float]] = {metric.name: [] for metric in METRICS}
     for repeat in range(repeats + 1):
         # Steps of a release reveal something about the data, which need no protection here.
@@ -218,7 +218,7 @@ def _measure(
 
 
 def _merge(skipped: Sequence[tuple[str, Fraction, str]]) -> tuple[Skipped, ...]:
-    """Say each reason once, with all budgets it holds for."""
+    """List each reason once, with all its budgets."""
     budgets: dict[tuple[str, str], list[Fraction]] = {}
     for name, epsilon, reason in skipped:
         budgets.setdefault((name, reason), []).append(epsilon)

@@ -78,7 +78,7 @@ def entrants_of(
     *,
     items: int,
 ) -> tuple[list[tuple[str, CentralMechanism]], list[tuple[str, Fraction, str]]]:
-    """Make each mechanism at each budget, or note why there is none."""
+    """Make each mechanism at each budget, or note why it does not apply."""
     entrants, skipped = [], []
     for epsilon in budgets:
         for name in names:
@@ -107,7 +107,7 @@ def _entrant(
     taken = kind.own_options()
     own = {option: options[option] for option in taken if option in options}
     if unit.max_count is not None and "public_cap" in taken:
-        # The unit's largest count is the cap, which only those must be told that need one.
+        # The unit's largest count is the cap: only mechanisms that need a cap get it as an option.
         cap = own.pop("public_cap", unit.max_count)
         own |= {"public_cap": cap} if taken["public_cap"] else {}
     return named_mechanism(name, epsilon, unit, relation, own)

@@ -20,7 +20,7 @@ _MARKS = 200
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that a release is judged by: the smaller, the better.
+    """A metric of a release: lower is better.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Metric:
     title, unit
         As in tables for people.
     meaning
-        What it is, in a few words.
+        Its meaning, in a few words.
     """
 
     name: str

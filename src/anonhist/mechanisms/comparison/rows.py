@@ -27,11 +27,11 @@ class ComparisonRow:
     Attributes
     ----------
     mechanism, epsilon
-        What was run, by name, and its whole budget.
+        The name of the mechanism, and its whole budget.
     metric
         Name of a metric of ``anonhist.mechanisms.comparison.metrics``.
     mean, standard_error
-        Mean over the releases, and how far off that mean may be: the standard deviation over √repeats.
+        Mean over the releases, and its standard error: the standard deviation over √repeats.
     repeats
         How many releases were made.
     """
@@ -53,7 +53,7 @@ class Skipped:
     mechanism, epsilons
         Its name, and the budgets at which it does not.
     sentence
-        Why, as the error said it: with parameters in backticks.
+        The reason, as in the error: with parameters in backticks.
     """
 
     mechanism: str
@@ -62,7 +62,7 @@ class Skipped:
 
     @property
     def reason(self) -> str:
-        """Why, with parameters as Python writes them."""
+        """The reason, with parameters as Python writes them."""
         return spell_out(self.sentence)
 
 
@@ -75,11 +75,11 @@ class Comparison:
     rows
         One for each budget, mechanism and metric, in this order of nesting.
     skipped
-        What does not apply, and why.
+        Mechanisms that do not apply, and the reasons.
     picked
         (budget, name) of each mechanism that ``"auto"`` picked.
     taken
-        (name, number) of each public number that was not given, and so was taken from the data.
+        (name, number) of each public number that was not given and was taken from the data.
     items, labels
         Size of the data that was compared on, counts capped where labels are protected.
     unit, relation, repeats

@@ -149,7 +149,7 @@ class EntropyMechanism(StatisticMechanism):
         return 0.0, math.inf if self.alphabet_size is None else math.log(self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return the largest bias over all distributions; without k there is no bound on how much too low it is."""
+        """Return the largest bias over all distributions; without k the negative bias is unbounded."""
         truth, size = surprise(items), self.alphabet_size
         too_low, too_high = largest_bias(self.statistic(items), truth, items, alphabet_size=size)
         return math.inf if size is None else too_low, too_high
@@ -159,9 +159,9 @@ class EntropyMechanism(StatisticMechanism):
 def recommended_polynomial(mechanism: EntropyMechanism, items: int) -> PolynomialParameters:
     """Return the parameters with the lowest predicted error for n items: a function of public numbers alone.
 
-    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels,
-    one of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in
-    squares, and the mean of the roots is least.
+    Degrees, intervals and thresholds around the published ones are tried on a uniform distribution over k labels, one
+    of two steps, and Zipf's with exponents 1/2 and 1; bias, sampling and noise are added in squares, and the mean of
+    the roots is minimized.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def entropy(
     base
         Base of the logarithm, > 1: 2 for bits, e (default) for nats.
     unit
-        Whom to protect, items or users; the profile's own unit by default.
+        The unit to protect, items or users; the profile's own unit by default.
     relation
         Neighbors differ by a unit added or removed (default) or replaced by another.
     public_items

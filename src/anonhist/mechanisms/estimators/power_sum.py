@@ -69,7 +69,7 @@ class PowerSumMechanism(StatisticMechanism):
         return power_sum_statistic(max(items, self.order), self.order)
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return the most that sampling may do to a power sum M no larger than was released, plus the noise.
+        """Return an upper bound on the sampling error of a power sum M up to the released one plus noise.
 
         ``Var M_a = Σ_{c=1..a} C(a,c)·C(n−a,a−c)/C(n,a)·ζ_c`` (Hoeffding 1948, eq. 5.13) with
         ``ζ_c ≤ Σ_x p_x^(2a−c) ≤ M^((2a−c)/a)``: of small M far less than for any distribution.

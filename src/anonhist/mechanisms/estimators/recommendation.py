@@ -23,14 +23,14 @@ _GROUPS = 48
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A distribution that estimates are tried on, and the truth there.
+    """A reference distribution and its true property.
 
     Attributes
     ----------
     distribution
         Samples from it.
     truth
-        What an estimate should be.
+        The true property.
     """
 
     distribution: SampleDistribution

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Names of the parts of an error.
 SAMPLING, NOISE = "sampling, at most", "privacy noise"
-# Of the budget, where the number of items is not public: it is released first.
+# Share of the budget for the number of items, if it is not public: it is released first.
 _ITEMS_SHARE = Fraction(1, 3)
 # Digits of the knots that noise is predicted from.
 _FORESEEN = 6
@@ -139,7 +139,7 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of one estimate."""
+        """The guarantee of one estimate."""
         steps: tuple[tuple[str, Fraction], ...] = ()
         arithmetic = _ARITHMETIC
         if self.items_are_released:
@@ -153,7 +153,7 @@ class StatisticMechanism(Setting, ABC):
 
     @property
     def fineness(self) -> float:
-        """How fine the grid of the weights is: as fine as the sampler of the noise allows for the budget.
+        """The resolution of the grid of weights: as fine as the noise sampler allows for the budget.
 
         Sensitivities are at most twice that, and a few multiples, for each two cells: the rate of the noise stays above
         twice the smallest.
@@ -254,7 +254,7 @@ class StatisticMechanism(Setting, ABC):
         return Noised(value, items, scale, on_items, self.sampling_error(weights, value, scale))
 
     def sampling_error(self, weights: WholeWeights, value: float, scale: float) -> float:
-        """Return the most that sampling may do, from what was released and public numbers.
+        """Return an upper bound on the sampling error, from the release and public numbers.
 
         By default ``√n·Δ/2``, Δ the largest change by one item replaced (Efron and Stein).
         """
@@ -270,7 +270,7 @@ class StatisticMechanism(Setting, ABC):
         half = math.hypot(noise, quantile(level) * math.hypot(noised.sampling_error, noised.items_error))
         finished = self._finish(value, items)
         least, most = self.ends(items)
-        # What is cut takes its interval along: one beyond the ends would have no length.
+        # Clipping a value also moves its interval: one outside the range would have length zero.
         middle = min(max(value, least), most)
         too_low, too_high = self.bias(items)
         low, high = self._finish(middle - half - too_high, items), self._finish(middle + half + too_low, items)

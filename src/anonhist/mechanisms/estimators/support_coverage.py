@@ -144,7 +144,7 @@ class SupportCoverageMechanism(StatisticMechanism):
         return largest_bias(self.statistic(items), truth, items, alphabet_size=self.alphabet_size)
 
     def doubts(self, items: int) -> tuple[str, ...]:
-        """Say where another method was taken than was asked for."""
+        """Warn if another method was used than requested."""
         if self.method == Rarefaction.name and self.draws > items:
             return (f"Rarefaction takes at most as many draws as there are items: {self.method_for(items)} was used.",)
         return ()
@@ -161,7 +161,7 @@ def recommended_smoothing(mechanism: SupportCoverageMechanism, items: int) -> Sm
 
     Poisson and binomial smoothings with parameters around the usual ones are tried on samples from four distributions
     (uniform, two steps, Zipf's with exponents 1/2 and 1) over k labels, or, where k is not known, over n/2, 2n and 10n.
-    Bias, sampling and noise are added in squares, and the mean of the roots is least.
+    Bias, sampling and noise are added in squares, and the mean of the roots is minimized.
 
     Examples
     --------

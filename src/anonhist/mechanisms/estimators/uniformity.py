@@ -64,7 +64,7 @@ class UniformityMechanism(StatisticMechanism):
         return 0.0, 2 * (1 - 1 / self.alphabet_size)
 
     def bias(self, items: int) -> tuple[float, float]:
-        """Return 0 and how much chance alone may add."""
+        """Return 0 and the most that chance alone may add."""
         return 0.0, distance_bias(items, self.alphabet_size)
 
 

@@ -55,7 +55,7 @@ class BoundedPartitionMechanism(DrawnMechanism):
     Guarantees
     ----------
     ``(epsilon, δ)``-differential privacy, δ and rounding as for the partition mechanism, for data of at most N items.
-    Data with more are refused, visibly. Proof: docs/proofs/bounded-partition.md.
+    Data with more are visibly refused. Proof: docs/proofs/bounded-partition.md.
 
     References
     ----------

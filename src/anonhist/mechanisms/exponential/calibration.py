@@ -1,4 +1,4 @@
-"""How sharp the weighted exponential family on Young's lattice may be for a given ε."""
+"""Calibration of the weighted exponential family on Young's lattice to ε."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ def affordable(c: float, z: float, epsilon: float, *, chains: int = 1) -> bool:
         return False
     member = FamilyParameters(c, z)
     loss = privacy_loss(member)
-    # What rounding costs takes longer to say than that no rounding is too much already.
+    # The loss without rounding is cheaper to compute, and may already be too large.
     return loss <= epsilon and loss + chains * rounding_loss(member) <= epsilon
 
 
 def check_member(member: object, epsilon: Fraction) -> None:
-    """Refuse a member of the family that a budget per cell does not allow, or that the program is not made for.
+    """Refuse a member of the family that the budget per cell does not cover, or that the code does not support.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def check_member(member: object, epsilon: Fraction) -> None:
     if member.z > 0 and member.c < SMALLEST_WEIGHTED_C:
         message = f"{told} is out of range: below c = {SMALLEST_WEIGHTED_C}, z must be 0."
         raise UsageError(message)
-    # As in calibrate: what the formula and the float of ε may be off by is left unspent.
+    # As in calibrate: the error of the formula and of the float of ε is left unspent.
     if not affordable(member.c, member.z, float(epsilon) * (1 - _SAFETY)):
         sharpest = calibrate(epsilon)
         message = (

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from anonhist.randomness import RandomSource
     from anonhist.releases import Release
 
-# Draws around the empty profile have a Durfee size of about ln 2 / c. Where a draw is not three times as large,
-# denoising with its uniform prior adds more than it takes away (measured).
+# Draws around the empty profile have a Durfee size of about ln 2 / c. If a draw is not three times as large, denoising
+# with its uniform prior increases the error (measured).
 _WORTH_DENOISING = 3 * math.log(2)
 
 
@@ -44,9 +44,9 @@ class PartitionMechanism(DrawnMechanism):
     up to ln 3, and from there z = q/(1+q), for which the normalizer is 1 for every λ and the whole budget reaches the
     data.
 
-    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c:
-    a function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
-    million at 0.001 per cell; for data of that size or less the Frobenius mechanism is far better.
+    Below a budget per cell of 0.45 the draw is denoised (:func:`denoise`) unless its Durfee size is below 3 ln 2 / c: a
+    function of the draw alone, which costs no privacy. Around the empty profile a draw has about π²/(6c²) items, 7
+    million at 0.001 per cell; for data of that size or smaller, the Frobenius mechanism is far better.
 
     A draw has no noisy values, so its intervals are from runs on the release. Below a budget per cell of 1.1 these are
     too short on some data, and there are none (docs/benchmarks.md, "Intervals of releases").
@@ -95,7 +95,7 @@ class PartitionMechanism(DrawnMechanism):
 
     @property
     def runs_fall_short(self) -> str:
-        """Why intervals from runs on a release are too short, or not known to hold; empty where they hold."""
+        """Why intervals from runs on a release are too short, or not known to hold; empty if they hold."""
         if self.family == calibrate(self.epsilon_per_cell):
             return super().runs_fall_short
         return (
@@ -139,8 +139,8 @@ class PartitionMechanism(DrawnMechanism):
             If the Durfee size is beyond 2^20, outside the mechanism's public domain; where labels are protected, that
             of the capped counts.
         """
-        # Looked at first: the coordinates of a profile beyond would not fit in memory. Only data are refused: what was
-        # drawn from data at the border may lie beyond it, and is public.
+        # Checked first: the coordinates of a larger profile would not fit in memory. Only data are refused: a draw from
+        # data at the border may lie beyond it, and is public.
         if self.admit(profile).durfee_size > MAX_DURFEE_SIZE:
             raise UsageError(
                 "The partition mechanism takes profiles of Durfee size up to 2^20, and so all with n up to 2^40; "
@@ -166,7 +166,7 @@ class PartitionMechanism(DrawnMechanism):
         drawn = DiagonalChain(FrobeniusCoordinates.of(profile), family).draw(size, choices)
         if family.z == 0:
             drawn = [_denoise(partition, family.c) for partition in drawn]
-        # Around few items the same diagrams come again and again.
+        # With few items the same diagrams recur.
         made: dict[tuple[bytes, bytes], Profile] = {}
         keys = [(partition.arms.tobytes(), partition.legs.tobytes()) for partition in drawn]
         for key, partition in zip(keys, drawn, strict=True):

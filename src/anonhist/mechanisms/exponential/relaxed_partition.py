@@ -53,7 +53,7 @@ class RelaxedPartitionMechanism(DrawnMechanism):
 
     Guarantees
     ----------
-    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are refused, visibly. Rounding
+    ``(epsilon, delta)``-differential privacy for data of at most N items. Data with more are visibly refused. Rounding
     is bounded and charged to ``epsilon``. Proof: docs/proofs/relaxed-partition.md.
 
     Notes

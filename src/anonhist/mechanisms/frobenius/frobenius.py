@@ -79,7 +79,7 @@ class FrobeniusMechanism(AdditiveMechanism):
         return "frobenius"
 
     def simulation_work(self, profile: Profile) -> int:
-        """Return about how many numbers the fit of one run computes."""
+        """Return approximately how many numbers the fit of one run computes."""
         return fit_work(profile.durfee_size, float(self.epsilon_per_cell), margin=_MARGIN)
 
     def simulate(self, profile: Profile, *, size: int, rng: np.random.Generator) -> list[Profile]:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STAGE = 1.25
-# Measured to be good on all data tried; the error is flat around them.
+# Good on all data tried; the error is flat around them.
 _LENGTH, _LESS, _CAUTION, _NEAR = 5.0, 1.0, 0.5, 1.0
 # From this budget per cell on rows are seen alone: noise is often zero then, and a sum would hide that.
 ALONE_FROM = 0.9
-# Before a sum is weighed, diagrams that are out of the question may outweigh the truth by all the ways to choose the
-# rows of its group; longer groups would take that out of the range of floats.
+# Before a sum is weighed, impossible diagrams may outweigh the truth by all the ways to choose the rows of its group;
+# longer groups would leave the range of floats.
 _LONGEST = 64
 
 
@@ -128,7 +128,7 @@ class _Stage:
 
 
 def _group_sizes(stages: list[_Stage], sizes: NDArray[np.int64], epsilon: float, *, most: int) -> NDArray[np.int64]:
-    """Return how long the groups of the next stage are to be in each run."""
+    """Return the length of the groups of the next stage in each run."""
     if most == 1 or len(stages) < 2:
         return np.ones(sizes.size, dtype=np.int64)
     nearer, later = stages

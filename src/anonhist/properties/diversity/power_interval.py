@@ -43,7 +43,7 @@ class PowerSumInterval:
     of_number
         The property as a function of D_q, rising or falling.
     least, most
-        What it lies between.
+        Range of the property.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class ShareInterval:
     cost
         What is estimated.
     least
-        What it is at least.
+        Lower bound of the property.
 
     Examples
     --------
